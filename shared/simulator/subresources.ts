@@ -3,7 +3,7 @@
 import type { Call, Result, Subresources } from "./api/answer.ts";
 import { busyUntil, disrupted, isUp, mainExit, phaseOf } from "./nodes/pod-status.ts";
 import { bind } from "./nodes/scheduler.ts";
-import type { Driver, Memory, PodScript } from "./nodes/script.ts";
+import type { Driver, Gauge, Memory, PodScript } from "./nodes/script.ts";
 import { confOf, executorsOf, isExecutor, labelOf } from "./spark/drivers.ts";
 import { microStamp, stamp } from "./storage/clock.ts";
 import { at, fieldsAt, itemsAt, numberAt, parsed, textAt } from "./storage/json.ts";
@@ -190,14 +190,21 @@ const executorView = (server: Server, pod: Item, script: PodScript) => ({
   ...(mainExit(pod) !== undefined && { removeReason: `exit code ${mainExit(pod)?.code}` }),
 });
 
+const flapMs = 5_000;
+
+/** The value of a gauge that answers, at a time in epoch ms. */
+const shownBy = (gauge: Exclude<Gauge, "silent">, now: number): unknown => {
+  if (typeof gauge === "number") return gauge;
+  return "shows" in gauge ? gauge.shows : (Math.floor(now / flapMs) % 2) * gauge.flaps;
+};
+
 /** The driver's metrics; undefined while it answers no request for them. */
 const metricsOf = (server: Server, pod: Item, driver: Driver): unknown => {
   const now = server.clock.now();
   const gauge = (driver.script.gauge ?? []).findLast(([fromMs]) => now >= busyUntil(pod, fromMs))?.[1] ?? 0;
   if (gauge === "silent") return undefined;
-  const flaps = typeof gauge === "object" ? (Math.floor(now / 5_000) % 2) * gauge.flaps : gauge;
   const name = `${driver.appId}.driver.ExecutorAllocationManager.executors.numberMaxNeededExecutors`;
-  return { version: "4.0.0", gauges: { [name]: { value: flaps === "nonsense" ? -1 : flaps } } };
+  return { version: "4.0.0", gauges: { [name]: { value: shownBy(gauge, now) } } };
 };
 
 /** The driver's own REST API, as the API server passes it on. */

@@ -33,9 +33,9 @@ export type PodScript = {
 
 /**
  * A driver's gauge of the executors that it needs: a number; one that alternates with 0 every five seconds; no answer;
- * or an answer that makes no sense.
+ * or a JSON value that its metrics show in the place of the number.
  */
-export type Gauge = number | { readonly flaps: number } | "silent" | "nonsense";
+export type Gauge = number | { readonly flaps: number } | { readonly shows: unknown } | "silent";
 
 /** The course of one driver. With `runMs` its process dies that long after it came up, and cleans nothing. */
 export type DriverScript = PodScript & {

@@ -1,7 +1,8 @@
 /**
  * The demand of a driver whose allocator is held at zero: the bounds that the user set, the driver's own gauge of the
  * executors that it needs, and the number of executors that follows from both. The number rises after the user's
- * backlog timeout and falls at most once in the user's idle timeout, so that a gauge that flaps costs no pods.
+ * backlog timeout and falls at most once in the user's idle timeout, so that a gauge that flaps costs no pods. It does
+ * not fall by answers that are far apart, because nobody knows what the driver needed between them.
  */
 import * as z from "zod";
 import type { Ref } from "../../core/object.ts";
@@ -36,8 +37,8 @@ export const demandShape = z.object({
   initialUntil: instant.optional(),
   /** Since when the driver needs more than the target. */
   moreSince: instant.optional(),
-  /** Since when the driver needs fewer, and the most that it needed in that time. */
-  fewer: z.object({ since: instant, most: z.int().min(0).max(mostExecutors) }).optional(),
+  /** Since when the driver needs fewer, the most that it needed in that time, and the time of an answer that said so. */
+  fewer: z.object({ since: instant, most: z.int().min(0).max(mostExecutors), seen: instant.optional() }).optional(),
 });
 
 export type Demand = z.infer<typeof demandShape>;
@@ -97,11 +98,17 @@ const rising = (scale: Scale, demand: Demand, need: number, now: number): Demand
   return { ...rest, at: now, target: need };
 };
 
+/** Answers are saved this often while the driver needs fewer, ms: without saved answers, its need is unknown. */
+const savedEvery = ({ idleMs }: Scale): number => Math.max(gaugeEveryMs, idleMs / 4);
+
 const falling = (scale: Scale, demand: Demand, need: number, now: number): Demand => {
-  const { moreSince: _, fewer = { since: now, most: need }, ...rest } = demand;
-  const most = Math.max(fewer.most, need);
-  if (now >= fewer.since + scale.idleMs) return { ...rest, at: now, target: most };
-  return { ...rest, at: now, fewer: { since: fewer.since, most } };
+  const { moreSince: _, fewer: before, ...rest } = demand;
+  const everyMs = savedEvery(scale);
+  const isKnown = before !== undefined && now <= (before.seen ?? before.since) + 2 * everyMs + gaugeEveryMs;
+  const { since, most: mostBefore, seen = since } = isKnown ? before : { since: now, most: need };
+  const most = Math.max(mostBefore, need);
+  if (now >= since + scale.idleMs) return { ...rest, at: now, target: most };
+  return { ...rest, at: now, fewer: { since, most, seen: now < seen + everyMs ? seen : now } };
 };
 
 const isSame = (a: Demand, b: Demand): boolean =>
@@ -109,7 +116,8 @@ const isSame = (a: Demand, b: Demand): boolean =>
   a.initialUntil === b.initialUntil &&
   a.moreSince === b.moreSince &&
   a.fewer?.since === b.fewer?.since &&
-  a.fewer?.most === b.fewer?.most;
+  a.fewer?.most === b.fewer?.most &&
+  a.fewer?.seen === b.fewer?.seen;
 
 /** The state after an answer of the gauge. An answer that changes nothing returns the same state. */
 export const demandAfter = (scale: Scale, before: Demand, gauge: number, now: number): Demand => {
@@ -121,7 +129,7 @@ export const demandAfter = (scale: Scale, before: Demand, gauge: number, now: nu
   const demand: Demand = {
     ...rest,
     target: within(scale, before.target),
-    ...(idle === undefined ? {} : { fewer: { since: idle, most: need } }),
+    ...(idle === undefined ? {} : { fewer: { since: idle, most: need, seen: now } }),
   };
   const next =
     need > demand.target

@@ -1,6 +1,7 @@
 /** The mutants of all rooms. */
 
 import { dispatcherMutants } from "./dispatcher.ts";
+import { elasticMutants } from "./elastic.ts";
 import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { gangMutants } from "./gangs.ts";
 import { makerMutants } from "./makers.ts";
@@ -21,6 +22,7 @@ export const mutants: readonly Mutant[] = [
   ...updateMutants,
   ...volcanoMutants,
   ...gangMutants,
+  ...elasticMutants,
   ...tenantMutants,
   ...shareMutants,
   ...makerMutants,

@@ -1,6 +1,7 @@
 /** Executors follow their driver's demand: `rekindle.dev/executors: own` with dynamic allocation. */
-import type { Gauge, PodScript } from "../../../shared/simulator/nodes/script.ts";
-import { appName, base, executorRuns, type Scenario } from "./scenario.ts";
+import type { PodScript } from "../../../shared/simulator/nodes/script.ts";
+import type { Demand } from "./demand-invariants.ts";
+import { appName, base, executorRuns, type Scenario, type UserAction } from "./scenario.ts";
 
 const own = { "rekindle.dev/executors": "own", "rekindle.dev/executor-leave-grace": "20s" } as const;
 
@@ -10,117 +11,204 @@ const outlasting = [
   ...["409", "404-named", "message-twice"],
 ];
 
-type Course = {
-  readonly gauge: readonly (readonly [fromMs: number, gauge: Gauge])[];
-  readonly jobMs?: number;
-  readonly executors?: Readonly<Record<string, PodScript>>;
-};
+type Way = Pick<Scenario, "name" | "what"> &
+  Pick<Demand, "gauge" | "granted"> &
+  Partial<Pick<Scenario, "userActions" | "stands" | "also" | "annotations">> & {
+    readonly jobMs?: number;
+    readonly executors?: Readonly<Record<string, PodScript>>;
+    readonly driver?: PodScript;
+    readonly spec?: Readonly<Record<string, unknown>>;
+    readonly confs?: Readonly<Record<string, string>>;
+    /** The number of executors at the end of the job, which begins then to be so long that every fault is over. */
+    readonly settles?: number;
+  };
 
 const idle = { "*": { busyMs: 0 } } as const;
+const idleMs = 20_000;
 
-const course = ({ gauge, jobMs = 120_000, executors = idle }: Course): Scenario["scripts"] => ({
-  [appName]: [{ jobMs, gauge, executors }],
-});
-
-type Way = Pick<Scenario, "name" | "what" | "scripts"> & Partial<Pick<Scenario, "userActions" | "stands">>;
-
-const quotas = "/api/v1/namespaces/default/resourcequotas";
-const quota = { apiVersion: "v1", kind: "ResourceQuota" } as const;
+/** A step that died is repeated after 90 s; then come the idle timeout and the grace of executors that leave. */
+const settledMs = 160_000;
+const standsMs = 30_000;
 
 const spec = {
   ...base,
   executor: { cores: 1, memory: "512m" },
-  sparkConf: { ...base.sparkConf, "spark.dynamicAllocation.executorIdleTimeout": "20s" },
   dynamicAllocation: { enabled: true, maxExecutors: 3 },
 };
+
+const quotas = "/api/v1/namespaces/default/resourcequotas";
+const quotaOf = (pods: number): object => ({
+  ...{ apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "team" } },
+  spec: { hard: { pods: `${pods}` } },
+});
+
+const quotaBecomes = (pods: number, afterMs: number): UserAction => ({
+  says: `kubectl patch: a quota of ${pods} pods`,
+  when: executorRuns,
+  afterMs,
+  do: { type: "write", method: "PATCH", path: `${quotas}/team`, body: { spec: { hard: { pods: `${pods}` } } } },
+});
+
+const dies = (afterMs: number): UserAction => ({
+  says: "an executor dies",
+  when: executorRuns,
+  afterMs,
+  do: { type: "kill", pod: /-exec-\d+$/, code: 137 },
+});
 
 const ways: readonly Way[] = [
   {
     name: "elastic-to-and-fro",
-    what: "the driver needs two executors, then far too many, then one",
-    scripts: course({
-      gauge: [
-        [0, 2],
-        [30_000, 400],
-        [60_000, 1],
-      ],
-    }),
+    what: "the driver needs two executors, then far too many, then one; its answers are late, or lost",
+    gauge: [
+      [0, 2],
+      [30_000, 400],
+      [60_000, 1],
+    ],
+    settles: 1,
+    also: ["stale", "deaf", "timeout", "pause-12s", "slow"],
   },
   {
     name: "elastic-silent",
     what: "the gauge gives no answer, and then one without sense: the last answer stands, and then one executor is enough",
-    scripts: course({
-      gauge: [
-        [0, 2],
-        [15_000, "silent"],
-        [40_000, "nonsense"],
-        [60_000, 1],
-      ],
-    }),
+    gauge: [
+      [0, 2],
+      [15_000, "silent"],
+      [40_000, { shows: -1 }],
+      [60_000, 1],
+    ],
+  },
+  {
+    name: "elastic-lies",
+    what: "the gauge shows texts, nothing, and numbers below zero, between two and beyond all bounds",
+    gauge: [
+      [0, 2],
+      [15_000, { shows: "NaN" }],
+      [25_000, { shows: -400 }],
+      [35_000, { shows: null }],
+      [45_000, { shows: 1e300 }],
+      [55_000, { shows: [] }],
+      [65_000, { shows: 1.2 }],
+    ],
+    settles: 2,
   },
   {
     name: "elastic-flaps",
     what: "the gauge alternates between three executors and none: no executor is ended for it",
-    scripts: course({
-      gauge: [
-        [0, { flaps: 3 }],
-        [80_000, 3],
-      ],
-    }),
+    gauge: [
+      [0, { flaps: 3 }],
+      [80_000, 3],
+    ],
+  },
+  {
+    name: "elastic-backlog",
+    what: "the driver needs three executors for a moment that is shorter than its backlog timeout: no second one is created",
+    confs: { "spark.dynamicAllocation.schedulerBacklogTimeout": "40s" },
+    spec: { dynamicAllocation: { enabled: true, initialExecutors: 1, maxExecutors: 3 } },
+    gauge: [
+      [0, 1],
+      [30_000, 3],
+      [50_000, 1],
+    ],
+    granted: 1,
+    settles: 1,
   },
   {
     name: "elastic-loss",
     what: "an executor dies, and is replaced within the demand",
-    scripts: course({ gauge: [[0, 2]], jobMs: 60_000 }),
-    userActions: [
-      {
-        says: "an executor dies",
-        when: executorRuns,
-        afterMs: 9_000,
-        do: { type: "kill", pod: /-exec-\d+$/, code: 137 },
-      },
-    ],
+    gauge: [[0, 2]],
+    userActions: [dies(9_000)],
+    settles: 2,
+  },
+  {
+    name: "elastic-stuck",
+    what: "an executor never starts: another one comes in its place",
+    annotations: { ...own, "rekindle.dev/executor-pending-timeout": "15s" },
+    gauge: [[0, 2]],
+    executors: { "1002": { pull: "fails" }, ...idle },
+    settles: 2,
   },
   {
     name: "elastic-quota",
     what: "a quota admits two executors of the three that are needed: no third is created, and the job completes",
-    scripts: course({ gauge: [[0, 3]], jobMs: 60_000 }),
-    stands: [[quotas, { ...quota, metadata: { name: "team" }, spec: { hard: { pods: "4" } } }]],
+    gauge: [[0, 3]],
+    granted: 2,
+    jobMs: 60_000,
+    stands: [[quotas, quotaOf(4)]],
+  },
+  {
+    name: "elastic-quota-shrinks",
+    what: "a quota shrinks below what lives, and an executor dies; when it grows again, as many live as are needed",
+    gauge: [
+      [0, 3],
+      // A lost timer of the run is made up for by a resync, after five minutes.
+      [240_000, 3],
+    ],
+    stands: [[quotas, quotaOf(5)]],
+    userActions: [quotaBecomes(3, 10_000), dies(20_000), quotaBecomes(5, 60_000)],
+    settles: 3,
   },
   {
     name: "elastic-leavers",
     what: "executors that are sent away do not end until their grace is over, while others are needed",
-    scripts: course({
-      gauge: [
-        [0, 3],
-        [20_000, 1],
-        [60_000, 2],
-      ],
-      executors: { "*": { busyMs: 0, stopMs: 600_000 } },
-    }),
+    gauge: [
+      [0, 3],
+      [20_000, 1],
+      [60_000, 2],
+    ],
+    executors: { "*": { busyMs: 0, stopMs: 600_000 } },
+    settles: 2,
   },
   {
     name: "elastic-last-holder",
     what: "fewer executors are needed, and the idle one alone holds shuffle data: it stays while the job runs",
-    scripts: course({
-      gauge: [
-        [0, 2],
-        [20_000, 1],
-      ],
-      executors: { "1001": { busyMs: 0, shuffleBytes: 9_000 }, "*": { busyMs: 600_000 } },
-    }),
+    gauge: [
+      [0, 2],
+      [20_000, 1],
+    ],
+    executors: { "1001": { busyMs: 0, shuffleBytes: 9_000 }, "*": { busyMs: 600_000 } },
+  },
+  {
+    name: "elastic-holders",
+    what: "all executors hold shuffle data, and none is needed: they leave one after the other, but for the last",
+    gauge: [
+      [0, 3],
+      [20_000, 1],
+    ],
+    executors: { "*": { busyMs: 0, shuffleBytes: 9_000, stopMs: 4_000 } },
+    settles: 1,
+  },
+  {
+    name: "elastic-retry",
+    what: "the driver dies, and the executors of the next attempt carry its number",
+    spec: { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 5 } },
+    gauge: [[0, 2]],
+    driver: { runMs: 20_000, exitCode: 1 },
+    jobMs: 30_000,
   },
 ];
 
-export const elastic: readonly Scenario[] = ways.map(
-  (way): Scenario => ({
-    spec,
+const scenarioOf = ({ gauge, granted, settles, executors = idle, driver, confs, ...way }: Way): Scenario => {
+  const last = gauge.at(-1)?.[0] ?? 0;
+  const fromMs = last + settledMs;
+  const { jobMs = settles === undefined ? 120_000 : fromMs + standsMs + 10_000, spec: other, ...rest } = way;
+  const settled = settles === undefined ? {} : { settled: { fromMs, untilMs: fromMs + standsMs, executors: settles } };
+  const usual = { jobMs, gauge, executors };
+  return {
     annotations: own,
     userActions: [],
-    ...way,
+    also: ["stale", "deaf"],
+    ...rest,
+    spec: {
+      ...{ ...spec, ...other },
+      sparkConf: { ...base.sparkConf, "spark.dynamicAllocation.executorIdleTimeout": `${idleMs / 1_000}s`, ...confs },
+    },
+    scripts: { [appName]: driver === undefined ? [usual] : [{ ...usual, ...driver }, usual] },
+    demand: { gauge, idleMs, ...(granted === undefined ? {} : { granted }), ...settled },
     ends: "COMPLETED",
     breadth: "sparse",
-    also: ["stale", "deaf"],
     without: outlasting,
-  }),
-);
+  };
+};
+
+export const elastic: readonly Scenario[] = ways.map(scenarioOf);

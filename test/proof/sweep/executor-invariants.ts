@@ -8,7 +8,8 @@
  * E5. At rest, no executor runs on a machine for which a notice has come.
  * E6. An executor avoids only machines for which a notice has come, or on which three or more have ended.
  * E7. With Spark 4.2 and later, an executor of Rekindle's runs a single task after another of the run lacked memory.
- * E8. Under dynamic allocation no more executors live, without those that are being deleted, than its maximum allows.
+ * E8. Under dynamic allocation no more executors live, without those that are being deleted, than its maximum allows,
+ *     and than its driver needs for its backlog timeout or a quota grants, where the scenario names that number.
  * E9. The last living executor with shuffle data is not ended while its driver runs, and an executor that leaves takes
  *     no data of another one that leaves: holders of data leave one after the other.
  */
@@ -122,10 +123,16 @@ export const checkAtWork = (
 
 const isStaying = ({ role, live, leaving }: Pod): boolean => role === "executor" && live && leaving !== true;
 
-/** E8, for a new executor; `most`: `maxExecutors` of the application. */
-export const checkMost = ({ pods, most }: Facts, driver: string, blame: Blame): void => {
+/** E8, for a new executor; `granted`: the number that is granted where it is less than the maximum. */
+export const checkMost = (
+  { pods, most = Number.POSITIVE_INFINITY }: Facts,
+  driver: string,
+  granted: number | undefined,
+  blame: Blame,
+): void => {
+  const allowed = Math.min(most, granted ?? most);
   const staying = [...pods.values()].filter((pod) => pod.driver === driver && isStaying(pod)).length;
-  if (most !== undefined && staying > most) blame(`E8: ${staying} executors live where ${most} are allowed`);
+  if (staying > allowed) blame(`E8: ${staying} executors live where ${allowed} are allowed`);
 };
 
 /** E9, for the deletion of an executor by the engine; `holders`: ids of executors that hold data from their start on. */

@@ -58,6 +58,8 @@ export type Facts = {
   born: { app: string; attempt: number; at: number; stray: boolean }[];
   /** The maximum of dynamic allocation; undefined where there is none. */
   most: number | undefined;
+  /** The time in which the demand has stood for long is over, and was judged. */
+  settled: boolean;
   /** UID of the executor that has an id, by driver and id. */
   executorIds: Map<string, string>;
   /** Instant since which the record lists a lack of memory of this attempt's executors. */
@@ -89,6 +91,7 @@ export const fresh = (): Facts => ({
   pods: new Map(),
   born: [],
   most: undefined,
+  settled: false,
   executorIds: new Map(),
   shortOfMemory: undefined,
   shownUnder: new Map(),

@@ -236,7 +236,14 @@ export const openFixture = (scenario: Scenario): Fixture => {
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   const initialCluster = initialClusterOf(simulator);
   const [busyMs, holders] = [busyMsOf(scenario), holdersOf(scenario)];
-  const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs, holders });
+  const judge = sweptOf(scenario).judge({
+    namespace,
+    name: appName,
+    canaries,
+    busyMs,
+    holders,
+    demand: scenario.demand,
+  });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
   const judged = scenario.gang === "builtin" ? withGangs(heard, { nodes: machines, cpuOfNode }) : heard;
   const oracle = scenario.beside === undefined ? judged : apart(judged, sweptOf(scenario));

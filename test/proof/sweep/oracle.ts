@@ -12,12 +12,13 @@
  * I7. Nothing is left of a deleted application.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
- * E1–E9. Of its executors: see `executor-invariants.ts`.
+ * E1–E9. Of its executors: see `executor-invariants.ts`. E10–E12. Of their number: see `demand-invariants.ts`.
  * I10. A status shows one run: a run under way shows no end, and no executors of an earlier one.
  */
 
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { textOf } from "../../../shared/simulator/verbs/read.ts";
+import { checkEpoch, checkIdleness, checkSettled, type Demand } from "./demand-invariants.ts";
 import {
   checkAtWork,
   checkCores,
@@ -47,6 +48,8 @@ export type Subject = {
   readonly busyMs?: number;
   /** Ids of executors that hold shuffle data from their start on; "*": all of them. */
   readonly holders?: readonly string[];
+  /** The demand of its driver, where the number of executors follows it. */
+  readonly demand?: Demand | undefined;
   /** One of several oracles that watch together: the owner of a write is judged for all of them at once. */
   readonly together?: boolean;
 };
@@ -219,6 +222,13 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     const attempt = Number(labels?.["rekindle.dev/attempt"] ?? 0);
     const stray = facts.driverAttempt === attempt ? undefined : now;
     const pod: Pod = { role: "driver", name, app, attempt, driver: uid, live: true, stray, node: undefined };
+    if (subject.demand !== undefined)
+      checkEpoch(
+        object,
+        attempt,
+        facts.born.map((one) => one.attempt),
+        blame,
+      );
     if (actor === "engine") born(pod, now);
     else adopt();
     facts.pods.set(uid, actor === "engine" ? pod : { ...pod, stray: undefined });
@@ -232,17 +242,22 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       appearDriver(object, facts.uid, actor, now);
     const driver = owners.map((owner) => facts.pods.get(owner)).find((pod) => pod?.role === "driver");
     if (role !== "executor" || driver === undefined) return;
-    facts.pods.set(uid, { ...driver, role, name, live: true, stray: undefined, node: undefined });
+    const { app, attempt } = driver;
+    const pod: Pod = { role, name, app, attempt, driver: driver.driver, live: true, stray: undefined, node: undefined };
+    facts.pods.set(uid, pod);
     checkId(facts, object, blame);
-    checkMost(facts, driver.driver, blame);
+    checkMost(facts, driver.driver, subject.demand?.granted, blame);
+    if (subject.demand !== undefined) checkEpoch(object, driver.attempt, [], blame);
     checkPlace(facts, object, blame);
     checkCores(facts, object, now, blame);
   };
 
-  /** E4 and E9. */
+  /** E4, E9 and E11. */
   const checkEnding = (pod: Pod, change: Change, now: number): void => {
     checkAtWork(pod, change, { busyMs: subject.busyMs ?? 0, now }, blame);
     checkHolders(facts, pod, change, subject.holders ?? [], blame);
+    const { demand } = subject;
+    if (demand !== undefined) checkIdleness(facts, pod, demand, { object: change.object, now }, blame);
   };
 
   const hearPod = (change: Change, actor: Actor, now: number): void => {
@@ -283,6 +298,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     hear: (change, actor, now) => {
       const { table, object, type } = change;
       checkStrays(now);
+      checkSettled(facts, subject.demand, { actor, table, now }, blame);
       if (actor === "engine" && subject.together !== true && !permitted(change))
         blame(`I5: ${type} ${table}/${object.metadata.name} was not ours to do`);
       if (table === apps && isSubject(object)) hearApp(change, now);

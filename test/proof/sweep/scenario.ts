@@ -2,6 +2,7 @@
 
 import type { Scripts } from "../../../shared/simulator/nodes/script.ts";
 import type { Change } from "../../../shared/simulator/storage/store.ts";
+import type { Demand } from "./demand-invariants.ts";
 import { textAt } from "./fields.ts";
 import type { SweptName } from "./kinds.ts";
 import type { Life } from "./volcano/simulator-parts.ts";
@@ -109,6 +110,8 @@ export type Scenario = {
   readonly tells?: string;
   /** Families of faults that last longer than its own times: their effects are intended. */
   readonly without?: readonly string[];
+  /** The demand of its driver, for the judge: the number of executors follows it. */
+  readonly demand?: Demand;
   /** Further families for a thin scenario. */
   readonly also?: readonly string[];
   /** Run whole only when it is chosen by name: it would be a third of a sweep of all. */

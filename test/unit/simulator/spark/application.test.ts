@@ -195,7 +195,7 @@ test("the gauge of a driver follows its script: numbers, none, nonsense, and a f
   const gauge = [
     [0, 3],
     [20_000, "silent"],
-    [30_000, "nonsense"],
+    [30_000, { shows: -1 }],
     [40_000, { flaps: 8 }],
   ] as const;
   const stand = open({ scripts: { pi: [{ hangs: true, gauge, executors: { "*": { shuffleBytes: 900 } } }] } });

@@ -184,6 +184,12 @@ describe("the number of executors", () => {
     assert.equal(demandAfter(usual, fewer, 2, 20_000), fewer);
   });
 
+  test("does not fall by two answers that are farther apart than answers are saved", () => {
+    const fewer = demandAfter(usual, { target: 8, at: 0 }, 0, 5_000);
+    const later = demandAfter(usual, fewer, 0, 125_000);
+    assert.deepEqual(later, { target: 8, at: 125_000, fewer: { since: 125_000, most: 0, seen: 125_000 } });
+  });
+
   test("starts with the live executors if the record was lost", () => {
     assert.deepEqual(firstDemand(usual, 7, 1_000), { target: 7, at: 1_000, initialUntil: 61_000 });
   });

@@ -62,7 +62,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
     })),
   });
   const demand = (target: number, more: object = {}) => ({ target, at: eight - 5_000, ...more });
-  const overdue = { fewer: { since: eight - 60_000, most: 0 } };
+  const overdue = { fewer: { since: eight - 60_000, most: 0, seen: eight - 15_000 } };
   type Step = {
     readonly why: string;
     readonly allotment: Handed;

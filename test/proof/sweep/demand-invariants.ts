@@ -1,0 +1,99 @@
+/**
+ * The invariants of executors that follow their driver's demand, judged from objects and from the driver's script.
+ *
+ * E10. Where the demand has stood for long, as many executors run as are needed and granted, and nothing is written.
+ * E11. A running executor is not ended for want of work while the driver has needed it within its idle timeout.
+ * E12. A driver and its executors carry the number of their attempt, which is larger than that of each driver before.
+ */
+import type { Gauge } from "../../../shared/simulator/nodes/script.ts";
+import type { Change } from "../../../shared/simulator/storage/store.ts";
+import type { Facts, Pod } from "./facts.ts";
+
+type Blame = (what: string) => void;
+
+/** The demand of a scenario's driver. Times in ms after the start of its container. */
+export type Demand = {
+  readonly gauge: readonly (readonly [fromMs: number, gauge: Gauge])[];
+  /** The driver needs fewer for this long before executors may leave. */
+  readonly idleMs: number;
+  /** The most executors that may live at a time, where that is less than the maximum in the spec. */
+  readonly granted?: number;
+  /** From `fromMs` to `untilMs`, this many executors run, and nothing is written. */
+  readonly settled?: { readonly fromMs: number; readonly untilMs: number; readonly executors: number };
+};
+
+const isUp = ({ role, live, leaving, began }: Pod): boolean =>
+  role === "executor" && live && leaving !== true && began !== undefined;
+
+/** The living driver whose container has started. */
+const driverIn = ({ pods, uid }: Facts): (Pod & { readonly began: number }) | undefined => {
+  const driver = [...pods.values()].find(({ role, live, app }) => role === "driver" && live && app === uid);
+  return driver?.began === undefined ? undefined : { ...driver, began: driver.began };
+};
+
+const executorsOf = ({ pods }: Facts, driver: string): readonly Pod[] =>
+  [...pods.values()].filter((pod) => pod.driver === driver && isUp(pod));
+
+type Hearing = { readonly actor: string; readonly table: string; readonly now: number };
+
+/** E10, before a change is taken in: the executors are those since the change before. */
+export const checkSettled = (
+  facts: Facts,
+  demand: Demand | undefined,
+  { actor, table, now }: Hearing,
+  blame: Blame,
+): void => {
+  const settled = demand?.settled;
+  const driver = driverIn(facts);
+  if (settled === undefined || driver === undefined || facts.settled || now < driver.began + settled.fromMs) return;
+  const up = executorsOf(facts, driver.driver).length;
+  if (up !== settled.executors) blame(`E10: ${up} executors run where ${settled.executors} are needed and granted`);
+  facts.settled = now > driver.began + settled.untilMs;
+  if (actor === "engine" && !facts.settled) blame(`E10: ${table} is written while the demand stands`);
+};
+
+/** A decision made before a fact was known may arrive this late, ms. */
+const latestMs = 16_000;
+
+/** The number that a gauge shows at most; undefined where it shows none. */
+const numberOf = (gauge: Gauge): number | undefined =>
+  typeof gauge === "number" ? gauge : typeof gauge === "object" && "flaps" in gauge ? gauge.flaps : undefined;
+
+/** The most executors that the driver needed at any time between two instants, ms after its start. */
+const mostNeeded = ({ gauge }: Demand, fromMs: number, untilMs: number): number => {
+  const shown = gauge.filter(([at], index) => at <= untilMs && (gauge[index + 1]?.[0] ?? untilMs + 1) > fromMs);
+  return Math.max(0, ...shown.map(([, one]) => numberOf(one) ?? 0));
+};
+
+/** E11, for the deletion of an executor by the engine. */
+export const checkIdleness = (
+  facts: Facts,
+  pod: Pod,
+  demand: Demand,
+  { object, now }: { readonly object: Change["object"]; readonly now: number },
+  blame: Blame,
+): void => {
+  const driver = driverIn(facts);
+  const begins = object.metadata.deletionTimestamp !== undefined;
+  if (!begins || !isUp(pod) || driver === undefined || driver.driver !== pod.driver) return;
+  const sinceStart = now - driver.began;
+  const needed = mostNeeded(demand, sinceStart - demand.idleMs + 1_000, sinceStart - latestMs);
+  const left = executorsOf(facts, pod.driver).length - 1;
+  const wanted = Math.min(needed, facts.most ?? needed, demand.granted ?? needed);
+  if (left < wanted) blame(`E11: ${pod.name} was ended, which leaves ${left} of the ${wanted} that were just needed`);
+};
+
+const epochOf = (object: Change["object"]): number =>
+  Number(/"name":"REKINDLE_EPOCH","value":"(\d+)"/.exec(JSON.stringify(object))?.[1] ?? Number.NaN);
+
+/** E12, for a new driver or executor of the engine; `before`: attempts of the application's earlier drivers. */
+export const checkEpoch = (
+  object: Change["object"],
+  attempt: number,
+  before: readonly number[],
+  blame: Blame,
+): void => {
+  const epoch = epochOf(object);
+  if (epoch !== attempt) blame(`E12: ${object.metadata.name} of attempt ${attempt} has the epoch ${epoch}`);
+  if (before.some((one) => one >= epoch)) blame(`E12: ${object.metadata.name} has the epoch of an earlier driver`);
+};

@@ -7,7 +7,7 @@ import { freePort } from "../../../support/port.ts";
 import { dataIn } from "../../infra/overlays.ts";
 import { triggerSecret } from "../../lambda/cloud.ts";
 import { type Random, randomFrom } from "../../lambda/random.ts";
-import { type Fixture, openSurroundings, resyncMs } from "../functions/fixture.ts";
+import { type Fixture, type Installed, openSurroundings, resyncMs } from "../functions/fixture.ts";
 import { keepUp } from "../functions/storm.ts";
 import { startFunction } from "../installed.ts";
 import type { LaneOptions } from "../lambda/lane.ts";
@@ -26,9 +26,14 @@ const fateOf = (random: Random): Fate | undefined => {
   return drawn < 0.5 ? { when: "middle", afterMs: Math.round(random() * 250) } : undefined;
 };
 
-export const openDispatched = async (dir: string, { seed }: LaneOptions): Promise<Fixture> => {
-  const random = randomFrom(seed);
-  const { overlay, logs, recordFor, close, ...around } = await openSurroundings(dir, "dispatch");
+export type Dispatched = Omit<Fixture, "cluster" | "audit" | "witness">;
+
+/** Starts the dispatcher; `settings` replace those of the overlay. */
+export const startDispatched = async (
+  { overlay, logs, recordFor }: Installed,
+  random: Random,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Dispatched> => {
   const storm = { blows: true };
   const [door, reconcile, deliver] = [await freePort(), await freePort(), await freePort()];
   const common = {
@@ -37,6 +42,7 @@ export const openDispatched = async (dir: string, { seed }: LaneOptions): Promis
     REKINDLE_CALL_SECRET: "a secret that signs the calls of this lane",
     REKINDLE_UPDATES_TO: "events",
     REKINDLE_RESYNC: `${resyncMs / 1_000}s`,
+    ...settings,
   };
   const platformOf = async (name: "reconcile" | "deliver", port: number): Promise<Platform> => {
     const record = await recordFor(name);
@@ -61,7 +67,6 @@ export const openDispatched = async (dir: string, { seed }: LaneOptions): Promis
   });
   const { answers } = functions.reconcile;
   return {
-    ...around,
     functions,
     daemons: [dispatcher],
     door: `http://127.0.0.1:${door}`,
@@ -70,7 +75,16 @@ export const openDispatched = async (dir: string, { seed }: LaneOptions): Promis
     stop: async () => {
       await dispatcher.stop();
       await Promise.all([functions.reconcile.stop(), functions.deliver.stop()]);
-      await close();
     },
   };
+};
+
+export const openDispatched = async (dir: string, { seed }: LaneOptions): Promise<Fixture> => {
+  const { close, cluster, audit, witness, ...installed } = await openSurroundings(dir, "dispatch");
+  const started = await startDispatched(installed, randomFrom(seed));
+  const stop = async (): Promise<void> => {
+    await started.stop();
+    await close();
+  };
+  return { cluster, audit, witness, ...started, stop };
 };

@@ -45,13 +45,29 @@ export type Fixture = {
 /** A resync finds what a message that was given up has left; the overlays' is 5 minutes. */
 export const resyncMs = 30_000;
 
-export type Surroundings = Pick<Fixture, "cluster" | "audit" | "witness"> & {
+/** An overlay of `infra/kubernetes` on a cluster. */
+export type Installed = {
   readonly overlay: Overlaid;
   /** The folder of the processes' logs. */
   readonly logs: string;
   /** Returns the record of the cluster for the account of a function. */
   readonly recordFor: (name: string) => Promise<string>;
-  readonly close: () => Promise<void>;
+};
+
+export type Surroundings = Pick<Fixture, "cluster" | "audit" | "witness"> &
+  Installed & { readonly close: () => Promise<void> };
+
+/** Applies the accounts of an overlay to a cluster that has the CRDs. */
+export const installOverlay = async (cluster: Cluster, dir: string, name: string): Promise<Installed> => {
+  const overlay = await overlayOf(cluster, name);
+  await applied(cluster, accountsIn(overlay));
+  const logs = join(dir, "logs");
+  await mkdir(logs, { recursive: true });
+  return {
+    overlay,
+    logs,
+    recordFor: async (what) => await recordOf(await cluster.kubeconfigOf("rekindle", `rekindle-${what}`)),
+  };
 };
 
 /** Starts the cluster with the CRDs, and the accounts of an overlay of `infra/kubernetes`. */
@@ -59,19 +75,14 @@ export const openSurroundings = async (dir: string, name: string): Promise<Surro
   const audit = await openAudit(dir, "rekindle");
   const cluster = await startCluster({ nodes: 1, dir, extra: audit.flags });
   await install(cluster, undefined);
-  const overlay = await overlayOf(cluster, name);
-  await applied(cluster, accountsIn(overlay));
+  const installed = await installOverlay(cluster, dir, name);
   await cluster.api.until(collection, ({ status }) => status === 200, 30_000);
-  const logs = join(dir, "logs");
-  await mkdir(logs, { recursive: true });
   const witness = observeAll(cluster.api);
   return {
     cluster,
     audit,
     witness,
-    overlay,
-    logs,
-    recordFor: async (what) => await recordOf(await cluster.kubeconfigOf("rekindle", `rekindle-${what}`)),
+    ...installed,
     close: async () => {
       await witness.stop();
       await cluster.stop();

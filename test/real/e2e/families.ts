@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
 import type { Family } from "./family.ts";
+import { gangCases } from "./gang/cases.ts";
+import { nodeCount, nodeFlags } from "./gang/fixture.ts";
 import { recovered } from "./recovery/lane.ts";
 import { connects } from "./spark/connected.ts";
 import { upstreamFiles } from "./spark/examples.ts";
@@ -116,6 +118,14 @@ const withScheduler = volcanoBy(
   "the same beside a stand-in for Volcano's scheduler, which keeps its lease",
 );
 
+const gang: Family = {
+  about: "gangs by plans (--gang builtin) on the real scheduler: two for one place, a place taken, kills",
+  needs: [],
+  crds: ["ours"],
+  cluster: { nodes: nodeCount, nodeFlags },
+  cases: ({ kills }) => ({ cases: gangCases(kills), skipped: 0 }),
+};
+
 export const families: Readonly<Record<string, Family>> = {
   main,
   spark,
@@ -125,6 +135,7 @@ export const families: Readonly<Record<string, Family>> = {
   triggers,
   volcano,
   "volcano-scheduler": withScheduler,
+  gang,
 };
 
 export const familyNames: readonly string[] = Object.keys(families);

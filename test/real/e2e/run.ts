@@ -24,7 +24,7 @@ import { pageLane } from "./page/lane.ts";
 import { leaveRights } from "./rights.ts";
 import type { Case, Scene } from "./scene.ts";
 
-const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --nats | --cloud | --migrate | --triggers | --page [--picture FILE]] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --nats | --cloud | --migrate | --triggers | --gang | --page [--picture FILE]] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
 
   --family NAME ${Object.entries(families)
     .map(([name, { about }]) => `${name}: ${about}`)
@@ -39,7 +39,7 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --nats | 
                 rights; records moved in mid-run, the cluster lost and restored into another one
   --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;
                 with their CRDs and webhooks; --family spark or volcano is one of them
-  --triggers    the family of this name
+  --triggers, --gang    the families of these names
   --page        the page in a real Chromium, on simulated clusters; needs neither root nor a control plane
   --picture F   with --page: writes the README's picture of the demo's application into F, and runs no case
   --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
@@ -210,6 +210,9 @@ const concludePage = async ({ case: only, json, picture }: PageWanted): Promise<
   conclude(tallyOf(results), json === undefined ? undefined : { file: json, details: { results } });
 };
 
+/** Families that a flag of their name selects as well. */
+const familiesWithFlag = ["triggers", "gang"] as const;
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
@@ -221,6 +224,7 @@ const main = async (): Promise<void> => {
       cloud: { type: "boolean", default: false },
       migrate: { type: "boolean", default: false },
       triggers: { type: "boolean", default: false },
+      gang: { type: "boolean", default: false },
       page: { type: "boolean", default: false },
       picture: { type: "string" },
       crds: { type: "string" },
@@ -232,7 +236,8 @@ const main = async (): Promise<void> => {
     },
   });
   if (values.help === true) return console.log(help);
-  const family = families[values.triggers ? "triggers" : values.family];
+  const flagged = familiesWithFlag.find((name) => values[name]);
+  const family = families[flagged ?? values.family];
   if (family === undefined) throw new Error(`--family ${values.family}: one of ${familyNames.join(", ")}`);
   if (values.page) return await concludePage(values);
   if (!isInside()) {

@@ -9,13 +9,15 @@ const help = `npm run bench [-- --parts NAME,NAME] [--json FILE]
   all parts (${Object.keys(parts).join(", ")}), or those named, each in a process of its own: a table with
   the floor of each figure that has one, and how loaded the machine was
 
-npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | fairness [--count N] | page | job [--count N] [--json FILE]
+npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | fairness [--count N] | page | job [--count N] | gang [--count N] [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
              --part single | mass | missed; --profile DIR leaves a CPU profile of the host; needs root
   job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced, a spec changed;
              --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single | resize; --profile DIR
+  gang       N gangs of 100 pods (default 100) by plans on the real scheduler and 100 nodes without kubelets: time until all are
+             bound beside the same pods without gangs, CPU, requests; --profile DIR
   cloud      a deployment on AWS: starts of each function, requests, units and GB-seconds per application and per executor
              loss with records in a table, reaction, and the table of costs with its prices and formulas
   guard      short forms on the simulator: requests, bytes, and processor time over that of bare requests, within 10 % of the
@@ -63,6 +65,15 @@ const byPart: ReadonlyMap<string, typeof benchPage> = new Map([
   ["page", benchPage],
 ]);
 
+type Counted = (many: number | undefined, profile: string | undefined) => Promise<readonly Figure[]>;
+
+/** The benchmarks that take a number; some of them leave profiles. */
+const byCount: ReadonlyMap<string, Counted> = new Map<string, Counted>([
+  ["fairness", async (many = 10_000, profile) => (await import("./fairness.ts")).benchFairness(many, profile)],
+  ["gang", async (many = 100, profile) => (await import("./gang.ts")).benchGang(many, profile)],
+  ["restart", async (many = 10_000) => (await import("./restart.ts")).benchRestart(many)],
+]);
+
 const measure = async (
   name: string | undefined,
   { many, burst, admission, recovery, gang }: Sizes,
@@ -73,9 +84,9 @@ const measure = async (
       losses: Math.min(1_000, many ?? 1_000),
       ...recovery,
     });
-  if (name === "restart") return (await import("./restart.ts")).benchRestart(many ?? 10_000);
   if (name === "job") return (await import("./job/job.ts")).benchJob({ count: many ?? 1_000, gang, ...recovery });
-  if (name === "fairness") return (await import("./fairness.ts")).benchFairness(many ?? 10_000, recovery.profile);
+  const counted = byCount.get(name ?? "");
+  if (counted !== undefined) return await counted(many, recovery.profile);
   const ofParts = byPart.get(name ?? "");
   if (ofParts !== undefined) return await ofParts(recovery.part);
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);

@@ -21,6 +21,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   burst: ["submit", "--burst", "5000"],
   fairness: ["fairness"],
   job: ["job"],
+  gang: ["gang"],
   recovery: ["recovery"],
   restart: ["restart"],
   page: ["page"],

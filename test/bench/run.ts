@@ -9,11 +9,13 @@ const help = `npm run bench [-- --parts NAME,NAME] [--json FILE]
   all parts (${Object.keys(parts).join(", ")}), or those named, each in a process of its own: a table with
   the floor of each figure that has one, and how loaded the machine was
 
-npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | fairness [--count N] | page | job [--count N] | gang [--count N] [--json FILE]
+npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | elastic | fairness [--count N] | page | job [--count N] | gang [--count N] [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
              --part single | mass | missed; --profile DIR leaves a CPU profile of the host; needs root
+  elastic    executors that follow the demand of a simulated driver through bursts: from demand to POST, from idleness to
+             DELETE, requests per change, core-hours against fixed executors
   job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced, a spec changed;
              --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single | resize; --profile DIR
   gang       N gangs of 100 pods (default 100) by plans on the real scheduler and 100 nodes without kubelets: time until all are
@@ -58,9 +60,12 @@ const benchPage = async (part: string | undefined): Promise<readonly Figure[]> =
 
 const benchCloud = async (): Promise<readonly Figure[]> => (await import("./cloud/cloud.ts")).benchCloud();
 
+const benchElastic = async (): Promise<readonly Figure[]> => (await import("./elastic.ts")).benchElastic();
+
 /** The benchmarks that take no number; of some a part can be measured alone. */
 const byPart: ReadonlyMap<string, typeof benchPage> = new Map([
   ["cloud", benchCloud],
+  ["elastic", benchElastic],
   ["functions", benchFunctions],
   ["page", benchPage],
 ]);

@@ -18,6 +18,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   dispatch: ["functions", "--part", "dispatch"],
   cloud: ["cloud"],
   submit: ["submit", "--admission"],
+  elastic: ["elastic"],
   burst: ["submit", "--burst", "5000"],
   fairness: ["fairness"],
   job: ["job"],

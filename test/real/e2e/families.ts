@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
+import { followsDemand, staysWithinQuota } from "./elastic/lane.ts";
 import type { Family } from "./family.ts";
 import { gangCases } from "./gang/cases.ts";
 import { nodeCount, nodeFlags } from "./gang/fixture.ts";
@@ -84,6 +85,13 @@ const recovery: Family = {
   cases: () => ({ cases: [recovered], skipped: 0 }),
 };
 
+const elastic: Family = {
+  about: "executors follow the queued work of real drivers, with their shuffle data, and within a quota, in own mode",
+  needs: [],
+  crds: ["ours"],
+  cases: () => ({ cases: [followsDemand, staysWithinQuota], skipped: 0 }),
+};
+
 const triggers: Family = {
   about:
     "requests from outside, good and bad, at the built functions; a Spot notice moves executors before the node goes",
@@ -130,6 +138,7 @@ export const families: Readonly<Record<string, Family>> = {
   main,
   spark,
   recovery,
+  elastic,
   admission,
   tools,
   triggers,

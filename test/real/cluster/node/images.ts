@@ -24,6 +24,7 @@ const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const sparkHome = "/opt/spark";
 const javaHome = "/opt/java/openjdk";
 const entrypoint = "/opt/entrypoint.sh";
+const decommission = "/opt/decom.sh";
 const parts = ["bin", "jars", "python", "examples", "data", "licenses"];
 
 /** Returns the absolute path of a program; the agent must not search by the PATH of a pod's environment. */
@@ -65,6 +66,7 @@ const sparkImage = (cache: string, version: string): Image | undefined => {
       ...there.map((part) => ({ from: join(home, part), to: `${sparkHome}/${part}` })),
       ...scripts(home),
       { from: join(import.meta.dirname, "spark-entrypoint.sh"), to: entrypoint },
+      { from: join(import.meta.dirname, "spark-decom.sh"), to: decommission },
     ],
     writable: [`${sparkHome}/work-dir`, `${sparkHome}/logs`],
   };

@@ -6,6 +6,7 @@ import { followsDemand, staysWithinQuota } from "./elastic/lane.ts";
 import type { Family } from "./family.ts";
 import { gangCases } from "./gang/cases.ts";
 import { nodeCount, nodeFlags } from "./gang/fixture.ts";
+import { gangFunctions } from "./gang/functions.ts";
 import { recovered } from "./recovery/lane.ts";
 import { connects } from "./spark/connected.ts";
 import { upstreamFiles } from "./spark/examples.ts";
@@ -127,11 +128,12 @@ const withScheduler = volcanoBy(
 );
 
 const gang: Family = {
-  about: "gangs by plans (--gang builtin) on the real scheduler: two for one place, a place taken, kills",
+  about:
+    "gangs by plans (--gang builtin) on the real scheduler: two for one place, a place taken, kills; by functions, too",
   needs: [],
   crds: ["ours"],
   cluster: { nodes: nodeCount, nodeFlags },
-  cases: ({ kills }) => ({ cases: gangCases(kills), skipped: 0 }),
+  cases: ({ kills }) => ({ cases: [...gangCases(kills), gangFunctions], skipped: 0 }),
 };
 
 export const families: Readonly<Record<string, Family>> = {

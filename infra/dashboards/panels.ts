@@ -175,15 +175,27 @@ export const panels: readonly (Panel | Heading)[] = [
     split: "by reason",
     note: "What each reason means stands in infra/docs/reference/losses.md.",
     shape: "graph",
-    width: 8,
+    width: 6,
     unit: "short",
     lines: [{ ask: "rate", name: "rekindle_executor_losses_total", by: "reason", a: "minute", legend: "{{reason}}" }],
+  },
+  {
+    id: 33,
+    title: "Core-seconds of executors an hour",
+    note: "Requested cores times the time that ended executors ran. What was lost is at most that of lost executors.",
+    shape: "graph",
+    width: 6,
+    unit: "short",
+    lines: [
+      { ask: "increase", name: "rekindle_executor_core_seconds_total", within: "1h", legend: "all" },
+      { ask: "increase", name: "rekindle_lost_core_seconds_total", within: "1h", legend: "lost" },
+    ],
   },
   {
     id: 19,
     title: "Executors",
     shape: "graph",
-    width: 8,
+    width: 6,
     unit: "short",
     lines: [
       { ask: "gauge", name: "spark_executor_running_count", summed: true, legend: "running" },
@@ -196,7 +208,7 @@ export const panels: readonly (Panel | Heading)[] = [
     title: "Mean time of a run",
     note: "From submission to its end.",
     shape: "graph",
-    width: 8,
+    width: 6,
     unit: "s",
     lines: [
       { ask: "mean", name: "spark_application_success_execution_time_seconds", legend: "completed" },

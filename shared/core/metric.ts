@@ -49,6 +49,16 @@ export const ownFigures = [
   { name: "rekindle_updates_waiting", help: "Applications that have an unacknowledged status update", kind: "gauge" },
   { name: "rekindle_executor_losses_total", help: "Executors that were lost, by reason", kind: "counter" },
   {
+    name: "rekindle_executor_core_seconds_total",
+    help: "Requested cores of ended executors times the seconds that they ran",
+    kind: "counter",
+  },
+  {
+    name: "rekindle_lost_core_seconds_total",
+    help: "The same of lost executors: at most this was lost",
+    kind: "counter",
+  },
+  {
     name: "rekindle_decisions_stopped_total",
     help: "Decisions that took more than their budget: their objects are in quarantine",
     kind: "counter",
@@ -65,6 +75,8 @@ export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], rea
   rekindle_updates_total: ["outcome"],
   rekindle_updates_waiting: [],
   rekindle_executor_losses_total: ["reason"],
+  rekindle_executor_core_seconds_total: ["namespace"],
+  rekindle_lost_core_seconds_total: ["namespace"],
   rekindle_decisions_stopped_total: [],
   rekindle_recovery_errors_total: [],
 };

@@ -103,7 +103,7 @@ export type Operator<Memory> = {
     now: number,
   ) => readonly MetricSample[];
   /** Returns the metric samples of a successful save. */
-  measuresOfSave?(before: Memory | undefined, after: Memory): readonly MetricSample[];
+  measuresOfSave?(before: Memory | undefined, after: Memory, key: Pick<Key, "namespace">): readonly MetricSample[];
   /** Returns reason and message for a lasting trouble, if the kind has its own words for the failed operation. */
   readonly troubleWord?: (trouble: Trouble) => Pick<Trouble, "reason" | "message"> | undefined;
   /** Returns the whole status with the message of a trouble, if it has a place for it; the next plan overwrites it. */

@@ -92,6 +92,8 @@ export type PastRun = {
   readonly error?: string | undefined;
   /** The number of lost executors; absent if none. */
   readonly losses?: number | undefined;
+  /** The pods of the run as its kind keeps them: for people, no decision reads it. */
+  readonly account?: unknown;
 };
 
 /** The recovery window: missing objects may still appear in it, and none is reported lost before its end. Epoch ms. */

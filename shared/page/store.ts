@@ -5,6 +5,7 @@
  */
 import { computed, effect, signal } from "@preact/signals";
 import { countsOf, parse, select } from "./query.ts";
+import { withRecorded } from "./timeline.ts";
 import {
   type Batch,
   type Detail,
@@ -168,8 +169,18 @@ export const isDetail = (value: typeof detail.value, key: string): value is Deta
   typeof value === "object" && !("error" in value) && keyOf(value) === key;
 
 /** The detail that came last, with the newer of both timelines: answers may overtake each other. */
-const newer = ({ lanes, lanesAt }: Lanes, found: Detail): Detail =>
-  lanesAt > found.lanesAt ? { ...found, lanes, lanesAt } : found;
+const newer = ({ lanes, lanesAt }: Lanes, found: Detail): Detail => {
+  if (lanesAt <= found.lanesAt) return found;
+  const recorded = found.lanes.filter(({ isRecorded }) => isRecorded === true);
+  return {
+    ...found,
+    lanes: withRecorded(
+      lanes.filter(({ isRecorded }) => isRecorded !== true),
+      recorded,
+    ),
+    lanesAt,
+  };
+};
 
 const pathOf = (application: string): string => application.split("/").map(encodeURIComponent).join("/");
 
@@ -185,8 +196,7 @@ export const readLanes = async (): Promise<void> => {
   const answer = await fetch(`/page/lanes/${pathOf(application)}`).catch(() => undefined);
   const found: Lanes | undefined = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
   const shown = detail.value;
-  if (found !== undefined && found.lanes.length > 0 && isDetail(shown, application) && found.lanesAt > shown.lanesAt)
-    detail.value = { ...shown, ...found };
+  if (found !== undefined && found.lanes.length > 0 && isDetail(shown, application)) detail.value = newer(found, shown);
   lanesReading = false;
   if (lanesAgain) void readLanes();
 };

@@ -62,7 +62,7 @@ const End = ({ one, scale, y, start }: Pick<Drawn, "one" | "scale" | "y"> & { re
   const x = scale.x(one.end);
   const isBad = one.lost === true || (one.role !== "executor" && one.exit !== undefined && one.exit !== 0);
   if (!isBad) return <path class="ended" d={`M${x} ${y + 2}v15`} />;
-  const text = one.role === "driver" ? `exit ${one.exit ?? "?"}` : lossText(one);
+  const text = one.role === "driver" && one.exit !== undefined ? `exit ${one.exit}` : lossText(one);
   const fits = x - start > widthOf(text) + 10;
   return (
     <g>

@@ -67,6 +67,15 @@ export const attemptsOf = (detail: Detail): readonly Attempt[] => {
   });
 };
 
+const isSame = (a: Lane, b: Lane): boolean =>
+  a.role === b.role && a.id === b.id && (a.attempt === b.attempt || a.attempt === 0);
+
+/** The lanes that were seen, after those that only the record tells of. */
+export const withRecorded = (seen: readonly Lane[], recorded: readonly Lane[]): readonly Lane[] => [
+  ...recorded.filter((one) => !seen.some((lane) => isSame(lane, one))),
+  ...seen,
+];
+
 /** A line of the timeline: what ran in one place, in every attempt, one after the other. */
 export type Slot = { readonly lanes: readonly (Lane & { readonly follows?: number; readonly until?: number })[] };
 

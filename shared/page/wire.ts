@@ -107,6 +107,8 @@ export type Lane = {
   readonly reason?: string;
   readonly exit?: number;
   readonly lost?: true;
+  /** Only the record tells of it: this process has not seen the pod. */
+  readonly isRecorded?: true;
 };
 
 /** The answer of `/page/lanes`: pods alone, which cost the API server no request. */

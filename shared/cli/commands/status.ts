@@ -96,7 +96,7 @@ const kindsNamed = (names: readonly string[]): readonly Kind[] => {
 const watchedList = async (tools: Tools, session: Session, scope: ListScope, form: string): Promise<never> => {
   let before: readonly Listed[] = [];
   for (;;) {
-    const after = await listed(session, scope);
+    const after = await listed(session, scope, tools.now());
     const changed = changedRows(before, after);
     if (changed.length > 0) tools.print(listText(changed, tools.now(), form, tools.paint));
     before = after;
@@ -117,7 +117,7 @@ export const list = (tools: Tools): Command =>
           throw new Refused("use -A or -n, not both");
         const scope = { namespace: options.namespace ?? "", selector: options.selector, kinds: kindsNamed(names) };
         if (options.watch === true) return await watchedList(tools, session, scope, options.output);
-        const text = listText(await listed(session, scope), tools.now(), options.output, tools.paint);
+        const text = listText(await listed(session, scope, tools.now()), tools.now(), options.output, tools.paint);
         if (text !== "") tools.print(text);
       }),
     );

@@ -12,6 +12,7 @@ import { notServed, type Session } from "../io/tools.ts";
 import { everyKind, kinds } from "../kinds/all.ts";
 import { departureText, type Kind, type ObjectState } from "../kinds/kind.ts";
 import { type RecordView, recordId, recordsIn } from "./record.ts";
+import { usageColumns, usageOf } from "./usage.ts";
 
 export type Listed = {
   readonly kind: string;
@@ -66,10 +67,11 @@ export const waitsIn = (outline: Outline, record: Pick<RecordView, "trouble" | "
   return outline.held ?? trouble ?? further;
 };
 
-const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed => {
+const row = (kind: Kind, object: Stored, record: RecordView | undefined, now: number): Listed => {
   const outline = outlineOf(kind, object);
-  const { since: _, ended, held, further, ...listed } = outline;
-  return { ...listed, waitsFor: waitsIn(outline, record) };
+  const { since: _, ended, held, further, details, ...listed } = outline;
+  const columns = usageColumns(usageOf(record, now));
+  return { ...listed, waitsFor: waitsIn(outline, record), details: { ...details, ...columns } };
 };
 
 /** Lists the objects of one kind; returns the error where its CRD is not installed. */
@@ -88,7 +90,7 @@ const objectsOf = async (session: Session, kind: Kind, scope: ListScope): Promis
 };
 
 /** Lists the objects of these kinds. A kind that is not installed has none; throws where none is installed. */
-export const listed = async (session: Session, scope: ListScope): Promise<readonly Listed[]> => {
+export const listed = async (session: Session, scope: ListScope, now: number): Promise<readonly Listed[]> => {
   const found = await Promise.all(scope.kinds.map((kind) => objectsOf(session, kind, scope)));
   const missing = found.filter((objects) => objects instanceof ApiError);
   if (missing.length === found.length && missing[0] !== undefined) throw missing[0];
@@ -99,7 +101,7 @@ export const listed = async (session: Session, scope: ListScope): Promise<readon
     return objects.map((object) => {
       const { name, namespace = "" } = object.metadata;
       const key = { cluster: "default", kind: kind.resource.kind, namespace, name };
-      return row(kind, object, records.get(recordId(key)));
+      return row(kind, object, records.get(recordId(key)), now);
     });
   });
 };

@@ -34,7 +34,12 @@ const shape = z.object({
   trouble: z.object({ reason: z.string(), message: z.string(), since: z.number() }).optional(),
   outbox: z.object({ stream: z.string(), to: z.string(), entries: z.array(update).min(1) }).optional(),
   runs: z
-    .array(z.object({ attempt: z.number(), outcome: z.string(), endedAt: z.number(), error: z.string().optional() }))
+    .array(
+      z.object({
+        ...{ attempt: z.number(), outcome: z.string(), endedAt: z.number(), error: z.string().optional() },
+        ...{ startedAt: z.number().optional(), account: z.unknown() },
+      }),
+    )
     .optional(),
   memory: z.unknown(),
 });

@@ -9,6 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { type EventEntry, eventsAbout, logEnd } from "../../cli/inspection/log.ts";
 import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
 import { indexOf, lifeOf, podsMeant, taskOf } from "../../cli/inspection/target.ts";
+import { accountsOf } from "../../cli/inspection/usage.ts";
 import { asYaml } from "../../cli/io/documents.ts";
 import { Refused, type Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
@@ -23,6 +24,7 @@ import { instantOf } from "../../core/time.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
 import { masked } from "../../kube/secret-mask.ts";
 import { holdupText } from "../../kube/startup.ts";
+import { withRecorded } from "../../page/timeline.ts";
 import {
   type Cell,
   type Detail,
@@ -35,7 +37,7 @@ import {
 } from "../../page/wire.ts";
 import { type Flow, flowSpecSchema, flowStatusSchema } from "../../volcano/schema/workflows.ts";
 import type { Board } from "./board.ts";
-import { openLanes, recordedLosses, withLosses } from "./lanes.ts";
+import { openLanes, recordedLanes, recordedLosses, withLosses } from "./lanes.ts";
 import { groupOf } from "./projection.ts";
 
 /** The most cells, and the most nodes, of one object. */
@@ -225,6 +227,7 @@ const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Deta
   const seenLanes = board.lanes(key);
   const lanes = seenLanes.length === 0 ? presentLanes(seen) : seenLanes;
   const attempt = view.history.at(-1)?.attempt ?? view.attempts ?? 1;
+  const recorded = recordedLanes(accountsOf(seen.found.is === "record" ? seen.found.record : undefined));
   return {
     ...{ kind: view.kind, namespace: view.namespace, name: view.name, now: seen.now, state: view.state },
     group: board.row(key)?.group ?? groupOf(view.state),
@@ -240,7 +243,7 @@ const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Deta
     losses: losses.map(({ pod: _, ...loss }) => loss),
     lost: view.executors?.lost ?? {},
     updates: updatesIn(view),
-    lanes: withLosses(lanes, losses, attempt),
+    lanes: withLosses(withRecorded(lanes, recorded), losses, attempt),
     lanesAt: Date.now(),
     events: events.map(({ at, type, reason, about, message, count }) => ({ at, type, reason, about, message, count })),
     eventsError: error,

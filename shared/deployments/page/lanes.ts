@@ -4,6 +4,7 @@
  * or records changed last.
  */
 import type { lossesOf } from "../../cli/inspection/record.ts";
+import { type RunAccount, requestsIn } from "../../cli/inspection/usage.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
@@ -13,7 +14,7 @@ import { instantOf } from "../../core/time.ts";
 import { labelOf, nodeNameOf } from "../../kube/pods.ts";
 
 import type { Lane, LossRow } from "../../page/wire.ts";
-import { endingOf, losses as lossTable } from "../../spark/executors/losses.ts";
+import { endingOf, type LossReason, losses as lossTable } from "../../spark/executors/losses.ts";
 import { requestsOf } from "../../volcano/podgroup/usage.ts";
 import { ownerOf } from "./projection.ts";
 
@@ -36,6 +37,44 @@ export const recordedLosses = (found: ReturnType<typeof lossesOf>): readonly Rec
     exit: exitCode,
     at: Date.parse(at),
   }));
+
+/** The driver of a past run as its record tells it. */
+const pastDriver = ({ attempt, startedAt, endedAt, isFailed, ...run }: RunAccount): readonly Lane[] => {
+  if (endedAt === undefined) return [];
+  return [
+    {
+      ...{ pod: `driver of attempt ${attempt}`, role: "driver", id: 0, attempt, isRecorded: true },
+      ...{ requestedAt: startedAt, up: startedAt, end: endedAt },
+      ...requestsIn(run)?.driver,
+      ...(isFailed ? { lost: true, reason: "failed" } : {}),
+    },
+  ];
+};
+
+const recordedLane = (run: RunAccount, [id, created, up, end, node, reason]: RunAccount["lifetimes"][number]): Lane => {
+  const requestedAt = created * 1_000;
+  const isLost = isLossReason(reason) && lossTable[reason].hasEvent;
+  return {
+    ...{
+      pod: `executor ${id} of attempt ${run.attempt}`,
+      role: "executor",
+      id,
+      attempt: run.attempt,
+      isRecorded: true,
+    },
+    ...{ requestedAt, end: requestedAt + end * 1_000 },
+    ...(up < 0 ? {} : { up: requestedAt + up * 1_000 }),
+    ...(node === "" ? {} : { node: short(node) }),
+    ...requestsIn(run)?.executor,
+    ...(isLost ? { lost: true, reason } : {}),
+  };
+};
+
+const isLossReason = (text: string): text is LossReason => Object.hasOwn(lossTable, text);
+
+/** The drivers of past runs, and executors that have ended, as the record tells them. */
+export const recordedLanes = (runs: readonly RunAccount[]): readonly Lane[] =>
+  runs.flatMap((run) => [...pastDriver(run), ...run.lifetimes.map((one) => recordedLane(run, one))]);
 
 export type Lanes = {
   /** Takes in a pod. Returns the key text of its application; undefined for a pod of no application. */
@@ -235,7 +274,9 @@ export const withLosses = (
 ): readonly Lane[] => {
   const left = new Set(losses.filter(({ reason }) => reason !== "finished"));
   const isOf = (lane: Lane, { pod, id }: RecordedLoss): boolean =>
-    pod === "" ? lane.role === "executor" && lane.id === id && lane.attempt === attempt : lane.pod === pod;
+    pod === "" || lane.isRecorded === true
+      ? lane.role === "executor" && lane.id === id && lane.attempt === attempt
+      : lane.pod === pod;
   const marked = lanes.map((lane): Lane => {
     const loss = [...left].find((one) => isOf(lane, one));
     if (loss === undefined) return lane;

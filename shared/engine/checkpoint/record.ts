@@ -194,7 +194,7 @@ const withoutArchive: Squeeze = ({ recovered, ...record }) => {
 /** In the order in which fields are dropped. */
 const squeezes: readonly Squeeze[] = [
   withoutArchive,
-  ({ runs = [], ...record }) => ({ ...record, runs: runs.map(({ error: _, ...run }) => run) }),
+  ({ runs = [], ...record }) => ({ ...record, runs: runs.map(({ error: _, account: __, ...run }) => run) }),
   ({ runs = [], ...record }) => ({ ...record, runs: runs.slice(-1) }),
   ({ runs: _, ...record }) => record,
   (record, { recovery }) => ({ ...record, memory: recovery?.trimmed?.(record.memory) ?? record.memory }),

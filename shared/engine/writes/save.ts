@@ -48,18 +48,23 @@ export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan)
   return { record: next, version };
 };
 
+/** Returns the memory of the stored record, if it can be read. */
+const memoryOf = ({ operator }: StepContext, { record }: StoredRecord): unknown => {
+  const read = record === undefined ? undefined : operator.parse(record.memory);
+  return read?.ok === true ? read.memory : undefined;
+};
+
 /** Counters that depend on the memory are incremented by the step that saves it. */
-const recount = ({ world, operator }: StepContext, { record }: StoredRecord, { memory }: StepPlan): void => {
+const recount = (run: StepContext, held: StoredRecord, { memory }: StepPlan): void => {
+  const { world, operator, message } = run;
   if (world.meter === undefined || operator.measuresOfSave === undefined) return;
-  const before = record === undefined ? undefined : operator.parse(record.memory);
-  world.meter(operator.measuresOfSave(before?.ok === true ? before.memory : undefined, memory));
+  world.meter(operator.measuresOfSave(memoryOf(run, held), memory, message));
 };
 
 /** Returns the run that ends with this plan. */
-const overWith = ({ operator, observation }: StepContext, held: StoredRecord, plan: StepPlan): PastRun | undefined => {
-  if (held.record === undefined || operator.recovery?.past === undefined) return undefined;
-  const before = operator.parse(held.record.memory);
-  return before.ok ? operator.recovery.past(before.memory, plan.memory, observation.now) : undefined;
+const overWith = (run: StepContext, held: StoredRecord, { memory }: StepPlan): PastRun | undefined => {
+  const before = memoryOf(run, held);
+  return before === undefined ? undefined : run.operator.recovery?.past?.(before, memory, run.observation.now);
 };
 
 /**

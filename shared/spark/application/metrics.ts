@@ -4,6 +4,7 @@
  * asked for.
  */
 import * as z from "zod";
+import type { Key } from "../../core/key.ts";
 import type { Figure, Labels, MetricSample } from "../../core/metric.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
@@ -146,12 +147,35 @@ export const gaugesOf = (object: Stored): readonly MetricSample[] => {
   ];
 };
 
+type Ran = NonNullable<Memory["executors"]>["ran"];
+
+/** The samples of executors that have ended since the save before. */
+const usageOf = (
+  driver: Memory["driver"],
+  namespace: string,
+  before: Ran = [0, 0],
+  now: Ran = before,
+): readonly MetricSample[] => {
+  const cores = (driver?.needs?.[2] ?? 0) / 1_000;
+  const counted = (name: string, seconds: number): readonly MetricSample[] =>
+    seconds * cores > 0 ? [{ do: "count", name, value: seconds * cores, of: { namespace } }] : [];
+  return [
+    ...counted("rekindle_executor_core_seconds_total", now[0] - before[0]),
+    ...counted("rekindle_lost_core_seconds_total", now[1] - before[1]),
+  ];
+};
+
 /** The samples of a save: each loss is counted when it is recorded, which happens once. */
-export const measuresOfSave = (before: Memory | undefined, after: Memory): readonly MetricSample[] => {
+export const measuresOfSave = (
+  before: Memory | undefined,
+  after: Memory,
+  { namespace }: Pick<Key, "namespace">,
+): readonly MetricSample[] => {
   const { executors: now } = after;
   const then = before?.executors?.attempt === now?.attempt ? before?.executors : undefined;
-  return lossReasons.flatMap((reason): readonly MetricSample[] => {
+  const losses = lossReasons.flatMap((reason): readonly MetricSample[] => {
     const more = (now?.lost?.[reason] ?? 0) - (then?.lost?.[reason] ?? 0);
     return more > 0 ? [{ do: "count", name: "rekindle_executor_losses_total", value: more, of: { reason } }] : [];
   });
+  return [...losses, ...usageOf(after.driver, namespace, then?.ran, now?.ran)];
 };

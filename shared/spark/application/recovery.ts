@@ -11,6 +11,7 @@ import { instantOf } from "../../core/time.ts";
 import { labelOf, ownedBy } from "../../kube/pods.ts";
 import { beyond } from "../executors/allotment.ts";
 import type { Ledger } from "../executors/ledger.ts";
+import { fitting, pastBytes } from "../executors/lifetimes.ts";
 import { losses, lossReasons } from "../executors/losses.ts";
 import { podsOf } from "../schema/resource.ts";
 import { parseSpec } from "../schema/rules.ts";
@@ -319,15 +320,37 @@ const past = (before: Memory, after: Memory, now: number): PastRun | undefined =
     outcome: outcomes[lastPhase(before, after, driver.attempt)] ?? "ended",
     error: "error" in state ? state.error.slice(0, longestError) : undefined,
     losses: before.executors?.attempt === driver.attempt ? lossesIn(before.executors) : undefined,
+    account: accountOf(before, driver),
   };
+};
+
+/** The requests and the executors of a run, for people: the latest executors in full, and the sum of all. */
+const accountOf = (
+  { executors }: Memory,
+  { attempt, needs }: Driver,
+): Readonly<Record<string, unknown>> | undefined => {
+  const { lifetimes = [], ran } = executors?.attempt === attempt ? executors : {};
+  const account = {
+    ...(needs === undefined ? {} : { needs }),
+    ...(ran === undefined ? {} : { ran, lifetimes: fitting(lifetimes, pastBytes) }),
+  };
+  return Object.keys(account).length === 0 ? undefined : account;
+};
+
+const withoutLifetimes = ({ executors, ...memory }: Memory): Memory => {
+  if (executors === undefined) return memory;
+  const { lifetimes: _, ...rest } = executors;
+  return { ...memory, executors: rest };
 };
 
 const longestError = 500;
 
-const trimmed = ({ history: _, untold: __, ...memory }: Memory): Memory =>
-  "error" in memory.state
+const trimmed = ({ history: _, untold: __, ...whole }: Memory): Memory => {
+  const memory = withoutLifetimes(whole);
+  return "error" in memory.state
     ? { ...memory, state: { ...memory.state, error: memory.state.error.slice(0, longestError) } }
     : memory;
+};
 
 export const recovery: Recovery<Memory> = {
   ownedObjects,

@@ -57,6 +57,25 @@ const milliOf = (text: string): number => {
 
 const mebiOf = ({ memory }: Amounts): number => Number.parseInt(memory, 10);
 
+type Role = "driver" | "executor";
+
+/** The spec with the cores and memory that a role gets from confs, or by Spark's default. */
+const completed = (spec: SparkApplicationSpec, role: Role): SparkApplicationSpec => {
+  const { sparkConf = {} } = spec;
+  const cores = Number(sparkConf[`spark.${role}.cores`] ?? 1);
+  const coreRequest = sparkConf[`spark.kubernetes.${role}.request.cores`];
+  const memory = sparkConf[`spark.${role}.memory`] ?? "1g";
+  const given = { cores, memory, ...(coreRequest === undefined ? {} : { coreRequest }) };
+  return { ...spec, [role]: { ...given, ...spec[role] } };
+};
+
+/** The requests of a run's driver and of each executor: thousandths of a core, and MiB. */
+export const needsOf = (spec: SparkApplicationSpec): [number, number, number, number] => {
+  const driver = driverAmounts(completed(spec, "driver"));
+  const executor = executorAmounts(completed(spec, "executor"));
+  return [milliOf(driver.cpu), mebiOf(driver), milliOf(executor.cpu), mebiOf(executor)];
+};
+
 /** Writes MiB in the largest unit that gives a whole number, as Kubernetes does. */
 const binary = (amount: number): string => {
   const units = ["Mi", "Gi", "Ti", "Pi"];

@@ -23,6 +23,7 @@ import {
   textOfIds,
   union,
 } from "./ids.ts";
+import { type Lifetime, lifetimeFields, lifetimeOf, withLifetimes } from "./lifetimes.ts";
 import {
   type Ended,
   endingOf,
@@ -100,6 +101,7 @@ export const ledgerShape = z.object({
   /** Ids of executors whose end the status may not show yet, by the state that it will show. */
   ends: z.object({ COMPLETED: idsShape.optional(), FAILED: idsShape.optional() }).optional(),
   care: care.optional(),
+  ...lifetimeFields,
 });
 
 export type Ledger = z.infer<typeof ledgerShape>;
@@ -248,6 +250,7 @@ export const account = (ledger: Ledger, { pods, now, certain, missing: absent = 
   const doomed = new Map((ledger.doomed ?? []).map((doom) => [doom.id, doom]));
   const found = byId(pods, live);
   const lost: Loss[] = [];
+  const lifetimes: Lifetime[] = [];
   const unclear = new Map<number, number>();
   for (const [id, pod] of found) {
     if (hasId(books.over, id) || isAnother(live, id, pod)) continue;
@@ -255,7 +258,10 @@ export const account = (ledger: Ledger, { pods, now, certain, missing: absent = 
     const verdict = verdictOf(pod, id, { doom: doomed.get(id), checks, now });
     if (verdict === "lives") live.set(id, markOf(pod.metadata.uid));
     else if (verdict === "unclear") unclear.set(id, checks + 1);
-    else lost.push(verdict);
+    else {
+      lost.push(verdict);
+      lifetimes.push(...lifetimeOf(id, pod, verdict.reason, verdict.at));
+    }
   }
   const missing = [...live.keys()].filter((id) => isAnother(live, id, found.get(id)));
   const gone = (id: number): Loss => doomed.get(id) ?? { id, uid: live.get(id) ?? "", reason: absent, at: now };
@@ -263,7 +269,7 @@ export const account = (ledger: Ledger, { pods, now, certain, missing: absent = 
   lost.sort((a, b) => a.id - b.id);
   for (const { id } of lost) live.delete(id);
   return {
-    ledger: closed(ledger, { ...written(books, lost), unclear }),
+    ledger: { ...closed(ledger, { ...written(books, lost), unclear }), ...withLifetimes(ledger, lifetimes) },
     lost,
     missing: certain ? [] : missing,
     unclear: unclear.size,

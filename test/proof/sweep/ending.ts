@@ -58,6 +58,10 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
       "parts of pods' UIDs, which the server draws; what a next step tells again, if there is one; and ends that the status may not show yet: what it shows is compared",
   },
   {
+    what: "a checkpoint's spec.memory.executors.lifetimes and .ran, and spec.runs.account",
+    reason: "times of pods, which a fault moves, and of those alone that a step saw; no decision reads them",
+  },
+  {
     what: "a checkpoint's spec.memory.held",
     reason: "a fault makes a pod wait longer than its grace, or less long: the warnings that were told are compared",
   },
@@ -126,6 +130,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.memory.executors.marks",
     "spec.memory.executors.untold",
     "spec.memory.executors.ends",
+    ...["spec.memory.executors.lifetimes", "spec.memory.executors.ran", "spec.runs.*.account"],
     "metadata.generation",
     "spec.memory.history",
     "spec.memory.histories",
@@ -141,7 +146,10 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
 /** Fields that no decision reads. */
-const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history", "metadata.generation", seal]);
+const unread: ReadonlySet<string> = new Set([
+  ...["spec.saves", "spec.memory.history", "metadata.generation", seal],
+  ...["spec.memory.executors.lifetimes", "spec.memory.executors.ran", "spec.runs.*.account"],
+]);
 
 /** True for events with names that differ from run to run: of Volcano's kinds, of an order, of a Connect start. */
 const isNamedAfterTime = (event: Item): boolean =>

@@ -14,7 +14,8 @@ import type { Member } from "../../executors/allotment.ts";
 import { nextQuestion, type Pulse, pulseAfter, type Registered, runningAmong } from "../../executors/driver-api.ts";
 import { hasId, type Ids, idsOf } from "../../executors/ids.ts";
 import { account, type Care, freshLedger, type Ledger, type Loss, settled } from "../../executors/ledger.ts";
-import { endingOf, type LossReason } from "../../executors/losses.ts";
+import { type Lifetime, lifetimeOf, withLifetimes } from "../../executors/lifetimes.ts";
+import { endingOf, executorId, type LossReason } from "../../executors/losses.ts";
 import { type ApplicationContext, executorsAgain, removal } from "../run/context.ts";
 import { asksDeletion, mostDeletions, uselessNow } from "../run/executor-retention.ts";
 import type { End } from "../run/plan.ts";
@@ -298,14 +299,33 @@ const isDated = ({ driver }: Pods): boolean =>
 /** The memory of a closed account, and the events to record before. */
 export type Closed = { readonly memory: Memory; readonly first: readonly Effect[] };
 
-type Run = { readonly context: ApplicationContext; readonly driver: Driver; readonly found: Pods };
+type Run = {
+  readonly context: ApplicationContext;
+  readonly driver: Driver;
+  readonly found: Pods;
+  readonly endedAt: number;
+};
+
+/** The lifetimes of executors that end with the run, at `endedAt` where their pods show no end. */
+const lifetimesOf = ({ over = "" }: Ledger, executors: readonly Stored[], endedAt: number): readonly Lifetime[] => {
+  const known = idsOf(over);
+  return executors.flatMap((pod) => {
+    const id = executorId(pod);
+    if (id === undefined || hasId(known, id)) return [];
+    return lifetimeOf(id, pod, "driverEnded", endingOf(pod)?.at ?? endedAt);
+  });
+};
 
 /** Records the losses that these pods show; all other executors end with the run. */
-const closedWith = ({ context, driver, found }: Run, executors: readonly Stored[]): Closed => {
+const closedWith = ({ context, driver, found, endedAt }: Run, executors: readonly Stored[]): Closed => {
   const ledger = ledgerOf(context, driver);
   const last = account(ledger, { pods: executors, now: context.view.now, certain: false });
   const { executors: _, ...bare } = context.memory;
-  const next = withEnds(context, { before: ledger, next: settled(last.ledger), executors: found.executors });
+  const kept = {
+    ...settled(last.ledger),
+    ...withLifetimes(last.ledger, lifetimesOf(last.ledger, found.executors, endedAt)),
+  };
+  const next = withEnds(context, { before: ledger, next: kept, executors: found.executors });
   return {
     memory: Object.keys(next).length === 1 ? bare : { ...bare, executors: next },
     first: lossEvents(context, [...unreportedIn(ledger), ...worthReporting(last.lost)]),
@@ -323,7 +343,7 @@ const endedBefore = (found: Pods, endedAt: number): readonly Stored[] => {
 export const closed = (context: ApplicationContext, driver: Driver, found: Pods): Closed => {
   const { state } = context.memory;
   const endedAt = "endedAt" in state ? state.endedAt : context.view.now;
-  return closedWith({ context, driver, found }, endedBefore(found, endedAt));
+  return closedWith({ context, driver, found, endedAt }, endedBefore(found, endedAt));
 };
 
 /**
@@ -338,5 +358,6 @@ export const interrupted = (context: ApplicationContext, found: Pods): Closed | 
   const body = found.driver;
   const endedAt = body === undefined ? undefined : endOf(body);
   const lives = body !== undefined && endedAt === undefined && !isEnding(body) && evidenceOf(body) !== "failed";
-  return closedWith({ context, driver, found }, lives ? found.executors : endedBefore(found, endedAt ?? view.now));
+  const run = { context, driver, found, endedAt: endedAt ?? view.now };
+  return closedWith(run, lives ? found.executors : endedBefore(found, run.endedAt));
 };

@@ -17,6 +17,7 @@ import {
   rareKinds,
   subjectOf,
 } from "../../auxiliary-objects/all.ts";
+import { needsOf } from "../../auxiliary-objects/batch-scheduler.ts";
 import { uiInfo, uiServiceName } from "../../auxiliary-objects/ingress.ts";
 import type { AuxiliaryObject } from "../../auxiliary-objects/object.ts";
 import { standIn } from "../../configuration/versions.ts";
@@ -184,6 +185,7 @@ export const submitNext = (context: ApplicationContext): Plan<Memory> => {
       applicationId: submission.applicationId,
       podName: submission.driverPodName,
       submittedAt: view.now,
+      ...(context.read.ok ? { needs: needsOf(context.read.spec) } : {}),
     },
     ...allotted(context, attempt, submission),
     state: { phase: "SUBMITTED" },

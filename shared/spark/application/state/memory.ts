@@ -18,6 +18,8 @@ const driver = z.object({
   podName: z.string().min(1),
   /** Time of the submission, epoch ms. */
   submittedAt: instant,
+  /** Requests of the driver and of each executor: thousandths of a core, and MiB. */
+  needs: z.tuple([z.int(), z.int(), z.int(), z.int()]).optional(),
   /** Set once a step has seen the pod: from then on its absence is a loss. */
   uid: z.string().optional(),
 });

@@ -1,6 +1,7 @@
 /** rekindle list, and the machine-readable output of status: kinds, namespaces, labels, and changes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { checkpointRef } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
 import { changedRows, type Listed } from "../../../../shared/cli/inspection/list.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { connectKind, crdOf, scheduledKind } from "../definitions.ts";
@@ -59,6 +60,27 @@ describe("rekindle list", () => {
     const [head = "", row = ""] = out.split("\n");
     assert.match(head, /WAITS FOR +SUSPEND +DRIVER +START +FINISH$/);
     assert.match(row, /a-driver +2026-11-02T07:58:00Z$/);
+  });
+
+  test("-o wide shows hours of cores and memory, and those that were lost, where the record tells them", async () => {
+    const terminal = await open();
+    const needs = [1_000, 1_024, 2_000, 4_096];
+    const memory = {
+      driver: { attempt: 1, submittedAt: 0, needs },
+      executors: { attempt: 1, ran: [7_200, 1_800] },
+      state: { phase: "COMPLETED", endedAt: 3_600_000 },
+    };
+    const key = { cluster: "default", kind: "SparkApplication", namespace: "default", name: "a" };
+    const { name } = checkpointRef(key, "rekindle");
+    await make(terminal.simulator, {
+      apiVersion: "rekindle.dev/v1alpha1",
+      kind: "Checkpoint",
+      metadata: { name, namespace: "default" },
+      spec: { schema: 1, cluster: "c1", uid: "u1", saves: 1, memory },
+    });
+    const [head = "", row = ""] = (await terminal.run("list", "-n", "default", "-o", "wide")).out.split("\n");
+    assert.match(head, /FINISH +CORE-H +GIB-H +LOST CORE-H +LOST GIB-H$/);
+    assert.match(row, /5\.000 +9\.000 +1\.000 +2\.000$/);
   });
 
   test("-o yaml and -o json print the same, and -o name prints names", async () => {

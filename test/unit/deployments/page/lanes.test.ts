@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { openLanes, recordedLosses, withLosses } from "../../../../shared/deployments/page/lanes.ts";
+import { openLanes, recordedLanes, recordedLosses, withLosses } from "../../../../shared/deployments/page/lanes.ts";
+import { withRecorded } from "../../../../shared/page/timeline.ts";
 import type { Lane } from "../../../../shared/page/wire.ts";
 
 const lane = (id: number, attempt = 1): Lane => ({
@@ -64,6 +65,66 @@ describe("lanes with losses", () => {
   test("an executor that finished is not lost", () => {
     const [only] = withLosses([lane(2)], [{ ...loss(2, "etl-1-exec-2"), reason: "finished" }], 1);
     assert.equal(only?.lost, undefined);
+  });
+});
+
+describe("lanes of the record", () => {
+  const run = {
+    ...{ attempt: 1, startedAt: 500, endedAt: 90_000, isFailed: true, ran: undefined },
+    needs: [1_000, 1_024, 2_000, 4_096] as [number, number, number, number],
+    lifetimes: [
+      [2, 1, 2, 60, "node-1", "memory"],
+      [3, 1, -1, 60, "", "driverEnded"],
+    ] as [number, number, number, number, string, string][],
+  };
+
+  test("have the driver of a past run, and its executors with start, end, node, requests and losses", () => {
+    const lanes = recordedLanes([run]).map(({ pod: _, isRecorded: __, ...lane }) => lane);
+    const requests = { cores: 2, gib: 4 };
+    assert.deepEqual(lanes, [
+      {
+        ...{ role: "driver", id: 0, attempt: 1, requestedAt: 500, up: 500, end: 90_000, cores: 1, gib: 1 },
+        ...{ lost: true, reason: "failed" },
+      },
+      {
+        ...{ role: "executor", id: 2, attempt: 1, requestedAt: 1_000, up: 3_000, end: 61_000, node: "node-1" },
+        ...{ ...requests, lost: true, reason: "memory" },
+      },
+      { role: "executor", id: 3, attempt: 1, requestedAt: 1_000, end: 61_000, ...requests },
+    ]);
+  });
+
+  test("of the present run have no driver: its pod is there", () => {
+    const lanes = recordedLanes([{ ...run, endedAt: undefined }]);
+    assert.deepEqual(
+      lanes.map(({ role }) => role),
+      ["executor", "executor"],
+    );
+  });
+
+  test("give way to the lane of the same executor that this process has seen, also of an adopted one", () => {
+    const ids = (seen: readonly Lane[]) =>
+      withRecorded(seen, recordedLanes([run])).map(({ id, attempt, isRecorded = false }) => [id, attempt, isRecorded]);
+    assert.deepEqual(ids([lane(2), lane(3, 2)]), [
+      [0, 1, true],
+      [3, 1, true],
+      [2, 1, false],
+      [3, 2, false],
+    ]);
+    assert.deepEqual(ids([lane(2, 0)]).at(-1), [2, 0, false]);
+    assert.equal(ids([lane(2, 0)]).length, 3);
+  });
+
+  test("are marked by the record's losses, and no loss adds a second lane", () => {
+    const lanes = withLosses(recordedLanes([run]), [loss(3, "etl-1-exec-3")], 1);
+    assert.deepEqual(
+      lanes.map(({ id, lost = false, reason }) => [id, lost, reason]),
+      [
+        [0, true, "failed"],
+        [2, true, "memory"],
+        [3, true, "deleted"],
+      ],
+    );
   });
 });
 

@@ -15,9 +15,10 @@ import type { MetricSample } from "../../../../shared/core/metric.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { stepFigures } from "../../../../shared/deployments/common/step-dependencies.ts";
 import { functionFigures, openGaugeLines } from "../../../../shared/deployments/resync/gauges.ts";
-import { measuresOf } from "../../../../shared/spark/application/metrics.ts";
+import { measuresOf, measuresOfSave } from "../../../../shared/spark/application/metrics.ts";
 import { measuresOfJob } from "../../../../shared/volcano/metrics.ts";
 import { openStanding } from "../../deployments/resync/standing.ts";
+import { driver, remembered } from "../../spark/application/fixtures.ts";
 
 const root = new URL("../../../../", import.meta.url);
 const text = readFileSync(new URL("infra/aws/template.yaml", root), "utf8");
@@ -40,13 +41,18 @@ const lives: readonly (readonly [before: object | undefined, after: object])[] =
   [executed, { ...executed, ...inState("FAILED"), executorState: { e: "FAILED" } }],
 ];
 
-/** The samples of every kind of status write and of a step. */
+/** The samples of every kind of status write, of a save with ended executors, and of a step. */
 const written = (): readonly MetricSample[] => {
   const found: MetricSample[] = lives.flatMap(([before, after]) =>
     measuresOf(stored("SparkApplication", {}, before), after, eight),
   );
   const job = stored("Job", { tasks: [{ replicas: 1 }] }, { state: { phase: "Pending" } });
   found.push(...measuresOfJob(job, { state: { phase: "Running" }, retryCount: 1, running: 1 }, eight));
+  const saved = remembered({
+    driver: { ...driver, needs: [1_000, 1_024, 1_000, 1_024] },
+    executors: { attempt: driver.attempt, ran: [60, 60] },
+  });
+  found.push(...measuresOfSave(undefined, saved, { namespace: "ns" }));
   const message = { cluster: "c", kind: "Job", namespace: "ns", name: "a", reason: "watch" } as const;
   const ended = stepFigures(
     (samples) => void found.push(...samples),

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { gaugesOf, measuresOf, measuresOfSave, sparkFigures } from "../../../../shared/spark/application/metrics.ts";
 import type { Memory } from "../../../../shared/spark/application/state/memory.ts";
 import { dataDir } from "../../../support/data.ts";
-import { application, eight, remembered } from "./fixtures.ts";
+import { application, driver, eight, remembered } from "./fixtures.ts";
 
 const created = "2026-11-02T07:59:00Z";
 
@@ -122,10 +122,26 @@ test("Rekindle has every metric of a live upstream operator", {
 test("losses are counted at the save that records them, by reason, and from zero for each attempt", () => {
   const memory = (attempt: number, lost: object) => remembered({ executors: { attempt, lost } });
   const counted = (before: Memory | undefined, after: Memory) =>
-    measuresOfSave(before, after).map(({ name, value, of }) => [name, value, of["reason"]]);
+    measuresOfSave(before, after, { namespace: "team-a" }).map(({ name, value, of }) => [name, value, of["reason"]]);
   const name = "rekindle_executor_losses_total";
   assert.deepEqual(counted(undefined, memory(1, { memory: 2 })), [[name, 2, "memory"]]);
   assert.deepEqual(counted(memory(1, { memory: 2 }), memory(1, { memory: 2, evicted: 1 })), [[name, 1, "evicted"]]);
   assert.deepEqual(counted(memory(1, { memory: 2 }), memory(2, { memory: 1 })), [[name, 1, "memory"]]);
   assert.deepEqual(counted(memory(1, { memory: 2 }), memory(1, { memory: 2 })), []);
+});
+
+test("a save counts the core-seconds of executors that have ended since the save before", () => {
+  const memory = (attempt: number, ran: [number, number]) =>
+    remembered({
+      driver: { ...driver, attempt, needs: [1_000, 1_408, 500, 2_048] },
+      executors: { attempt, ran },
+    });
+  const counted = (before: Memory | undefined, after: Memory) =>
+    measuresOfSave(before, after, { namespace: "team-a" }).map(({ name, value, of }) => [name, value, of["namespace"]]);
+  const all = ["rekindle_executor_core_seconds_total", 50, "team-a"];
+  const lost = ["rekindle_lost_core_seconds_total", 30, "team-a"];
+  assert.deepEqual(counted(undefined, memory(1, [100, 60])), [all, lost]);
+  assert.deepEqual(counted(memory(1, [100, 60]), memory(1, [200, 60])), [all]);
+  assert.deepEqual(counted(memory(1, [100, 60]), memory(2, [100, 60])), [all, lost]);
+  assert.deepEqual(counted(memory(1, [100, 60]), memory(1, [100, 60])), []);
 });

@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { fieldsOf } from "../../../../shared/core/json.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { recovery } from "../../../../shared/spark/application/recovery.ts";
 import { type Memory, parseMemory } from "../../../../shared/spark/application/state/memory.ts";
+import type { Lifetime } from "../../../../shared/spark/executors/lifetimes.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { application, decided, driver, eight, key, pod, remembered, said } from "./fixtures.ts";
 
@@ -210,6 +212,35 @@ describe("the past run in a step", () => {
       const past = recovery.past?.(before, after, eight);
       assert.deepEqual(past && [past.outcome, past.endedAt, past.error], want);
     });
+
+  test("keeps the requests of the run, the sum of its executors, and at most 4 KiB of the latest", () => {
+    const needs: [number, number, number, number] = [1_000, 1_408, 2_000, 4_096];
+    const lifetimes = Array.from(
+      { length: 200 },
+      (_, id): Lifetime => [id, 1_700_000_000, 5, 60, "node-1", "finished"],
+    );
+    const before: Memory = {
+      ...running,
+      driver: { ...driver, needs },
+      executors: { attempt: 1, lifetimes, ran: [11_000, 0] },
+    };
+    const account = fieldsOf(recovery.past?.(before, next, eight)?.account);
+    const kept = account["lifetimes"];
+    assert.deepEqual([account["needs"], account["ran"]], [needs, [11_000, 0]]);
+    assert.ok(Array.isArray(kept) && kept.length > 50 && JSON.stringify(kept).length <= 4_096);
+    assert.deepEqual(kept.at(-1), lifetimes.at(-1));
+    assert.equal(recovery.past?.(running, next, eight)?.account, undefined);
+  });
+
+  test("a memory that has to become smaller loses the lifetimes, and keeps the losses", () => {
+    const executors: Memory["executors"] = {
+      ...{ attempt: 1, lost: { failed: 1 }, ran: [60, 60] },
+      lifetimes: [[1, 1_700_000_000, 5, 65, "node-1", "failed"]],
+    };
+    assert.deepEqual(recovery.trimmed?.({ ...running, executors }).executors, {
+      ...{ attempt: 1, lost: { failed: 1 }, ran: [60, 60] },
+    });
+  });
 
   const accounts: readonly { name: string; executors: Memory["executors"]; want: number | undefined }[] = [
     { name: "every loss", executors: { attempt: 1, lost: { failed: 2, deleted: 1, removed: 1 } }, want: 4 },

@@ -42,6 +42,7 @@ describe("an executor loss", () => {
     assert.deepEqual(lost, [loss]);
     assert.deepEqual(ledger, {
       ...{ attempt: 1, live: "1", marks: "00000001", over: "2", lost: { memory: 1 }, losses: [loss] },
+      ...{ lifetimes: [[2, Date.parse("2026-11-02T07:50:00Z") / 1_000, -1, 570, "node-7", "memory"]], ran: [0, 0] },
     });
   });
 

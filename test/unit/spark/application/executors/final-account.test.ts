@@ -13,7 +13,8 @@ import { application, decided, driver, pod, remembered, said, spec } from "../fi
 const suspended = application({ spec: { ...spec, suspend: true } });
 const changed = application({ spec: { ...spec, arguments: ["7"] }, metadata: { generation: 2 } });
 
-const lost = executor({ id: 1, phase: "Failed", exit: 137, because: "OOMKilled", finishedAt: "2026-11-02T07:59:58Z" });
+const lostFields = { id: 1, phase: "Failed", exit: 137, because: "OOMKilled", finishedAt: "2026-11-02T07:59:58Z" };
+const lost = executor(lostFields);
 const killed = executor({ id: 1, phase: "Failed", exit: 137, finishedAt: "2026-11-02T07:59:58Z" });
 const undated = executor({ id: 1, phase: "Failed", container: null, reason: "Evicted" });
 const runs = executor({ id: 2 });
@@ -124,6 +125,19 @@ describe("the final account of an interrupted run", () => {
       assert.equal(last.filter(isLoss).length, 0);
       assert.ok(last.filter((line) => ends.test(line)).length >= 2, "all of it is ended");
     });
+
+  test("has the lifetimes of executors that were lost, and of those that end with the run", () => {
+    const started = "2026-11-02T07:50:10Z";
+    const memory = remembered({ driver, executors: living([1, 2]) });
+    const both = [executor({ ...lostFields, started }), executor({ id: 2, started })];
+    const { plan } = decided({ object: suspended, memory, pods: [pod(), ...both] });
+    const created = Date.parse("2026-11-02T07:50:00Z") / 1_000;
+    assert.deepEqual(plan.memory.executors?.lifetimes, [
+      [1, created, 10, 598, "node-1", "memory"],
+      [2, created, 10, 600, "node-1", "driverEnded"],
+    ]);
+    assert.deepEqual(plan.memory.executors?.ran, [588 + 590, 588]);
+  });
 
   test("leaves no live executors in the ledger", () => {
     const memory = remembered({ driver, executors: living([1, 2]) });

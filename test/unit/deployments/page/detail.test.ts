@@ -1,6 +1,7 @@
 /** Details of the page: one read for all viewers, and never an answer of before a change. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { checkpointRef } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
@@ -52,10 +53,32 @@ const open = (sparkConf: Readonly<Record<string, string>> = {}) => {
       return sent.send(request);
     },
   };
-  return { board, reads, details: openDetails({ transport, table: undefined }, board) };
+  return { simulator, board, reads, details: openDetails({ transport, table: undefined }, board) };
 };
 
 describe("details of the page", () => {
+  test("have the executors of the record, with start and requests, in a process that has seen no pod of them", async () => {
+    const { simulator, details } = open();
+    const { name } = checkpointRef({ cluster: "default", ...named }, "rekindle");
+    const created = Date.parse("2026-11-02T07:50:00Z");
+    const memory = {
+      driver: { attempt: 1, submittedAt: created, needs: [1_000, 1_024, 2_000, 4_096] },
+      executors: { attempt: 1, lifetimes: [[2, created / 1_000, 5, 65, "node-1", "memory"]], ran: [60, 60] },
+      state: { phase: "RUNNING" },
+    };
+    post(simulator, "/apis/rekindle.dev/v1alpha1/namespaces/team-a/checkpoints", {
+      apiVersion: "rekindle.dev/v1alpha1",
+      kind: "Checkpoint",
+      metadata: { name, namespace: "team-a" },
+      spec: { schema: 1, cluster: "c1", uid: "u1", saves: 1, memory },
+    });
+    const detail = await details(named);
+    assert.deepEqual(
+      detail?.lanes.map(({ id, up, end, cores, gib, lost, reason }) => [id, up, end, cores, gib, lost, reason]),
+      [[2, created + 5_000, created + 65_000, 2, 4, true, "memory"]],
+    );
+  });
+
   test("viewers at the same time share one read, and an unchanged application is not read again at once", async () => {
     const { details, reads } = open();
     const [one, other] = await Promise.all([details(named), details(named)]);

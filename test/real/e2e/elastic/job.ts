@@ -12,6 +12,7 @@ const javaOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
 export type Waves = {
   readonly name: string;
+  readonly sparkVersion: string;
   /** The number of queued tasks before the first gate opens, and after the second one. */
   readonly first: number;
   readonly last: number;
@@ -19,8 +20,9 @@ export type Waves = {
 };
 
 /** Returns the application; `gates` is a folder of this machine that its driver mounts, with the program in it. */
-export const application = ({ name, first, last, most }: Waves, gates: string) => {
+export const application = ({ name, sparkVersion, first, last, most }: Waves, gates: string) => {
   const body = sparkPi(name, {
+    ...{ sparkVersion, image: `docker.io/apache/spark:${sparkVersion}` },
     type: "Python",
     mainClass: undefined,
     mainApplicationFile: "local:///gates/waves.py",

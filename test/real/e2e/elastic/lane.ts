@@ -75,7 +75,7 @@ const ended = async ({ scene, ledger, book }: Run, waves: Waves): Promise<string
   return `${name}: "${answer}", ${mostExecutors} executors at most, ${book.of(name).size} in all`;
 };
 
-const follows: Waves = { name: "waves", first: 4, last: 3, most: 6 };
+const follows: Waves = { name: "waves", sparkVersion: "4.1.1", first: 4, last: 3, most: 6 };
 
 /** From no executor to four, to one, and to three. */
 const upAndDown = async (run: Run): Promise<readonly string[]> => {
@@ -99,7 +99,7 @@ const upAndDown = async (run: Run): Promise<readonly string[]> => {
   ];
 };
 
-const limited: Waves = { name: "waves-limited", first: 5, last: 5, most: 6 };
+const limited: Waves = { name: "waves-limited", sparkVersion: "4.0.4", first: 5, last: 5, most: 6 };
 const admitted = 3;
 
 /** A quota of the driver and three executors, where five are needed. */

@@ -187,6 +187,22 @@ const isWatch = ({ method, path }: ApiRequest): boolean => method === "GET" && /
 const respond = ({ status, headers, body }: Answer): Response =>
   new Response(body, { status, headers: { ...headers } });
 
+/** The most text of one write of a stream, characters; a longer line is written alone. */
+const chunkLength = 64 * 1_024;
+
+/** Removes the first lines of a stream, as many as one write takes, and returns their text. */
+const chunkOf = (lines: string[]): string => {
+  let text = "";
+  let count = 0;
+  for (const line of lines) {
+    if (count > 0 && text.length + line.length > chunkLength) break;
+    text += `${line}\n`;
+    count += 1;
+  }
+  lines.splice(0, count);
+  return text;
+};
+
 const streamed = (simulator: Simulator, context: Context, ask: ApiRequest): Response => {
   const lines: string[] = [];
   let ended = false;
@@ -211,7 +227,7 @@ const streamed = (simulator: Simulator, context: Context, ask: ApiRequest): Resp
       feed.end();
     });
     while (!ended || lines.length > 0) {
-      for (let line = lines.shift(); line !== undefined; line = lines.shift()) await out.write(`${line}\n`);
+      for (let text = chunkOf(lines); text !== ""; text = chunkOf(lines)) await out.write(text);
       if (!ended)
         await new Promise<void>((resolve) => {
           wake = resolve;

@@ -192,6 +192,7 @@ const isCreating = (pod: Item): boolean =>
 
 /** Starts the pods that may have waited for this ConfigMap or Secret. */
 const hearMount = ({ server }: Kubelets, { object }: Change): void => {
+  if (server.store.list("nodes").length === 0) return;
   for (const pod of server.store.list("pods"))
     if (pod.metadata.namespace === object.metadata.namespace && isCreating(pod))
       later(server, mountMs, about("kubelet.start", pod));

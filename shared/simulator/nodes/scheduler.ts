@@ -245,9 +245,14 @@ const isWaiting = (schedulers: readonly string[], pod: Item): boolean =>
 const place = (server: Server, schedulers: readonly string[], task: Task): void => {
   const pod = subject(server, task);
   if (pod === undefined || !isWaiting(schedulers, pod)) return;
+  const nodes = server.store.list("nodes");
+  if (nodes.length === 0) {
+    refuse(server, pod, []);
+    return;
+  }
   const used = usedOn(server, pod);
   const neighbours = neighboursOf(server, pod);
-  const all = server.store.list("nodes").map((node) => judged(used, neighbours, { node, pod }));
+  const all = nodes.map((node) => judged(used, neighbours, { node, pod }));
   const fit = all
     .filter(({ why }) => why === undefined)
     .toSorted((a, b) => (b.free["memory"] ?? 0) - (a.free["memory"] ?? 0));

@@ -19,7 +19,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "broken-call-acknowledged",
-    promise: "a message is removed only by an answer: a call that breaks off brings it again",
+    promise: "a message is removed only after an answer: after a call without one it is delivered again",
     file: taking,
     find: "        return { againMs };\n",
     replace: '        return againMs < 0 ? { againMs } : "done";\n',
@@ -28,7 +28,8 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "loser-of-two-dispatchers",
-    promise: "of the calls of a dispatcher and of the one before it, the loser of a save touches nothing",
+    promise:
+      "when two dispatchers have called a function for one key, the call whose save is refused writes nothing else",
     file: "shared/engine/writes/save.ts",
     find: 'if (version === "raced") return "raced";',
     replace: 'if (version === "raced") return held;',
@@ -37,7 +38,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "outlives-without-a-fence",
-    promise: "a call that outlives its dispatcher starts nothing later than the fence",
+    promise: "a call whose dispatcher has died begins no write after the fence",
     file: "shared/engine/cluster/apply.ts",
     find: "effect: Effect): Promise<Done> => {\n  if (context.clock.monotonic() > context.until) return late;",
     replace: "effect: Effect): Promise<Done> => {",
@@ -46,7 +47,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "failed-message-acknowledged",
-    promise: "a message that the answer calls failed comes again",
+    promise: "a message that the answer lists as failed is delivered again",
     file: taking,
     find: "if (called.failed.length > 0)",
     replace: "if (called.failed.length > 10)",
@@ -54,7 +55,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "refused-call-counts",
-    promise: "a delivery that nobody began does not count: a function that is away makes no message be dropped",
+    promise: "a delivery that no function began does not count, so a function that is away causes no dropped message",
     file: taking,
     find: "    return { againMs: spread(waitMs), begun: false };\n  };\n  const open",
     replace: "    return { againMs: spread(waitMs) };\n  };\n  const open",
@@ -62,7 +63,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "update-lost-with-its-answer",
-    promise: "an update is told although the answer was lost that asked for its delivery",
+    promise: "a status update is sent although the answer that requested its delivery was lost",
     file: "shared/engine/writes/outbox.ts",
     find: "  if (world.updates?.asksAgain === true) return true;\n",
     replace: "",
@@ -71,7 +72,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "function-does-not-ask-again",
-    promise: "a function that a dispatcher calls asks for the delivery of a recent update again",
+    promise: "a function that a dispatcher calls requests the delivery of a recent status update again",
     file: "shared/deployments/reconcile/function.ts",
     find: "asksAgain: called }",
     replace: "asksAgain: called && to === undefined }",
@@ -79,7 +80,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "function-obeys-strangers",
-    promise: "a function takes no step for a caller that does not prove itself",
+    promise: "a function runs no step for a caller without valid authentication",
     file: "shared/deployments/http/dispatch-calls.ts",
     find: "if (rights.calls) return",
     replace: "if (rights.calls || method !== undefined) return",
@@ -87,7 +88,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "lease-taken-from-its-holder",
-    promise: "a lease that its holder renews is taken by nobody else",
+    promise: "no other dispatcher takes a Lease that its holder renews",
     file: lease,
     find: "return now() - watched.since >= durationMs;",
     replace: "return now() - watched.since >= 0;",
@@ -95,7 +96,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "lease-held-beyond-its-time",
-    promise: "a dispatcher that cannot renew its lease stops before another one may begin",
+    promise: "a dispatcher that cannot renew its Lease stops before another one may begin",
     file: lease,
     find: "now() - renewedAt < stopsMs;",
     replace: "now() - renewedAt < 2 * stopsMs;",
@@ -103,7 +104,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "notice-accepted-unwritten",
-    promise: "a notice that a node is about to go is answered when a function has written it",
+    promise: "a node notice is answered after a function has stored it",
     file: "shared/deployments/dispatch/start.ts",
     find: 'if (called.did !== "answered") throw',
     replace: 'if (called.did !== "answered") return;\n    if (called.failed.length > 10) throw',
@@ -111,7 +112,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "calls-without-lease",
-    promise: "a dispatcher that does not hold the lease begins no call",
+    promise: "a dispatcher without the Lease begins no call",
     file: "shared/deployments/dispatch/start.ts",
     find: "      mayCall() ? await call(...delivery)",
     replace: "      mayCall() || delivery.length > 0 ? await call(...delivery)",
@@ -119,7 +120,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "stale-enclosure-believed",
-    promise: "what a call encloses is not believed when the call arrives late",
+    promise: "objects that a call carries are not used when the call arrives late",
     file: "shared/engine/reads/reader.ts",
     find: "ageMs > oldestMs || ageMs < -skewMs ? undefined : monotonic - Math.max(0, ageMs);",
     replace: "ageMs > 1e9 * oldestMs || ageMs < -skewMs ? undefined : monotonic;",
@@ -127,7 +128,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "forged-enclosure-believed",
-    promise: "what a call encloses is believed only from a caller that may enclose",
+    promise: "objects that a call carries are used only from a caller that may send them",
     file: "shared/deployments/http/dispatch-calls.ts",
     find: "encloses ? batch.enclosure : undefined",
     replace: "encloses || batch.records.length > 0 ? batch.enclosure : undefined",
@@ -135,7 +136,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "anothers-enclosure-believed",
-    promise: "an enclosed list holds nothing that the query would not find",
+    promise: "a carried list has only objects that the query would find",
     file: "shared/engine/reads/reader.ts",
     find: "lists[at]?.every((one) => answers(listing, one)) === true",
     replace: "lists[at] !== undefined",
@@ -143,7 +144,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "any-plan-on-an-enclosure",
-    promise: "a plan that is not safe on a look of some seconds ago is decided again on live reads",
+    promise: "a plan that is not safe on objects read seconds ago is decided again on live reads",
     file: "shared/engine/reads/reader.ts",
     find: "enclosure === undefined || safety?.enclosureSafe === true",
     replace: "enclosure === undefined || safety?.enclosureSafe !== false",
@@ -151,7 +152,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "enclosed-without-a-watch",
-    promise: "nothing is enclosed for a message that is not of the watch, or while the watch is in doubt",
+    promise: "a call carries no objects for a message that is not of the watch, or while the watch may be behind",
     file: "shared/forward/enclosures.ts",
     find: "watched === true && tries === undefined",
     replace: "watched !== null && tries === undefined",
@@ -159,7 +160,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "wanted-timer-outdated",
-    promise: "a timer that the record's plan wants leads to a whole step",
+    promise: "a timer that the record still needs leads to a whole step",
     file: "shared/engine/writes/save.ts",
     find: "next.wakeAt === undefined && next.pollMs === undefined;",
     replace: "next.wakeAt === undefined;",
@@ -167,7 +168,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   },
   {
     name: "timer-hides-event",
-    promise: "an outdated timer ends no step that another message of its batch asks for",
+    promise: "an outdated timer does not suppress the step that another message of its batch requests",
     file: "shared/engine/reconcile/intake.ts",
     find: "(newest ?? last).reason",
     replace: "(last ?? newest).reason",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutants.ts";
 export const foreignControllerMutants: readonly Mutant[] = [
   {
     name: "deployment-unseen",
-    promise: "functions write nothing beside a controller that shows by its Deployment",
+    promise: "functions write nothing beside a controller whose Deployment exists",
     file: "shared/kube/upstream-controllers.ts",
     find: '.filter((one) => isMeantToRun(one) && partOf(upstream, one)?.part === "controller")',
     replace: '.filter((one) => isMeantToRun(one) && partOf(upstream, one)?.part === "webhook")',
@@ -13,7 +13,7 @@ export const foreignControllerMutants: readonly Mutant[] = [
   },
   {
     name: "writer-unseen",
-    promise: "functions write nothing beside a controller that shows by the statuses that it writes",
+    promise: "functions write nothing beside a controller that writes statuses",
     file: "shared/kube/upstream-controllers.ts",
     find: 'const counts = at(share, "subresource") === "status" && !harmless.test(manager) && now - time <= freshMs;',
     replace:
@@ -23,7 +23,7 @@ export const foreignControllerMutants: readonly Mutant[] = [
   },
   {
     name: "sightings-never-refreshed",
-    promise: "what was seen of other controllers is kept anew when it is news",
+    promise: "signs of other controllers are saved when they change",
     file: "shared/forward/controller-detection.ts",
     find: "if (kept !== undefined && gistOf(kept) === gistOf(seen) && seen.at - kept.at < renewedMs) return;",
     replace: "if (kept !== undefined && gistOf(kept) !== gistOf(seen) && seen.at - kept.at < renewedMs) return;",

@@ -25,7 +25,7 @@ export const gangMutants: readonly Mutant[] = [
   },
   {
     name: "ending-pods-take-no-room",
-    promise: "a pod under deletion holds its room until it has ended",
+    promise: "a pod under deletion counts on its node until it has ended",
     file: `${gang}/rooms.ts`,
     find: "pods.filter((pod) => !isOver(podStatus(pod))),\n    placeOf,",
     replace:
@@ -44,7 +44,7 @@ export const gangMutants: readonly Mutant[] = [
   },
   {
     name: "part-of-a-gang-kept",
-    promise: "a group that is taken back loses all of its pods",
+    promise: "all unfinished pods of a group whose plan has expired are deleted",
     file: "shared/volcano/job/observed-pods.ts",
     find: "!hasFinished(member) && isOfTakenBack(back, member.pod)",
     replace: '!hasFinished(member) && member.phase !== "Running" && isOfTakenBack(back, member.pod)',
@@ -53,7 +53,7 @@ export const gangMutants: readonly Mutant[] = [
   },
   {
     name: "two-rounds-at-a-time",
-    promise: "a round plans nothing until each write of the round before has arrived, or cannot arrive any more",
+    promise: "a round makes no plan before each write of the round before has arrived or has passed its time limit",
     file: `${gang}/admission-round.ts`,
     find: "now >= planning.at + latestMs",
     replace: "now >= planning.at",
@@ -78,7 +78,7 @@ export const gangMutants: readonly Mutant[] = [
   },
   {
     name: "host-ports-unseen",
-    promise: "a round counts the host ports of the pods of others",
+    promise: "a round counts the host ports of pods without a plan",
     file: `${gang}/outlines.ts`,
     find: ", ...portsOutline(spec, mostPorts)",
     replace: ", ...portsOutline(spec, mostPorts * 0)",

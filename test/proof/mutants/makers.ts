@@ -4,7 +4,7 @@ import type { Mutant } from "./mutants.ts";
 export const makerMutants: readonly Mutant[] = [
   {
     name: "flow-too-early",
-    promise: "a job of a flow is made when all that it depends on is complete",
+    promise: "a job of a JobFlow is created when all jobs that it depends on have completed",
     file: "shared/volcano/flow/decide.ts",
     find: "if (first === undefined) return { met: true };",
     replace: "if (open.length < targetsOf(flow).length) return { met: true };",
@@ -13,7 +13,7 @@ export const makerMutants: readonly Mutant[] = [
   },
   {
     name: "flow-made-again",
-    promise: "a job of a flow that was complete once is not made again",
+    promise: "a job of a JobFlow that has completed once is not created again",
     file: "shared/volcano/flow/decide.ts",
     find: "return !made.has(job) && !memory.completed.includes(job);",
     replace: "return !made.has(job);",
@@ -22,7 +22,7 @@ export const makerMutants: readonly Mutant[] = [
   },
   {
     name: "flow-probe-ignored",
-    promise: "a job of a flow waits until those before it show what its probe wants",
+    promise: "a job of a JobFlow waits until its probes of the jobs before it succeed",
     file: "shared/volcano/flow/job.ts",
     find: "return there >= least ? met",
     replace: "return there >= 0 ? met",
@@ -31,7 +31,7 @@ export const makerMutants: readonly Mutant[] = [
   },
   {
     name: "flow-event-lost",
-    promise: "that a flow has made a job is told, whoever dies",
+    promise: "the event of a JobFlow's new job is written in spite of deaths",
     file: "shared/volcano/flow/decide.ts",
     find: 'if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };',
     replace:
@@ -41,7 +41,7 @@ export const makerMutants: readonly Mutant[] = [
   },
   {
     name: "cron-makes-up-for-all",
-    promise: "of several times that were missed only the latest has a job",
+    promise: "of several missed times only the latest gets a job",
     file: "shared/volcano/cron/read.ts",
     find: "const mostRecent = lastUntil(schedule, first + (count - 2) * apart * 1_000, now);",
     replace: "const mostRecent: number | undefined = count > 0 ? first : lastUntil(schedule, first, now);",
@@ -50,7 +50,7 @@ export const makerMutants: readonly Mutant[] = [
   },
   {
     name: "cron-replaces-half",
-    promise: "a job takes the place of the one before, also by a step that follows one that died",
+    promise: "a job replaces the one before, also by a step that follows one that died",
     file: "shared/volcano/cron/decide.ts",
     find: "nextTime(context, recent), outgoing(context, memory.starting.tick).ends);",
     replace: "nextTime(context, recent));",
@@ -59,7 +59,7 @@ export const makerMutants: readonly Mutant[] = [
   },
   {
     name: "cron-forbid-ignored",
-    promise: "under Forbid no job comes beside one that goes on",
+    promise: "with Forbid no job is created beside one that runs",
     file: "shared/volcano/cron/decide.ts",
     find: 'if (desired.policy === "Forbid" && other !== undefined) {',
     replace: 'if (desired.policy === "Forbid" && other !== undefined && made.active.length > 1) {',
@@ -68,7 +68,7 @@ export const makerMutants: readonly Mutant[] = [
   },
   {
     name: "queue-mark-unheard",
-    promise: "a queue follows its parent, also where nobody was told of its mark",
+    promise: "a queue follows its parent, also where the event of the parent's change was lost",
     file: "shared/volcano/queue/watches.ts",
     find: '(inherited(queue, shownState(queue)) === "SyncQueue" ? undefined : queue.metadata.name)',
     replace: "undefined",
@@ -86,7 +86,7 @@ export const makerMutants: readonly Mutant[] = [
   },
   {
     name: "queue-order-lost",
-    promise: "what a queue was told is remembered before the command goes",
+    promise: "a Command for a queue is saved before it is deleted",
     file: "shared/volcano/queue/decide.ts",
     find: "taken.length === 0 ? memory.commands : taken.reduce(remembered, memory.commands ?? []);",
     replace: "taken.length === 0 ? memory.commands : taken.map(({ uid }) => uid).slice(taken.length);",

@@ -30,7 +30,7 @@ const decide = "shared/spark/application/decide.ts";
 export const mutants: readonly Mutant[] = [
   {
     name: "acts-before-save",
-    promise: "R1: what cannot be observed again is saved before it is acted on",
+    promise: "R1: a fact that cannot be observed again is saved before any write depends on it",
     file: step,
     find: "const saved = await save(run, held, plan);",
     replace:
@@ -49,7 +49,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "loser-goes-on",
-    promise: "the loser of a race touches nothing",
+    promise: "a step whose save is refused writes nothing else",
     file: save,
     find: 'if (version === "raced") return "raced";',
     replace: 'if (version === "raced") return held;',
@@ -58,7 +58,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "past-shown",
-    promise: "a status is shown by who goes by the newest record, whether or not a save was needed",
+    promise: "a status is written only by a step that has the newest record, whether or not it had to save",
     file: "shared/engine/writes/status.ts",
     find: 'if (await isOvertaken(run, held)) return "raced";',
     replace: "",
@@ -66,7 +66,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "old-decision-replayed",
-    promise: "R2: after a race or a death, look and decide again; nothing is replayed",
+    promise: "R2: after a conflict or a death the next step reads and decides again; no write is replayed",
     file: save,
     find: 'if (version === "raced") return "raced";',
     replace:
@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "acts-without-a-save",
-    promise: "who deletes must have won a save",
+    promise: "a step deletes only after its save has succeeded",
     file: save,
     find: "plan.safety?.fenced !== true && !acts(plan) &&",
     replace: "plan.safety?.fenced !== true &&",
@@ -85,7 +85,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "no-fence",
-    promise: "R3: a paused winner starts nothing later than the fence",
+    promise: "R3: a step that was paused after its save begins no write after the fence",
     file: apply,
     find: "effect: Effect): Promise<Done> => {\n  if (context.clock.monotonic() > context.until) return late;",
     replace: "effect: Effect): Promise<Done> => {",
@@ -94,7 +94,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "fence-from-the-save",
-    promise: "what is created begins within the fence of the look by which others count, however long that look took",
+    promise: "a creation begins within the fence that counts from the start of the reads, however long they took",
     file: step,
     find: "const until = creates(stage) ? Math.min(last, creationsEnd(run, plan)) : last;",
     replace: "const until = last;",
@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "busy-let-go",
-    promise: "who works is not ended because fewer executors are wanted",
+    promise: "a busy executor is not deleted because fewer executors are wanted",
     file: "shared/spark/executors/allocation.ts",
     find: "return force ? 3 : never;",
     replace: "return force ? 3 : 1;",
@@ -120,7 +120,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "end-forgotten",
-    promise: "how an executor ended is saved before its pod is cleaned away",
+    promise: "the end of an executor is saved before its pod is deleted",
     file: "shared/spark/application/executors/warnings.ts",
     find: "{ ...bare, ...written(ends) }",
     replace: "bare",
@@ -129,7 +129,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "no-distance",
-    promise: "the next attempt begins only when nothing of the last one can arrive any more",
+    promise: "the next attempt begins only when no write of the last one can arrive any more",
     file: "shared/engine/settings.ts",
     find: "timing.fenceMs + timing.requestTimeoutMs + 1_000;",
     replace: "0 * timing.fenceMs;",
@@ -147,7 +147,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "delete-by-name",
-    promise: "a delete hits only the UID that it was decided for",
+    promise: "a delete has the UID for which it was decided as its precondition",
     file: cluster,
     find: "preconditions: { uid: fence.uid, resourceVersion: fence.resourceVersion },",
     replace: "preconditions: { resourceVersion: fence.resourceVersion },",
@@ -165,7 +165,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "strangers-adopted",
-    promise: "whose a name is decides the owner's UID",
+    promise: "the owner's UID decides whether an object belongs to an application",
     file: apply,
     find: "if (!ownedBy(there, effect.owner)) {",
     replace: "if (there.kind === undefined) {",
@@ -174,7 +174,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "refused-at-once",
-    promise: "one odd refusal does not end an application",
+    promise: "one wrong refusal of the API server does not fail an application",
     file: apply,
     find: "if (!(cause instanceof ApiError) || !isRefusal(cause)) throw cause;",
     replace: "throw cause;",
@@ -183,7 +183,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "trouble-is-failure",
-    promise: "the platform's trouble is not the application's",
+    promise: "failures of the platform do not fail an application",
     file: "shared/engine/trouble.ts",
     find: "(error.status === 422 ||",
     replace: "(error.status >= 500 || error.status === 403 || error.status === 422 ||",
@@ -201,7 +201,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "attempt-not-counted",
-    promise: "an attempt's number is handed out once",
+    promise: "the number of an attempt is used once",
     file: submitting,
     find: "const attempt = memory.attempt + 1;",
     replace: "const attempt = Math.max(1, memory.attempt);",
@@ -210,7 +210,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "strays-left",
-    promise: "a body of a past attempt is ended on sight",
+    promise: "a pod of a past attempt is deleted as soon as it is seen",
     file: "shared/spark/application/run/context.ts",
     find: "alive(found?.strays ?? []).map((pod) => removal(pod, pods));",
     replace: "alive(found?.strays ?? []).slice(0, 0).map((pod) => removal(pod, pods));",
@@ -219,7 +219,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "owned-by-label",
-    promise: "whose a pod is, its owner references say, and no label",
+    promise: "the owner references of a pod decide to which driver it belongs, and no label does",
     file: "shared/spark/application/state/evidence.ts",
     find: "pods.filter((pod) => owners.some((owner) => ownedBy(pod, owner)))",
     replace: "pods.filter(() => owners.length > 0)",
@@ -228,7 +228,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "again-dropped",
-    promise: "a plan with more to do asks for another step",
+    promise: "a plan with more to do requests another step",
     file: comeBack,
     find: 'if (plan.next.do === "again" || ',
     replace: "if (",
@@ -237,7 +237,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "wake-not-armed",
-    promise: "who waits for a time is woken",
+    promise: "an object that waits for a time gets a step then",
     file: comeBack,
     find: "if (delayMs > longestMs) return;",
     replace: "if (delayMs > 0) return;",
@@ -246,7 +246,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "race-not-followed",
-    promise: "the loser of a race comes back, for what it was called for may be newer than what the winner saw",
+    promise: "a step whose save is refused runs again, because its message may be newer than what the other step saw",
     file: comeBack,
     find: 'await world.queue.sendLater({ ...known(message), reason: "raced" }, id, 1_000);',
     replace: "if (id === undefined) await world.queue.sendLater(message, id, 1_000);",
@@ -255,7 +255,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "trouble-not-followed",
-    promise: "a step that met trouble sends itself a wake",
+    promise: "a step with failed requests runs again after a wait",
     file: comeBack,
     find: "await world.queue.sendLater(again, dedupe.timer(message, id), delayMs);",
     replace: "if (delayMs < 0) await world.queue.sendLater(again, dedupe.timer(message, id), delayMs);",
@@ -264,7 +264,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "replaced-once",
-    promise: "a run that is replaced is ended, whatever died or was not true in between",
+    promise: "a run that is replaced is ended in spite of deaths and conflicts",
     file: "shared/spark/scheduled/decide.ts",
     find: "const newest = starting ?? lastRun;",
     replace: "const newest = starting ?? (lastRun?.replaces === true ? undefined : lastRun);",
@@ -281,7 +281,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "decision-answers-mixed",
-    promise: "of reads side by side each is given its own answers",
+    promise: "each of several parallel reads gets its own answer",
     file: "shared/core/decision.ts",
     find: "next += own.length;",
     replace: "",
@@ -297,7 +297,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "decision-without-end",
-    promise: "a decision that never comes to a plan is a fault, and no loop",
+    promise: "a decision that reaches no plan is a fault, not an endless loop",
     file: "shared/engine/cluster/queries.ts",
     find: "for (let count = 0; count < mostReads; count++)",
     replace: "for (let count = 0; count < mostReads * 1_000; count++)",
@@ -305,7 +305,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "executors-after-reads",
-    promise: "executors that are short are made before anything else is read",
+    promise: "missing executors are created before anything else is read",
     file: "shared/spark/application/driver/monitor.ts",
     find: "if (first !== undefined) return { first };",
     replace: "",
@@ -313,7 +313,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "server-start-unwatched",
-    promise: "a Connect server that does not start is told of",
+    promise: "an event says that a Connect server does not start",
     file: "shared/spark/connect/decide.ts",
     find: "pods: settled(starting === undefined ? [] : [starting.pod]),",
     replace: "pods: settled([]),",
@@ -322,7 +322,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "holdup-held-before-told",
-    promise: "what keeps a pod from starting is told before the record says that it was",
+    promise:
+      "the event with the reason that keeps a pod from starting is written before the record marks it as written",
     file: "shared/kube/startup.ts",
     find: "memory: view.memory ?? plan.memory,",
     replace: "memory: { ...plan.memory, held: [...known, gist].slice(-mostTold) },",

@@ -23,7 +23,7 @@ export const natsMutants: readonly Mutant[] = [
   },
   {
     name: "nats-group-without-lock",
-    promise: "of two workers one has the messages of a key",
+    promise: "of two workers only one receives the messages of a key",
     file: locks,
     find: "wrongSequence.has(cause.code)) return undefined;",
     replace: "wrongSequence.has(cause.code)) return { group, sequence: 0, until, epoch };",
@@ -31,7 +31,7 @@ export const natsMutants: readonly Mutant[] = [
   },
   {
     name: "nats-lock-unconditional",
-    promise: "a lock is taken and moved only in place of the one that is known",
+    promise: "a lock is written only over the revision that the worker has read",
     file: locks,
     find: '          "Nats-Expected-Last-Subject-Sequence": String(instead),\n',
     replace: '          ...(instead < 0 ? { "Nats-Expected-Last-Subject-Sequence": "" } : {}),\n',
@@ -47,7 +47,7 @@ export const natsMutants: readonly Mutant[] = [
   },
   {
     name: "nats-free-untold",
-    promise: "the end of a lock is told to the workers that wait for it",
+    promise: "workers that wait for a lock are notified of its end",
     file: locks,
     find: "        nats.tell(names.free, lock.group);\n",
     replace: "",
@@ -71,7 +71,7 @@ export const natsMutants: readonly Mutant[] = [
   },
   {
     name: "nats-dead-dropped",
-    promise: "a message that was delivered too often is kept aside",
+    promise: "a message that was delivered too often moves to the dead messages",
     file: claims,
     find: "    await nats.ask(names.burial(group), body, {",
     replace: "    if (body === reply) await nats.ask(names.burial(group), body, {",
@@ -111,7 +111,7 @@ export const natsMutants: readonly Mutant[] = [
   },
   {
     name: "nats-delay-not-kept",
-    promise: "what is given back waits for its delay",
+    promise: "a returned message is delivered after its delay",
     file: claims,
     find: "    if (isLast && out.delayMs > 0 && !(await closed())) return;\n",
     replace: "",
@@ -127,7 +127,7 @@ export const natsMutants: readonly Mutant[] = [
   },
   {
     name: "nats-id-forgotten",
-    promise: "a repeated event vanishes by its id",
+    promise: "a repeated event is removed by its id",
     file: queue,
     find: 'await publish(names.key(groupOf(message)), message, { "Nats-Msg-Id": id });',
     replace: 'await publish(names.key(groupOf(message)), message, { "Nats-Msg-Id": id + String(Math.random()) });',

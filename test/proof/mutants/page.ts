@@ -55,7 +55,7 @@ export const pageMutants: readonly Mutant[] = [
   },
   {
     name: "page-answer-of-before",
-    promise: "after a change nobody is answered with what was read before it",
+    promise: "after a change no viewer gets an answer that was read before it",
     file: `${folder}/detail.ts`,
     find: "return age < calmMs ? beginLater(key, named, calmMs - age) : begin(key, named);",
     replace: "return age < calmMs ? known : begin(key, named);",
@@ -63,7 +63,7 @@ export const pageMutants: readonly Mutant[] = [
   },
   {
     name: "page-lists-for-each-viewer",
-    promise: "a function lists at most once in five seconds, however many look",
+    promise: "a function lists at most once in five seconds for any number of viewers",
     file: `${folder}/host.ts`,
     find: "if (now() >= dueAt) reading ??= read();",
     replace: "reading ??= read();",
@@ -71,7 +71,7 @@ export const pageMutants: readonly Mutant[] = [
   },
   {
     name: "page-rows-of-other-namespaces",
-    promise: "a caller of some namespaces gets the rows of those alone",
+    promise: "a caller of some namespaces gets only rows of these",
     file: `${folder}/board.ts`,
     find: "({ row, revision }) => isNews(revision) && within(namespaces, row.namespace),",
     replace: "({ revision }) => isNews(revision),",
@@ -79,7 +79,7 @@ export const pageMutants: readonly Mutant[] = [
   },
   {
     name: "page-first-rows-of-other-namespaces",
-    promise: "a caller of some namespaces gets the beginning of the list of those alone",
+    promise: "a caller of some namespaces gets only first rows of these",
     file: `${folder}/board.ts`,
     find: ".filter(({ namespace }) => within(namespaces, namespace));",
     replace: ";",
@@ -87,7 +87,7 @@ export const pageMutants: readonly Mutant[] = [
   },
   {
     name: "page-rows-for-each-viewer",
-    promise: "the rows are made and compressed once per change, however many look",
+    promise: "rows are made and compressed once per change for any number of viewers",
     file: `${folder}/routes.ts`,
     find: "return known?.revision === board.revision() ? known : make(key, value);",
     replace: "return known?.revision === -1 ? known : make(key, value);",
@@ -95,7 +95,7 @@ export const pageMutants: readonly Mutant[] = [
   },
   {
     name: "page-application-of-other-namespaces",
-    promise: "a caller of some namespaces opens the applications of those alone",
+    promise: "a caller of some namespaces opens only applications of these",
     file: `${folder}/routes.ts`,
     find: "return isTheirs && isNamespace(namespace)",
     replace: "return (isTheirs || true) && isNamespace(namespace)",
@@ -103,7 +103,7 @@ export const pageMutants: readonly Mutant[] = [
   },
   {
     name: "page-log-read-for-each-viewer",
-    promise: "a log is read at most once in two seconds, however many look",
+    promise: "a log is read at most once in two seconds for any number of viewers",
     file: `${folder}/detail.ts`,
     find: "if (known !== undefined && now() - known.at < freshMs) return known.log;",
     replace: "if (known === undefined && now() < 0) return Promise.resolve(undefined);",
@@ -111,7 +111,7 @@ export const pageMutants: readonly Mutant[] = [
   },
   {
     name: "page-log-of-another-application",
-    promise: "a viewer of one application reads the logs of its pods alone",
+    promise: "a viewer of one application reads only logs of its pods",
     file: `${folder}/detail.ts`,
     find: "podsMeant(target, life, { pod: name })[0];",
     replace: "({ ...life.object, metadata: { ...life.object.metadata, name } });",

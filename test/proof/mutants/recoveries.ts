@@ -8,7 +8,7 @@ const job = "shared/volcano/job";
 export const recoveryMutants: readonly Mutant[] = [
   {
     name: "job-version-kept-elsewhere",
-    promise: "a job that ran in another cluster has its pods made anew, as another version",
+    promise: "the pods of a job that was restored into another cluster are created again, under a new version",
     file: `${job}/decide.ts`,
     find: 'return { ...anew, phase: "Pending", version: memory.version + 1 };',
     replace: 'return { ...anew, phase: "Pending" };',
@@ -17,7 +17,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "job-made-again-by-cleanup",
-    promise: "a job that was cleaned up is over: no pod of it is made again",
+    promise: "a job that was cleaned up has ended: no pod of it is created again",
     file: `${job}/decide.ts`,
     find: 'if (isFinished(memory.phase) && memory.phase !== "Aborted") return memory;',
     replace: "if (message.length > 0) return memory;",
@@ -26,7 +26,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "job-version-lost",
-    promise: "what of a damaged record cannot be read is made anew from status and pods, and no pod is ended for it",
+    promise: "unreadable fields of a damaged record are rebuilt from status and pods, and no pod is deleted for it",
     file: `${job}/decide.ts`,
     find: "const version = Math.max(kept.version ?? 0, base.version, ...members.map((member) => member.version));",
     replace:
@@ -36,7 +36,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "job-missing-not-awaited",
-    promise: "until the window of a recovery ends, a pod that was seen is not taken for evicted",
+    promise: "until the reregistration window ends, a pod that was seen does not count as evicted",
     file: `${job}/observed-pods.ts`,
     find: "if (first === undefined) return undefined;",
     replace: "if (first !== undefined) return undefined;",
@@ -53,7 +53,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "flow-completed-forgotten",
-    promise: "a job of a flow that was complete is known although the record was damaged",
+    promise: "a JobFlow with a damaged record still knows which of its jobs have completed",
     file: "shared/volcano/flow/decide.ts",
     find: "const known = [...(kept.completed ?? []), ...base.completed, ...completeIn(remains)];",
     replace: "const known = [...(kept.completed ?? []), ...completeIn(remains).slice(1)];",
@@ -61,7 +61,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "flow-goes-on-after-cleanup",
-    promise: "a flow that was cleaned up makes no job again",
+    promise: "a JobFlow that was cleaned up creates no job again",
     file: "shared/volcano/flow/decide.ts",
     find: 'isOver(memory.phase) ? memory : { ...memory, phase: "Failed", warned: message };',
     replace: "isOver(memory.phase) ? memory : { ...memory, warned: message };",
@@ -70,7 +70,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "cron-time-forgotten",
-    promise: "a time whose job is there is taken although the record was damaged",
+    promise: "a CronJob with a damaged record does not run a time again whose job exists",
     file: "shared/volcano/cron/decide.ts",
     find: "const taken = Math.max(kept.taken ?? 0, base.taken ?? 0, latestIn(remains));",
     replace: "const taken = 0 * latestIn(remains);",
@@ -78,7 +78,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "cleanup-unshown",
-    promise: "what a status says of what was ended is set right before the order counts as carried out",
+    promise: "the status is corrected before a cleanup order counts as done",
     file: "shared/engine/recovery/cleanup.ts",
     find: "if (status !== undefined && statusPatch(object, status, memo) !== undefined)",
     replace: "if (status === null)",
@@ -87,7 +87,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "cleanup-untold",
-    promise: "that an order was carried out is told",
+    promise: "the end of a cleanup order is an event",
     file: "shared/engine/recovery/cleanup.ts",
     find: 'return news.length > 0 ? { memory, stages: [news], next: { do: "continue" } } : undefined;',
     replace: "return undefined;",
@@ -95,7 +95,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "schedule-run-outlives-cleanup",
-    promise: "an order to end everything of a schedule ends its run",
+    promise: "a cleanup order for a ScheduledSparkApplication ends its run",
     file: "shared/spark/scheduled/decide.ts",
     find: 'isLive: (run) => !["COMPLETED", "FAILED"].includes(stateOf(run)),',
     replace: 'isLive: (run) => stateOf(run) === "NEVER",',
@@ -104,7 +104,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "connect-server-outlives-cleanup",
-    promise: "an order to end everything of a Connect server ends its pod, its service and its configuration",
+    promise: "a cleanup order for a SparkConnect deletes its pod, its Service and its ConfigMap",
     file: "shared/spark/connect/memory.ts",
     find: "isLive: () => true,",
     replace: 'isLive: ({ kind }) => kind !== "Pod",',
@@ -113,7 +113,7 @@ export const recoveryMutants: readonly Mutant[] = [
   },
   {
     name: "queue-obeys-after-cleanup",
-    promise: "an order to end everything of a queue withdraws the commands to it",
+    promise: "a cleanup order for a queue deletes the Commands for it",
     file: "shared/volcano/queue/decide.ts",
     find: 'queries: [commandsIn("")], owners: [uid]',
     replace: 'queries: [commandsIn("")], owners: [uid].slice(1)',

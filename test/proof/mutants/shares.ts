@@ -7,7 +7,7 @@ import type { Mutant } from "./mutants.ts";
 export const shareMutants: readonly Mutant[] = [
   {
     name: "starts-that-keep-the-rest",
-    promise: "of a long text of a tenant whose start is kept the rest is not",
+    promise: "where the start of a tenant's long text is kept, the rest leaves memory",
     file: "shared/core/text.ts",
     find: "String(JSON.parse(JSON.stringify(text.slice(0, most))))",
     replace: "text.slice(0, most)",
@@ -55,7 +55,7 @@ export const shareMutants: readonly Mutant[] = [
   },
   {
     name: "admission-round-of-one-tenant",
-    promise: "with gang: builtin the groups of a tenant take a part of an admission round, whatever they need",
+    promise: "with gang: builtin the groups of a tenant take a bounded part of an admission round",
     file: "shared/volcano/gang/ground.ts",
     find: "(caused.get(namespace) ?? 0) <= (most - work.looks) / 2",
     replace: "(caused.get(namespace) ?? 0) < Number.POSITIVE_INFINITY",
@@ -175,7 +175,7 @@ export const shareMutants: readonly Mutant[] = [
   },
   {
     name: "resources-summed-by-copies",
-    promise: "resources of a group that no queue states cost nothing",
+    promise: "resources of a group that no queue names cost no time",
     file: "shared/volcano/gang/admission.ts",
     find: "return amountsIn(Object.fromEntries([...stated].map((name) => [name, given[name]])));",
     replace: "return stated.size === 0 ? new Map() : amountsIn(given);",
@@ -191,7 +191,7 @@ export const shareMutants: readonly Mutant[] = [
   },
   {
     name: "commands-held-whole",
-    promise: "a queue's step keeps a short part of each command of all tenants",
+    promise: "a queue's step keeps a short outline of each Command",
     file: "shared/volcano/command/order.ts",
     find: "  projecting: () => commandOutline,\n",
     replace: "",
@@ -199,7 +199,7 @@ export const shareMutants: readonly Mutant[] = [
   },
   {
     name: "commands-watched-whole",
-    promise: "the watch of commands keeps a short part of each command of all tenants",
+    promise: "the watch keeps a short outline of each Command",
     file: "shared/volcano/command/order.ts",
     find: "  trim: commandOutline,\n",
     replace: "  trim: (command) => command,\n",
@@ -207,7 +207,7 @@ export const shareMutants: readonly Mutant[] = [
   },
   {
     name: "refusals-one-by-one",
-    promise: "commands for a queue that are refused cost few steps, however many they are",
+    promise: "any number of refused Commands for a queue costs few steps",
     file: "shared/volcano/queue/decide.ts",
     find: "isObeyed(first, obeyed) ? 1 : mostRefused",
     replace: "isObeyed(first, obeyed) ? 1 : mostRefused / 100",
@@ -215,7 +215,7 @@ export const shareMutants: readonly Mutant[] = [
   },
   {
     name: "commands-read-to-the-end",
-    promise: "a queue's step reads a bounded text of the commands of all tenants",
+    promise: "a queue's step reads a bounded text of Commands",
     file: "shared/adapters/kubernetes/cluster.ts",
     find: "next = text < mostText ? page.next : undefined;",
     replace: "next = text < 1_000 * mostText ? page.next : undefined;",
@@ -223,7 +223,7 @@ export const shareMutants: readonly Mutant[] = [
   },
   {
     name: "obeyed-commands-behind-others",
-    promise: "commands that are obeyed are read, however much text the commands of others have",
+    promise: "permitted Commands are read, whatever the amount of text in those of others",
     file: "shared/volcano/command/order.ts",
     find: "sum + sizeOf(command), 0) < mostText / perCharacter",
     replace: "sum + sizeOf(command), 0) < mostText * perCharacter",

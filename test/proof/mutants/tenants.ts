@@ -54,7 +54,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "starved-decisions-begin-a-new-step",
-    promise: "a decision that a busy machine left no time for is made again from what was read",
+    promise: "a decision that got no processor time on a busy machine is made again from the same reads",
     file: "shared/engine/reconcile/step.ts",
     find: "const starvedMost = 5;",
     replace: "const starvedMost = 1;",
@@ -62,7 +62,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "list-in-one-go",
-    promise: "the event loop turns while a page of a list is taken in, and while a resync sends what is due",
+    promise: "the event loop turns while a page of a list is processed, and while a resync sends messages",
     file: "shared/forward/pause.ts",
     find: "if (now() - since < mostMs) return;",
     replace: "if (now() - since < mostMs * 1_000) return;",
@@ -70,7 +70,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "bodies-in-the-plan",
-    promise: "a plan that makes many pods holds none of their bodies",
+    promise: "a plan with many pods does not hold their bodies",
     file: "shared/volcano/job/apply-action.ts",
     find: "object: { ...type, metadata: { name: podName(name, nameOf(task), index), namespace } },",
     replace: "object: { ...type, ...onPod(podDraft(input, task, index), scope, context.spec.plugins) },",
@@ -78,7 +78,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "executors-in-the-plan",
-    promise: "a plan that makes many executors holds none of their bodies",
+    promise: "a plan with many executors does not hold their bodies",
     file: "shared/spark/application/executors/allocation-result.ts",
     find: 'object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace } },',
     replace: "object: marked(builder.build(id).pod, context, driver),",
@@ -86,7 +86,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "bodies-without-budget",
-    promise: "bodies of what is created are made within the budget of a decision",
+    promise: "bodies of new objects are made within the time budget of a decision",
     file: "shared/engine/cluster/apply.ts",
     find: "await within(() => wholeOf(effect))",
     replace: "wholeOf(effect)",
@@ -94,7 +94,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "bodies-made-at-once",
-    promise: "never more bodies of a stage are made than there are requests at once",
+    promise: "a stage makes no more bodies at a time than it has requests in flight",
     file: "shared/engine/cluster/apply.ts",
     find: "Math.min(parallel, stage.length)",
     replace: "stage.length",
@@ -102,7 +102,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "bodies-sent-late",
-    promise: "a body that waited for its turn until the fence of its step was over is not sent",
+    promise: "a body that waited past the fence of its step is not sent",
     file: "shared/engine/cluster/apply.ts",
     find: "  if (effect.body !== undefined && context.clock.monotonic() > context.until) return late;\n",
     replace: "",
@@ -110,7 +110,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "namespace-keeps-its-budget",
-    promise: "each decision of a namespace that was stopped shortens the budget of its next ones",
+    promise: "each stopped decision of a namespace shortens the time budget of its next ones",
     file: "shared/engine/quarantine.ts",
     find: "budgetMs / 2 ** stopsIn(key.namespace).length",
     replace: "budgetMs",
@@ -118,7 +118,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "quarantine-forgets",
-    promise: "nothing of an object in quarantine is decided before its wait is over",
+    promise: "an object in quarantine gets no decision before its wait is over",
     file: "shared/engine/quarantine.ts",
     find: "if (left > 0)",
     replace: "if (left > longestWaitMs)",
@@ -142,7 +142,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "functions-without-share",
-    promise: "in functions the backlog of a namespace gives way to the others",
+    promise: "in functions a namespace with a backlog yields to the others",
     file: "shared/engine/load-limits.ts",
     find: "const until = time + ms / weightOf(namespace);",
     replace: "const until = time;",
@@ -150,7 +150,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "backlog-begun-all-the-same",
-    promise: "a function sends a key that gives way to the end of the queue",
+    promise: "a function sends a key that yields to the end of the queue",
     file: "shared/engine/reconcile/intake.ts",
     find: "const behind = fresh.filter((group) => givesWay(world, group));",
     replace: "const behind = fresh.filter((group) => givesWay(world, group) && group.length > 99);",
@@ -158,7 +158,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "namespace-takes-all-places",
-    promise: "no namespace takes all places of the host's workers",
+    promise: "no namespace takes all workers of the host",
     file: "shared/adapters/embedded/workers.ts",
     find: "const perFreePlace = 3;",
     replace: "const perFreePlace = 1_000;",
@@ -166,7 +166,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "queue-obeys-every-namespace",
-    promise: "a command for a queue is obeyed only from the namespaces that the operator names",
+    promise: "a Command for a queue takes effect only from namespaces that the operator names",
     file: "shared/volcano/queue/action.ts",
     find: "if (!isObeyed(order, context.commandNamespaces)) {",
     replace: 'if (!isObeyed(order, [...context.commandNamespaces, order.object.metadata.namespace ?? ""])) {',
@@ -174,7 +174,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "refused-commands-go-first",
-    promise: "commands for a queue that are refused delay none that is obeyed",
+    promise: "refused Commands for a queue do not delay permitted ones",
     file: "shared/volcano/queue/decide.ts",
     find: "obeyedFirst(ordersFor(object, queues, given), commandNamespaces)",
     replace: 'obeyedFirst(ordersFor(object, queues, given), ["*"])',
@@ -198,7 +198,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "listener-named-since-counts",
-    promise: "the listener that an update was sent to acknowledges it, although another one was named since",
+    promise: "the listener to which an update was sent can acknowledge it after another listener was named",
     file: "shared/updates/deliver.ts",
     find: "const sentTo = cursor?.outstanding?.to ?? to;",
     replace: "const sentTo = to;",
@@ -206,7 +206,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "admission-at-the-strangers-door",
-    promise: "strangers at the door of triggers use up no rate of admission",
+    promise: "requests without authentication to the trigger route do not use up the rate of admission",
     file: "infra/aws/template.yaml",
     find: "ApiId: !Ref AdmissionDoor\n",
     replace: "ApiId: !Ref Door\n",
@@ -222,7 +222,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "submitter-holds-the-whole-record",
-    promise: "submissions reach the cluster by a record that may do no more than they need",
+    promise: "the submitter's record has only the rights that submissions need",
     file: "infra/aws/template.yaml",
     find: "REKINDLE_CLUSTER_RECORD: !Ref SubmitterRecord\n",
     replace: "REKINDLE_CLUSTER_RECORD: !Ref ClusterRecord\n",
@@ -230,7 +230,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "unreachable-listener-ends-host",
-    promise: "a listener to whose address no route leads costs nothing but its updates",
+    promise: "a listener with an unreachable address delays only its own updates",
     file: "shared/adapters/sinks/https.ts",
     find: "    setImmediate(answer);",
     replace: "    answer();",
@@ -246,7 +246,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "answer-unbounded",
-    promise: "an answer of the API server without end costs no memory",
+    promise: "an endless answer of the API server takes bounded memory",
     file: "shared/adapters/kubernetes/https.ts",
     find: "const longestBytes = 16 * 1_024 * 1_024;",
     replace: "const longestBytes = 512 * 1_024 * 1_024;",
@@ -254,7 +254,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "large-objects-stop-lists",
-    promise: "objects of one tenant that are too large for a page stop nobody's list",
+    promise: "objects of one tenant that are too large for a page do not stop the list of any other",
     file: "shared/kube/paths.ts",
     find: "if (!isTooLong(cause) || size <= 1) throw cause;",
     replace: "if (!isTooLong(cause) || size > 1) throw cause;",
@@ -262,7 +262,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "terminal-is-steered",
-    promise: "no control character that somebody else chose reaches a terminal",
+    promise: "no control character from an object reaches a terminal",
     file: "shared/core/text.ts",
     find: "text.replace(steering, ",
     replace: "text.replace(/[^\\s\\S]/g, ",
@@ -278,7 +278,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "stranger-asks-provider",
-    promise: "a stranger's token costs no request to a provider that is down",
+    promise: "an unknown token causes no request to an OIDC provider that is down",
     file: "shared/adapters/oidc.ts",
     find: "failed.set(idOf(provider), now() + keepFailureMs);",
     replace: "failed.set(idOf(provider), now());",
@@ -294,7 +294,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "requests-without-proof-block-callers",
-    promise: "requests without proof take nothing from callers of their address",
+    promise: "unauthenticated requests do not use up the rate of authenticated callers of the same address",
     file: "shared/deployments/common/authentication.ts",
     find: "const seconds = rate(`unproven ",
     replace: "const seconds = rate(`address ",
@@ -302,7 +302,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "endless-answers-asked-again",
-    promise: "a pod that answers with more than is read is left alone for growing times",
+    promise: "a pod whose answer exceeds the limit is queried again after growing waits",
     file: "shared/adapters/kubernetes/cluster.ts",
     find: "if (rest !== undefined && now() < rest.until)",
     replace: "if (rest !== undefined && now() < rest.until - longestRestMs)",
@@ -310,7 +310,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "questions-without-line",
-    promise: "a namespace has few questions to its pods under way at once",
+    promise: "a namespace has at most four queries to its pods in flight",
     file: "shared/adapters/kubernetes/cluster.ts",
     find: "if (line.busy >= atOnce)",
     replace: "if (line.busy > 1_000)",
@@ -318,7 +318,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "resolver-forgets-failures",
-    promise: "a listener's name that does not resolve is not asked for again at once",
+    promise: "a host name that does not resolve is looked up again only after a wait",
     file: "shared/adapters/sinks/https.ts",
     find: "() => (entry.until = options.now() + keepFailureMs),",
     replace: "() => (entry.until = options.now()),",
@@ -326,7 +326,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "resolver-unbounded",
-    promise: "the names that a process remembers are bounded",
+    promise: "a process keeps a bounded number of resolved names",
     file: "shared/adapters/sinks/https.ts",
     find: "if (kept.size >= mostNames && oldest !== undefined) kept.delete(oldest);",
     replace: "if (kept.size < 0 && oldest !== undefined) kept.delete(oldest);",
@@ -342,7 +342,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "event-headers-unsigned",
-    promise: "a signature covers the headers that say what an event asks for",
+    promise: "a signature covers the headers that say what an event requests",
     file: "shared/deployments/common/authentication.ts",
     find: "    headers: eventHeaders((name) => c.req.header(name)),\n",
     replace: "",
@@ -350,7 +350,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     name: "listener-with-password-kept",
-    promise: "a listener's URL with a password comes into no record",
+    promise: "no record has a listener's URL with a password",
     file: "shared/updates/listeners.ts",
     find: "undefined : withoutSecret(said);",
     replace: "undefined : said;",

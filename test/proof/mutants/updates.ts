@@ -17,7 +17,7 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-acknowledged-twice",
-    promise: "U3: a late acknowledgement is not the next update's",
+    promise: "U3: a late acknowledgement does not acknowledge the next update",
     file: cursor,
     find: 'if (sequence <= cursor.acknowledged) return "duplicate";\n  if (cursor.outstanding?.sequence !== sequence) return "unexpected";',
     replace: 'if (cursor.outstanding === undefined) return "duplicate";\n  sequence = cursor.outstanding.sequence;',
@@ -25,7 +25,7 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-told-twice",
-    promise: "what was told last is not told again",
+    promise: "a status update equal to the last one is not sent",
     file: outbox,
     find: "if (says(newest, uid, word)) return kept.to === to ? kept : { ...kept, to };",
     replace: "",
@@ -33,7 +33,7 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-end-not-closing",
-    promise: "an acknowledged end closes the stream",
+    promise: "the acknowledgement of the last update closes the stream",
     file: cursor,
     find: "const closed = outbox.entries.some((entry) => entry.sequence === sequence && entry.terminal);",
     replace: "const closed = false;",
@@ -41,7 +41,7 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-not-answered-again",
-    promise: "who waits for the last acknowledgement is told of it, also by a delivery that comes after it",
+    promise: "an object that waits for the last acknowledgement gets a step after it, also when a delivery comes later",
     file: deliver,
     find: "const left = outbox.leftAt !== undefined;",
     replace: "const left = outbox.leftAt === 0;",
@@ -49,7 +49,7 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-retried-at-once",
-    promise: "what nobody acknowledges comes again ever later, every ten minutes in the end",
+    promise: "an update without acknowledgement is sent again after growing waits of ten minutes at most",
     file: cursor,
     find: "backoffOf(tries - 1, firstRetryMs, longestRetryMs)",
     replace: "backoffOf(0 * tries, firstRetryMs, longestRetryMs)",
@@ -57,7 +57,7 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-sent-unclaimed",
-    promise: "U2: of two deliveries at once one sends",
+    promise: "U2: of two simultaneous deliveries one sends",
     file: deliver,
     find: 'if (claimed === "raced") return await lost(context);\n  if (ports',
     replace: "if (ports",
@@ -65,7 +65,7 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-counted-unheard",
-    promise: "U1: the next one is sent when the one before was acknowledged",
+    promise: "U1: an update is sent after the one before it was acknowledged",
     file: deliver,
     find: 'if (sent.did === "acknowledged")\n    return',
     replace: 'if (sent.did !== "refused")\n    return',
@@ -74,7 +74,7 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-outstanding-forgotten",
-    promise: "what was outstanding when a host died is sent again by the next one",
+    promise: "updates without acknowledgement at the death of a host are sent again by the next host",
     file: "shared/deployments/resync/sweep.ts",
     find: "if (scope.updates === true) due.push",
     replace: "if (scope.now === undefined) due.push",
@@ -83,7 +83,8 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-not-asked-again",
-    promise: "an update whose sender died before he asked for its delivery waits for no resync",
+    promise:
+      "an update is sent before the next resync although the step that saved it died before it requested the delivery",
     file: "shared/engine/writes/outbox.ts",
     find: "if (isOld && !isDoubtful(run, after)) return;",
     replace: "if (isOld) return;",
@@ -92,7 +93,8 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-begun-anew",
-    promise: "U3: one odd answer does not make a stream forgotten: what was acknowledged is never sent again",
+    promise:
+      "U3: one wrong answer of the API server does not discard a stream: an acknowledged update is never sent again",
     file: deliver,
     find: "const isBack = own.version !== undefined && (await ports.checkpoints.load(key)) !== undefined;",
     replace: "const isBack = own.version === undefined && key === undefined;",
@@ -110,7 +112,7 @@ export const updateMutants: readonly Mutant[] = [
   },
   {
     name: "update-without-the-latest",
-    promise: "an update that comes late carries the latest state along",
+    promise: "a late update has the latest state, too",
     file: "shared/updates/deliver.ts",
     find: "latest: standing(latest)",
     replace: "latest: standing(latest.sequence > 0 ? update : latest)",

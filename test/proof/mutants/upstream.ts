@@ -29,7 +29,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U7-pod-events-dropped",
-    promise: "what happens to pods is heard (U7: kubeflow#2749)",
+    promise: "changes of pods lead to steps (U7: kubeflow#2749)",
     file: "shared/spark/watches.ts",
     find: "return !same(applicationGist(before), applicationGist(after));",
     replace: "return false && !same(applicationGist(before), applicationGist(after));",
@@ -38,7 +38,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U8-executors-forgotten",
-    promise: "whose executors are is known also when their driver has gone (U8)",
+    promise: "executors are found although their driver was deleted (U8)",
     file: "shared/spark/application/driver/cleanup.ts",
     find: "planOf(context, knowing(context.memory, found), found,",
     replace: "planOf(context, knowing(context.memory, { ...found, driver: undefined }), found,",
@@ -46,7 +46,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U8-begun-too-soon",
-    promise: "the next run begins when the executors of the one before have gone, too (U8: kubeflow#2658)",
+    promise: "the next run begins after the executors of the one before have gone (U8: kubeflow#2658)",
     file: "shared/spark/application/driver/cleanup.ts",
     find: "if (left.length === 0 && others.length === 0) return then(context);",
     replace: "if (found.driver === undefined && others.length === 0) return then(context);",
@@ -55,7 +55,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U10-mended-in-vain",
-    promise: "a mended spec is tried, also after a failure (U10: kubeflow#3174)",
+    promise: "a corrected spec is tried after a failure (U10: kubeflow#3174)",
     file: decide,
     find: "if (unchanged) return taken;",
     replace: 'if (unchanged || memory.state.phase === "FAILED") return taken;',
@@ -64,7 +64,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U14-conflicts-are-errors",
-    promise: "a conflict is nobody's error (U14: kubeflow#3184)",
+    promise: "a conflict counts as no error (U14: kubeflow#3184)",
     file: "shared/engine/writes/requeue.ts",
     find: 'lasts ? "warn" : "debug"',
     replace: 'lasts ? "warn" : "error"',
@@ -73,7 +73,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "upgrade-invalidates",
-    promise: "a record by another normaliser is taken in as it is: upgrading restarts nobody",
+    promise: "a record of another version is taken over as it is, so an upgrade restarts no application",
     file: decide,
     find: "memory.normaliser !== normaliser || memory.spec === spec;",
     replace: "memory.spec === spec;",
@@ -82,7 +82,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U1-own-work-not-recognised",
-    promise: "what was created before and not recorded is adopted (U1: kubeflow#2788)",
+    promise: "objects that were created but not recorded are adopted (U1: kubeflow#2788)",
     file: apply,
     find: "=== wanted) return done;",
     replace: '=== wanted) return refused(effect, { status: 409, reason: "AlreadyExists", message: "exists" });',
@@ -91,7 +91,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U11-loss-believed-at-once",
-    promise: "a driver missing from a list is asked for by name before it counts as lost (U11: kubeflow#446)",
+    promise: "a driver that a list omits is read by name before it counts as lost (U11: kubeflow#446)",
     file: following,
     find: "const pod = yield* get(bodyOf(context.key, driver));",
     replace: "const pod = undefined;",
@@ -101,7 +101,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U12-forgotten-early",
     promise:
-      "the memory of an application is kept until nothing of it can arrive any more: a driver created after the deletion is ended, too (U12: kubeflow#2961, #2803)",
+      "the record of an application stays until no write of it can arrive any more, so a driver that is created after the deletion is deleted, too (U12: kubeflow#2961, #2803)",
     file: "shared/spark/application/driver/cleanup.ts",
     find: "if (view.now < settled)",
     replace: "if (view.now < 0 * settled)",
@@ -110,7 +110,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U3-submitted-twice",
-    promise: "called twice at its start, an application is submitted once (U3: kubeflow#2573)",
+    promise: "two steps at the start of an application submit it once (U3: kubeflow#2573)",
     file: "shared/engine/writes/save.ts",
     find: 'if (version === "raced") return "raced";',
     replace: 'if (version === "raced") return held;',
@@ -119,7 +119,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U4-names-drawn",
-    promise: "an attempt's driver has one name, so that a second one cannot come (U4: kubeflow#155)",
+    promise: "the driver of an attempt has a fixed name, so there is no second one (U4: kubeflow#155)",
     file: apply,
     find: "const stored = await context.cluster.create(refOf(effect), object);",
     replace:
@@ -129,7 +129,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U5-submitter-lost",
-    promise: "whose submission nobody saw come to its end is not taken for failed (U5: stackable#646)",
+    promise: "an application whose submission was interrupted does not count as failed (U5: stackable#646)",
     file: machine,
     find: 'absent: "resume",',
     replace: 'absent: "FAILING",',
@@ -138,7 +138,8 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U6-ended-runs-again",
-    promise: "what has completed does not run again after a restart (U6: stackable#457, kubeflow#1709)",
+    promise:
+      "a completed application does not run again after a restart of the host (U6: stackable#457, kubeflow#1709)",
     file: machine,
     find: 'COMPLETED: "rest",',
     replace: 'COMPLETED: "submit",',
@@ -147,7 +148,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U9-waits-for-ever",
-    promise: "a driver that does not start in the time given is given up (U9: kubeflow#2872)",
+    promise: "a driver that does not start within its time limit is given up (U9: kubeflow#2872)",
     file: "shared/spark/application/run/plan.ts",
     find: "if (driverStartMs === undefined) return undefined;",
     replace: "if (driverStartMs === undefined || driverStartMs > 0) return undefined;",
@@ -156,7 +157,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U13-status-of-another-run",
-    promise: "the status of a run shows nothing of the one before (U13: kubeflow#2767)",
+    promise: "the status of a run has no value of the run before (U13: kubeflow#2767)",
     file: "shared/spark/application/state/status.ts",
     find: "...(hasEnded(memory) ? { terminationTime: timeText(memory.state.endedAt) } : {}),",
     replace:
@@ -166,7 +167,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U15-crashes-without-end",
-    promise: "executors that crash one after the other are made ever more slowly (U15: kubeflow#1704, #1803)",
+    promise: "executors that crash one after the other are replaced after growing waits (U15: kubeflow#1704, #1803)",
     file: "shared/spark/executors/allocation.ts",
     find: "if (held > now) {",
     replace: "if (held < 0) {",
@@ -174,7 +175,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U16-not-replaced",
-    promise: "an executor that has ended does not count, and another comes (U16: kubeflow#204, SPARK-24751)",
+    promise: "an executor that has ended does not count, and is replaced (U16: kubeflow#204, SPARK-24751)",
     file: "shared/spark/executors/allocation.ts",
     find: "expected - members.filter(isLiving).length -",
     replace: "expected - members.length -",
@@ -183,7 +184,7 @@ export const upstreamMutants: readonly Mutant[] = [
   },
   {
     name: "U17-nothing-after-a-gap",
-    promise: "what changed while the watch was broken is found when it begins again (U17: SPARK-33349, kubeflow#188)",
+    promise: "a change while the watch was broken is found when it begins again (U17: SPARK-33349, kubeflow#188)",
     file: "shared/forward/keys.ts",
     find: "places.add(placeOf(object));\n        return seen(object);",
     replace: "places.add(placeOf(object));\n        seen(object);\n        return [];",

@@ -18,7 +18,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U18-list-believed",
-    promise: "a pod missing from a list is asked for by name before it counts as evicted (U18: SPARK-36334)",
+    promise: "a pod that a list omits is read by name before it counts as evicted (U18: SPARK-36334)",
     file: `${job}/decide.ts`,
     find: "if (witness === undefined) return true;",
     replace: "if (witness?.uid === undefined) return true;",
@@ -36,7 +36,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U20-failure-missed",
-    promise: "a failure that nobody saw happen is an event when somebody looks (U20: volcano#3967)",
+    promise: "a failure while no process ran is handled by the next step (U20: volcano#3967)",
     file: `${job}/policies.ts`,
     find: '.filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index))',
     replace:
@@ -46,7 +46,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U21-never-forgotten",
-    promise: "a job that is gone is done with (U21: volcano#3357)",
+    promise: "the record of a deleted job is removed (U21: volcano#3357)",
     file: `${job}/decide.ts`,
     find: 'next: { do: "forget" }',
     replace: 'next: { do: "again" }',
@@ -55,7 +55,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U22-pods-by-name",
-    promise: "whose a pod is says its owner's UID, not its name (U22: volcano#5986)",
+    promise: "the owner's UID decides to which job a pod belongs, not its name (U22: volcano#5986)",
     file: `${job}/pods.ts`,
     find: ".filter((pod) => ownedBy(pod, job.uid))",
     replace: ".filter((pod) => pod.metadata.ownerReferences !== undefined)",
@@ -64,7 +64,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U23-made-again",
-    promise: "a pod that is there is not made (U23: volcano#385)",
+    promise: "a pod that exists is not created (U23: volcano#385)",
     file: `${job}/apply-action.ts`,
     find: "!there.has(index) && !seen.has(index) && !done.has(index)",
     replace: "(there.has(index) || !seen.has(index)) && !done.has(index)",
@@ -73,7 +73,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U23-twice-is-trouble",
-    promise: "a pod that an older list did not show, and so is made twice, is no trouble (U23: volcano#385)",
+    promise: "the second creation of a pod that an older list did not show is no error (U23: volcano#385)",
     file: "shared/engine/cluster/apply.ts",
     find: 'if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return done;',
     replace:
@@ -83,7 +83,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U24-heir-taken-for-it",
-    promise: "another object of the name is another job, with nothing of the first one's memory (U24: volcano#1241)",
+    promise: "a job that was created again under the same name starts with an empty record (U24: volcano#1241)",
     file: "shared/engine/context/world.ts",
     find: "const same = object?.metadata.uid === record.uid;",
     replace: "const same = object !== undefined;",
@@ -102,7 +102,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U26-timer-lost",
-    promise: "an action that waits for its time is taken in time, whoever dies (U26: volcano's delayActionMap)",
+    promise: "a delayed action happens in time in spite of deaths (U26: volcano's delayActionMap)",
     file: `${job}/plan.ts`,
     find: "...memory.delays.map(({ dueAt }) => dueAt), ",
     replace: "",
@@ -111,7 +111,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U27-refusal-ends-it",
-    promise: "what the API server says no to does not end a job (U27: volcano#1029)",
+    promise: "a refusal of the API server does not fail a job (U27: volcano#1029)",
     file: `${job}/decide.ts`,
     find: "if (view.refused.length > 0) return refusedPlan(context, view.refused);",
     replace:
@@ -121,7 +121,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U27-limit-ends-it",
-    promise: "trouble does not end a job, however often it was met (U27: volcano#1029)",
+    promise: "failed requests, however many, do not fail a job (U27: volcano#1029)",
     file: "shared/engine/writes/requeue.ts",
     find: "const lasts = isLasting(run.message, trouble) || before !== undefined;",
     replace: `const lasts = isLasting(run.message, trouble) || before !== undefined;
@@ -135,7 +135,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "U28-done-again",
-    promise: "what has succeeded is not run again, also when its pod is removed (U28: volcano#791)",
+    promise: "a pod that has succeeded is not run again, also when it is removed (U28: volcano#791)",
     file: `${job}/apply-action.ts`,
     find: " && !done.has(index)",
     replace: "",
@@ -153,7 +153,8 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-untold",
-    promise: "an event that a step has died before it told is told by the next (U26: volcano's delayActionMap)",
+    promise:
+      "an event that a step did not write before its death is written by the next step (U26: volcano's delayActionMap)",
     file: `${job}/events.ts`,
     find: "...(before.memory.untold ?? []), ",
     replace: "",
@@ -162,7 +163,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-abort-swallowed",
-    promise: "a command that ends a job is honoured while it restarts",
+    promise: "a Command that ends a job takes effect while it restarts",
     file: `${job}/machine.ts`,
     find: "const restarting: Row = {\n  ...endings,",
     replace: "const restarting: Row = {",
@@ -180,7 +181,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-command-twice",
-    promise: "a command is remembered before its object goes, and so obeyed once",
+    promise: "a Command is saved in the record before its object is deleted, so it takes effect once",
     file: `${job}/select-action.ts`,
     find: "commands: remembered(commands, order)",
     replace: "commands: commands ?? []",
@@ -189,7 +190,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-lost-again",
-    promise: "a PodGroup of the earlier version that is Unknown is no second event",
+    promise: "an Unknown PodGroup of an earlier version causes no second event",
     file: `${job}/policies.ts`,
     find: "[memory.unknown, memory.retired].includes(group.metadata.uid)",
     replace: "memory.unknown === group.metadata.uid",
@@ -197,7 +198,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-no-wait",
-    promise: "a restart that is to wait has no pods before that",
+    promise: "a delayed restart creates no pods before its time",
     file: `${job}/context.ts`,
     find: "backoff.until > now",
     replace: "backoff.until < now",
@@ -215,7 +216,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-eviction-spends",
-    promise: "where evictions are free, they spend no retry",
+    promise: "evictions that do not count use up no retry",
     file: `${job}/apply-action.ts`,
     find: 'annotationPolicies.evictions === "free" && because?.disrupted === true',
     replace: "false",
@@ -224,7 +225,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-graceful-is-done",
-    promise: "a pod that is being deleted and ends with 0 is not done, though its kubelet writes Succeeded",
+    promise: "a pod under deletion that ends with 0 has not completed, although its kubelet writes Succeeded",
     file: `${job}/pods.ts`,
     find: 'if (member.phase !== "Succeeded") return false;',
     replace: 'return member.phase === "Succeeded";',
@@ -233,7 +234,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-resized-is-evicted",
-    promise: "pods that a step ends as too many are not evicted, also when the job grows before they are gone",
+    promise: "surplus pods that a step deletes do not count as evicted, also when the job grows before they are gone",
     file: `${job}/observed-pods.ts`,
     find: " && !isDismissed(member),",
     replace: ",",
@@ -242,8 +243,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "removal-taken-for-request",
-    promise:
-      "a pod that ended shortly before its kubelet removed it is not taken for one that was done before its deletion",
+    promise: "a pod that ended shortly before its kubelet removed it does not count as completed before its deletion",
     file: "shared/kube/pods.ts",
     find: "finished + removalMs < deletion",
     replace: "finished < deletion",
@@ -251,7 +251,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "gang-guarantee-lent",
-    promise: "what is guaranteed to one queue is not lent to others",
+    promise: "the guarantee of one queue is not lent to others",
     file: "shared/volcano/gang/admission.ts",
     find: "left.nano + nanoOf(own, name)",
     replace: "nano",
@@ -283,7 +283,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "job-leaving-forgotten",
-    promise: "a pod that was seen on its way out before it ended is not done, whatever its node's clock says",
+    promise: "a pod that was seen under deletion before it ended has not completed, whatever its node's clock says",
     file: `${job}/pods.ts`,
     find: "return !ofTask(leaving, member.task).has(member.index) && endedFirst(member.pod, instantOf(finishedAtOf(member)));",
     replace: "return endedFirst(member.pod, instantOf(finishedAtOf(member)));",
@@ -299,7 +299,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "driver-removed-is-completed",
-    promise: "a driver that ended with 0 shortly before its kubelet removed its pod is not taken for one that was done",
+    promise: "a driver that ended with 0 shortly before its kubelet removed its pod does not count as completed",
     file: "shared/spark/executors/losses.ts",
     find: "return !endedFirst(pod, instantOf(end.finishedAt));",
     replace: "return false;",
@@ -307,8 +307,7 @@ export const volcanoMutants: readonly Mutant[] = [
   },
   {
     name: "room-taken-twice",
-    promise:
-      "with gang: builtin the pods on a node take room, so that the second of two groups for one place waits whole",
+    promise: "with gang: builtin the pods on a node count, so that the second of two groups for one place waits whole",
     file: "shared/volcano/gang/ground.ts",
     find: "roomsLeft(takenByPods(empty, pods), groups, asking)",
     replace: "roomsLeft(takenByPods(empty, []), groups, asking)",

@@ -27,7 +27,7 @@ export const spansOf = (row: Row, now: number): readonly Span[] => {
 export type Passage = Detail["history"][number] & { readonly to: number };
 
 /** The states with their ends; an end of the application takes no time. */
-export const passagesOf = (detail: Detail): readonly Passage[] =>
+export const passagesOf = (detail: Pick<Detail, "history" | "isOver" | "now">): readonly Passage[] =>
   detail.history.map((one, index) => {
     const next = detail.history[index + 1];
     const isEnd = next === undefined && detail.isOver;
@@ -41,7 +41,14 @@ export type Attempt = {
   readonly end: "failed" | "completed" | "running";
 };
 
-const endOf = (detail: Detail, passages: readonly Passage[], isLast: boolean): Attempt["end"] => {
+/** The attempts of past runs that completed. */
+export const completedRuns = (runs: Detail["runs"]): ReadonlySet<number> =>
+  new Set(runs.flatMap(({ attempt, outcome: how }) => (how === "completed" ? [attempt] : [])));
+
+/** The part of a detail that tells of attempts. */
+type Story = Pick<Detail, "history" | "runs" | "isOver" | "now">;
+
+const endOf = (detail: Story, passages: readonly Passage[], isLast: boolean): Attempt["end"] => {
   if (!isLast || passages.some(({ group }) => group === "failed")) return "failed";
   return detail.isOver ? "completed" : "running";
 };
@@ -50,8 +57,9 @@ const endOf = (detail: Detail, passages: readonly Passage[], isLast: boolean): A
 const isBetween = ({ state, group }: Passage): boolean =>
   group === "waiting" && state !== "NEW" && state !== "Pending" && state !== "UNKNOWN";
 
-export const attemptsOf = (detail: Detail): readonly Attempt[] => {
+export const attemptsOf = (detail: Story): readonly Attempt[] => {
   const passages = passagesOf(detail);
+  const completed = completedRuns(detail.runs);
   const numbers = [...new Set(passages.map(({ attempt }) => attempt))].filter((attempt) => attempt > 0);
   return numbers.flatMap((attempt, index) => {
     const own = passages.filter((one) => one.attempt === attempt);
@@ -60,10 +68,8 @@ export const attemptsOf = (detail: Detail): readonly Attempt[] => {
     const last = (working.length === 0 ? own : working).at(-1);
     if (first === undefined || last === undefined) return [];
     const isLast = index === numbers.length - 1;
-    const isRetried = own.some(isBetween);
-    return [
-      { attempt, from: first.at, to: last.to, end: isRetried && !isLast ? "failed" : endOf(detail, own, isLast) },
-    ];
+    const end = completed.has(attempt) && !isLast ? "completed" : endOf(detail, own, isLast);
+    return [{ attempt, from: first.at, to: last.to, end }];
   });
 };
 

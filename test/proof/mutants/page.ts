@@ -46,6 +46,14 @@ export const pageMutants: readonly Mutant[] = [
     tests: testsOf("lanes"),
   },
   {
+    name: "page-completed-run-counts-as-failed",
+    promise: "the work of an earlier run that completed is not shown as failed",
+    file: "shared/page/timeline.ts",
+    find: 'how === "completed"',
+    replace: 'how === "complete"',
+    tests: ["test/unit/page/timeline.test.ts", "test/unit/page/receipt.test.ts"],
+  },
+  {
     name: "page-end-with-the-driver-is-a-loss",
     promise: "an executor that ended with its driver is not marked as lost",
     file: `${folder}/lanes.ts`,

@@ -11,8 +11,13 @@ const lane = (id: number, given: Partial<Lane> = {}): Lane => ({
   ...given,
 });
 
-const sharesOf = (lanes: readonly Lane[], group: "running" | "failed" = "running") =>
-  receiptOf({ lanes, group, now: 2 * hour }).shares.map(({ of, coreHours, gibHours }) => [of, coreHours, gibHours]);
+const sharesOf = (lanes: readonly Lane[], group: "running" | "failed" = "running", completed: readonly number[] = []) =>
+  receiptOf({
+    lanes,
+    group,
+    now: 2 * hour,
+    runs: completed.map((attempt) => ({ attempt, outcome: "completed", at: 0, error: "" })),
+  }).shares.map(({ of, coreHours, gibHours }) => [of, coreHours, gibHours]);
 
 describe("the receipt of an application", () => {
   test("has each pod's requests times its running time, until now for a running pod", () => {
@@ -30,6 +35,19 @@ describe("the receipt of an application", () => {
     ]);
   });
 
+  test("counts earlier attempts that completed as good, as with restartPolicy: Always", () => {
+    const lanes = [lane(1), lane(1, { attempt: 2 }), lane(1, { attempt: 3, lost: true })];
+    assert.deepEqual(sharesOf(lanes, "running", [1]), [
+      ["good", 2, 4],
+      ["failed", 2, 4],
+      ["lost", 2, 4],
+    ]);
+    assert.deepEqual(sharesOf(lanes, "failed", [1, 2]), [
+      ["good", 4, 8],
+      ["failed", 2, 4],
+    ]);
+  });
+
   test("has no good share if the application failed", () => {
     assert.deepEqual(sharesOf([lane(1), lane(2, { lost: true })], "failed"), [["failed", 4, 8]]);
   });
@@ -37,7 +55,10 @@ describe("the receipt of an application", () => {
   test("counts a pod without a known start or requests as unknown, without cost", () => {
     const { up: _, ...unseen } = lane(1, { lost: true });
     const { cores: __, ...unknown } = lane(2);
-    const { shares, unknown: count } = receiptOf({ lanes: [unseen, unknown, lane(3)], group: "running", now: hour });
+    const { shares, unknown: count } = receiptOf({
+      lanes: [unseen, unknown, lane(3)],
+      ...{ group: "running", now: hour, runs: [] },
+    });
     assert.deepEqual([shares.length, count], [1, 2]);
   });
 

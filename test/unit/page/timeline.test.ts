@@ -1,7 +1,7 @@
 /** Slots of executors in the timeline, and the strip of a row. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { folded, slotsOf, spansOf } from "../../../shared/page/timeline.ts";
+import { attemptsOf, folded, slotsOf, spansOf } from "../../../shared/page/timeline.ts";
 import { groups, type Lane } from "../../../shared/page/wire.ts";
 import { rowOf } from "./rows.ts";
 
@@ -11,6 +11,26 @@ const lane = (id: number, given: Partial<Lane> = {}): Lane => ({
 });
 const idsIn = (lanes: readonly Lane[]): readonly (readonly number[])[] =>
   slotsOf(lanes).map((slot) => slot.lanes.map(({ id }) => id));
+
+describe("the attempts of an application", () => {
+  const history = [
+    { state: "RUNNING", group: "running", attempt: 1, at: 1_000 },
+    { state: "PENDING_RERUN", group: "waiting", attempt: 1, at: 2_000 },
+    { state: "RUNNING", group: "running", attempt: 2, at: 3_000 },
+    { state: "PENDING_RERUN", group: "waiting", attempt: 2, at: 4_000 },
+    { state: "RUNNING", group: "running", attempt: 3, at: 5_000 },
+  ] as const;
+
+  test("end as the record says, and an earlier one without a word of the record has failed", () => {
+    const runs = [{ attempt: 1, outcome: "completed", at: 2_000, error: "" }];
+    const ends = attemptsOf({ history, runs, isOver: false, now: 6_000 }).map(({ attempt, end }) => [attempt, end]);
+    assert.deepEqual(ends, [
+      [1, "completed"],
+      [2, "failed"],
+      [3, "running"],
+    ]);
+  });
+});
 
 describe("the timeline's slots of executors", () => {
   test("an executor that is requested after a loss takes the slot of the lost executor", () => {

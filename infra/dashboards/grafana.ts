@@ -45,11 +45,18 @@ const shapes = {
   },
 } as const;
 
-const panelOf = ({ id, title, split, note = "", shape, unit, lines }: Panel, place: Place) => ({
+/** The address of the page under the dashboard's variable; blanks of a filter are escaped. */
+const addressOf = (query: string): string => `$\{page}?${query.replaceAll(" ", "%20")}`;
+
+const linksOf = (query: string | undefined) =>
+  query === undefined ? [] : [{ title: "Rekindle's page", url: addressOf(query), targetBlank: true }];
+
+const panelOf = ({ id, title, split, note = "", shape, unit, page, lines }: Panel, place: Place) => ({
   type: shapes[shape].type,
   id,
   title: split === undefined ? title : `${title}, ${split}`,
   description: note,
+  links: linksOf(page),
   datasource: source,
   gridPos: gridPos(place),
   fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
@@ -62,6 +69,9 @@ const panelOf = ({ id, title, split, note = "", shape, unit, lines }: Panel, pla
   })),
 });
 
+/** Where the page is after the port-forward of its guide. */
+const usualPage = "http://127.0.0.1:8080/page";
+
 const dashboard = () => ({
   uid: "rekindle",
   title: "Rekindle",
@@ -73,7 +83,12 @@ const dashboard = () => ({
   timezone: "browser",
   refresh: "30s",
   time: { from: "now-6h", to: "now" },
-  templating: { list: [{ name: "datasource", type: "datasource", query: "prometheus", label: "Data source" }] },
+  templating: {
+    list: [
+      { name: "datasource", type: "datasource", query: "prometheus", label: "Data source" },
+      { name: "page", type: "textbox", query: usualPage, label: "Address of Rekindle's page" },
+    ],
+  },
   annotations: { list: [] },
   panels: placed(panels).map(([one, place]) => ("row" in one ? headingOf(one, place) : panelOf(one, place))),
 });

@@ -36,6 +36,8 @@ export type Panel = {
   readonly width: number;
   /** A unit's name in Grafana. */
   readonly unit: string;
+  /** The query of the page's address for the same matter, such as `screen=queues`. */
+  readonly page?: string;
   readonly lines: readonly Line[];
 };
 

@@ -10,6 +10,7 @@ export const panels: readonly (Panel | Heading)[] = [
     id: 2,
     title: "Spark applications running",
     note: "Counted from the objects by every host alike: the maximum is taken.",
+    page: "q=kind:spark state:running",
     shape: "stat",
     width: 4,
     unit: "short",
@@ -18,6 +19,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 3,
     title: "Executors running",
+    page: "q=kind:spark state:running",
     shape: "stat",
     width: 4,
     unit: "short",
@@ -26,6 +28,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 4,
     title: "Volcano jobs running",
+    page: "q=kind:job state:running",
     shape: "stat",
     width: 4,
     unit: "short",
@@ -42,6 +45,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 5,
     title: "Updates that nobody acknowledged",
+    page: "screen=health",
     shape: "stat",
     width: 4,
     unit: "short",
@@ -50,6 +54,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 6,
     title: "Records that could not be used, last day",
+    page: "screen=recovery",
     shape: "stat",
     width: 4,
     unit: "short",
@@ -58,6 +63,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 32,
     title: "Decisions stopped by their budget, last day",
+    page: "screen=health",
     shape: "stat",
     width: 4,
     unit: "short",
@@ -69,6 +75,7 @@ export const panels: readonly (Panel | Heading)[] = [
     title: "Steps a second",
     split: "by how they ended",
     note: "nothing: there was nothing to do. troubled: held up by the platform. failed: will be delivered again.",
+    page: "screen=health",
     shape: "graph",
     width: 8,
     unit: "ops",
@@ -77,6 +84,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 9,
     title: "Time of a step",
+    page: "screen=health",
     shape: "graph",
     width: 8,
     unit: "s",
@@ -88,6 +96,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 10,
     title: "Time that a key waited for its step",
+    page: "screen=health",
     shape: "graph",
     width: 8,
     unit: "s",
@@ -100,6 +109,7 @@ export const panels: readonly (Panel | Heading)[] = [
     id: 11,
     title: "Requests to the API server a second",
     split: "by method",
+    page: "screen=health",
     shape: "graph",
     width: 8,
     unit: "reqps",
@@ -110,6 +120,7 @@ export const panels: readonly (Panel | Heading)[] = [
     title: "Requests that were not answered as wished",
     split: "by code",
     note: "0: no answer at all. 409 is a race, and harmless.",
+    page: "screen=health",
     shape: "graph",
     width: 8,
     unit: "reqps",
@@ -128,6 +139,7 @@ export const panels: readonly (Panel | Heading)[] = [
     id: 13,
     title: "Status updates a second",
     split: "by what came of it",
+    page: "screen=health",
     shape: "graph",
     width: 8,
     unit: "ops",
@@ -137,6 +149,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 15,
     title: "Applications an hour",
+    page: "screen=overview",
     shape: "graph",
     width: 8,
     unit: "short",
@@ -150,6 +163,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 16,
     title: "From creation to submission",
+    page: "q=kind:spark",
     shape: "graph",
     width: 8,
     unit: "s",
@@ -161,6 +175,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 17,
     title: "From creation to the driver's start",
+    page: "q=kind:spark",
     shape: "graph",
     width: 8,
     unit: "s",
@@ -174,6 +189,7 @@ export const panels: readonly (Panel | Heading)[] = [
     title: "Executors lost a minute",
     split: "by reason",
     note: "What each reason means stands in infra/docs/reference/losses.md.",
+    page: "screen=recovery",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -183,6 +199,7 @@ export const panels: readonly (Panel | Heading)[] = [
     id: 33,
     title: "Core-seconds of executors an hour",
     note: "Requested cores times the time that ended executors ran. What was lost is at most that of lost executors.",
+    page: "q=kind:spark",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -194,6 +211,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 19,
     title: "Executors",
+    page: "q=kind:spark",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -207,6 +225,7 @@ export const panels: readonly (Panel | Heading)[] = [
     id: 20,
     title: "Mean time of a run",
     note: "From submission to its end.",
+    page: "q=kind:spark",
     shape: "graph",
     width: 6,
     unit: "s",
@@ -219,6 +238,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 22,
     title: "Jobs by phase",
+    page: "q=kind:job",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -227,6 +247,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 23,
     title: "Phases entered a minute",
+    page: "q=kind:job",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -236,6 +257,7 @@ export const panels: readonly (Panel | Heading)[] = [
     id: 24,
     title: "Retries spent an hour",
     split: "by queue",
+    page: "q=kind:job",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -246,6 +268,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 25,
     title: "From a job's creation to its pods",
+    page: "q=kind:job",
     shape: "graph",
     width: 6,
     unit: "ms",
@@ -263,6 +286,7 @@ export const panels: readonly (Panel | Heading)[] = [
     id: 26,
     title: "Groups of pods that wait",
     split: "by queue",
+    page: "screen=queues",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -292,6 +316,7 @@ export const panels: readonly (Panel | Heading)[] = [
     id: 27,
     title: "Groups of pods that run",
     split: "by queue",
+    page: "screen=queues",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -314,6 +339,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 28,
     title: "Jobs that ended and still stand",
+    page: "q=kind:job",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -325,6 +351,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 29,
     title: "Queues by state",
+    page: "screen=queues",
     shape: "graph",
     width: 6,
     unit: "short",
@@ -334,6 +361,7 @@ export const panels: readonly (Panel | Heading)[] = [
     id: 30,
     title: "Allocated in a queue, processors",
     note: "As Volcano's scheduler says.",
+    page: "screen=queues",
     shape: "graph",
     width: 12,
     unit: "short",
@@ -350,6 +378,7 @@ export const panels: readonly (Panel | Heading)[] = [
   {
     id: 31,
     title: "Allocated in a queue, memory",
+    page: "screen=queues",
     shape: "graph",
     width: 12,
     unit: "bytes",

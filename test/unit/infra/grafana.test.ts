@@ -10,6 +10,7 @@ import { parse } from "yaml";
 import * as z from "zod";
 import type { Family } from "../../../shared/adapters/telemetry/metrics.ts";
 import { familiesFor, upstreamNaming } from "../../../shared/deployments/host/metrics.ts";
+import { parse as parseFilter } from "../../../shared/page/query.ts";
 
 const read = (file: string): string => readFileSync(new URL(`../../../infra/grafana/${file}`, import.meta.url), "utf8");
 
@@ -74,6 +75,28 @@ const wrongWith = ({ where, expr }: Asked): readonly string[] => {
       .map((name) => `${where}: ${expr} has no ${name}`),
   ];
 };
+
+describe("the dashboard's panels", () => {
+  const linked = z.object({
+    templating: z.object({ list: z.array(z.object({ name: z.string(), type: z.string(), query: z.string() })) }),
+    panels: z.array(
+      z.object({ title: z.string(), type: z.string(), links: z.array(z.object({ url: z.string() })).default([]) }),
+    ),
+  });
+  const { templating, panels: all } = linked.parse(JSON.parse(read("dashboard.json")));
+
+  test("link a screen or a filter of the page, whose address is a variable of the dashboard", () => {
+    assert.ok(templating.list.some(({ name, type, query }) => name === "page" && type === "textbox" && query !== ""));
+    for (const { title, links } of all.filter(({ type }) => type !== "row")) {
+      const [, search = ""] = /^\$\{page\}\?([!-~]+)$/.exec(links[0]?.url ?? "") ?? [];
+      const given = new URLSearchParams(search);
+      const filter = parseFilter(given.get("q") ?? "");
+      assert.match(given.get("screen") ?? "applications", /^(overview|applications|queues|recovery|health)$/, title);
+      assert.ok(given.has("screen") || filter.kinds.length === 1, `${title}: ${search} filters by no kind`);
+      assert.deepEqual(filter.texts, [], title);
+    }
+  });
+});
 
 describe("what is asked of Prometheus", () => {
   for (const [name, asked] of [

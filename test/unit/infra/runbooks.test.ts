@@ -58,6 +58,8 @@ const links = (text: string) =>
                   summary: z.string(),
                   runbook: z.string().optional(),
                   runbook_url: z.url().optional(),
+                  page: z.string().optional(),
+                  page_url: z.url().optional(),
                 }),
               }),
             ),
@@ -88,9 +90,25 @@ describe("the rules of alerts", () => {
       );
     });
 
-  test("take no base that is no URL", () => {
-    for (const base of ["infra", "/docs", "ftp://git.example", ""])
-      assert.throws(() => alertRules(base), /is no http:\/\/ or https:\/\/ URL/);
+  test("link a screen of the page at a given address, and no page without one", () => {
+    const screens = links(alertRules(undefined)).map(({ page }) => page);
+    assert.ok(screens.every((query) => query === "screen=health" || query === "screen=recovery"));
+    const pagesOf = (text: string) => links(text).map(({ page, page_url }) => [page, page_url]);
+    assert.deepEqual(
+      pagesOf(alertRules("https://git.example", "https://rekindle.example/page")),
+      screens.map((query) => [undefined, `https://rekindle.example/page?${query}`]),
+    );
+    assert.deepEqual(
+      pagesOf(alertRules("https://git.example")),
+      screens.map(() => [undefined, undefined]),
+    );
+  });
+
+  test("take no base and no page that is no URL", () => {
+    for (const url of ["infra", "/docs", "ftp://git.example", ""]) {
+      assert.throws(() => alertRules(url), /is no http:\/\/ or https:\/\/ URL/);
+      assert.throws(() => alertRules("https://git.example", url), /is no http:\/\/ or https:\/\/ URL/);
+    }
   });
 });
 

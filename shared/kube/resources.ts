@@ -22,7 +22,7 @@ export const runs =
     return of !== undefined && chosen.includes(of);
   };
 
-export const features = ["ssh", "pod-http", "gang"] as const;
+export const features = ["ssh", "pod-http", "gang", "logs"] as const;
 
 export type Feature = (typeof features)[number];
 
@@ -31,6 +31,7 @@ export const featureResource: Readonly<Record<Feature, string>> = {
   ssh: "secrets",
   "pod-http": "pods/proxy",
   gang: "nodes",
+  logs: "pods/log",
 };
 
 /** Adds to the API server's message about a missing right the feature that grants it, if there is one. */

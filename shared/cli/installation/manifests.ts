@@ -73,14 +73,19 @@ export const functionRulesOf = (
   chosen: readonly Family[],
   wanted: readonly Feature[],
 ): Readonly<Record<string, readonly Rule[]>> => {
-  const host = hostRulesOf(chosen, wanted);
+  // Steps and watches read no logs: the page does.
+  const host = hostRulesOf(
+    chosen,
+    wanted.filter((feature) => feature !== "logs"),
+  );
+  const logs = wanted.includes("logs") ? featureRulesOf("logs", chosen) : [];
   const spark = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("spark") ? rules : []);
   const volcano = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("volcano") ? rules : []);
   const forward = [...watched(host), ...deployments, ...identityRules, records("get", "list", "create", "update")];
   return {
     forward,
     // It watches as the forwarder does, its resyncs list what it watches, and its page shows each object and its events.
-    dispatch: [...forward, ...readOne(chosen), rule("", ["events"], ["list"])],
+    dispatch: [...forward, ...readOne(chosen), rule("", ["events"], ["list"]), ...logs],
     reconcile: [...ofSteps(host), ...lookoutRules, ...nodeRules],
     resync: [
       ...spark(kinds("list")),
@@ -116,6 +121,7 @@ export const functionRulesOf = (
         rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
       ),
       rule("", ["pods", "events"], ["list"]),
+      ...logs,
       records("get", "list"),
     ],
     admission: registrationRulesOf(chosen).filter(

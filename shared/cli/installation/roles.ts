@@ -168,6 +168,7 @@ const familyWith: Readonly<Record<Feature, Family | "any">> = {
   ssh: "volcano",
   "pod-http": "any",
   gang: "volcano",
+  logs: "any",
 };
 
 type FeatureNeeds = { readonly verbs: readonly string[]; readonly for: string };
@@ -179,6 +180,7 @@ export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {
     for: "questions to pods: executors that Rekindle makes, drivers that stall, probes of JobFlows",
   },
   gang: { verbs: ["list"], for: "the room of nodes for groups of pods, with `gang: builtin`" },
+  logs: { verbs: ["get"], for: "logs of pods on the page: each caller that may read a namespace then reads its logs" },
 };
 
 /** The rights of one feature, where these families are run. */

@@ -110,10 +110,11 @@ export const rare: readonly Rare[] = [
       ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
       ...of("flow.volcano.sh", ["jobflows"], ["get"]),
       ...of("", ["events"], ["list"]),
+      ...of("", ["pods/log"], ["get"]),
     ],
     test: ["test/unit/deployments/reading.test.ts", "page of a dispatcher needs only the rights"],
   },
-  { account: "rekindle", rights: [...owners, ...seldom], test: eachOfTheHost },
+  { account: "rekindle", rights: [...owners, ...seldom, ...of("", ["pods/log"], ["get"])], test: eachOfTheHost },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
   {
     // A step looks for other controllers itself if neither the forwarder nor a resync has done so.
@@ -164,6 +165,7 @@ export const rare: readonly Rare[] = [
       ...of("flow.volcano.sh", ["jobflows"], ["get", "list"]),
       ...of("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
       ...of("", ["pods", "events"], ["list"]),
+      ...of("", ["pods/log"], ["get"]),
       ...records("get", "list"),
     ],
     test: ["test/unit/deployments/reading.test.ts", "reads use each of its rights, and need no other"],

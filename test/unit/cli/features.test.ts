@@ -40,6 +40,17 @@ describe("rights that a flag of rekindle manifests grants", () => {
     assert.deepEqual([await holders(), await holders("--features=ssh,pod-http")], [[], ["rekindle-reconcile"]]);
   });
 
+  test("logs are read by the page: the api function and a dispatcher have the right, and a step has not", async () => {
+    const holders = async (...args: readonly string[]): Promise<readonly string[]> =>
+      (await printed(...args))
+        .filter(({ rules }) => /pods\/log/.test(JSON.stringify(rules ?? "")))
+        .map(({ metadata }) => metadata.name);
+    assert.deepEqual(await holders("--functions"), []);
+    assert.deepEqual(await holders("--functions", "--features=logs"), ["rekindle-dispatch", "rekindle-api"]);
+    assert.deepEqual(await holders("--functions=dispatch,reconcile", "--features=logs"), ["rekindle-dispatch"]);
+    assert.deepEqual(await holders("--rbac-only", "--features=logs"), ["rekindle-logs"]);
+  });
+
   test("an unknown feature, or one of a family that does not run, is refused", async () => {
     const said = async (...args: readonly string[]): Promise<string> =>
       (await openTerminal().run("manifests", ...args)).err;

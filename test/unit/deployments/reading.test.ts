@@ -11,7 +11,7 @@ import { apiApp } from "../../../shared/deployments/api/app.ts";
 import { openApi } from "../../../shared/deployments/api/function.ts";
 import { openNamespaceScope } from "../../../shared/deployments/common/namespaces.ts";
 import { familiesFor, openGauges, upstreamNaming } from "../../../shared/deployments/host/metrics.ts";
-import { openDetails } from "../../../shared/deployments/page/detail.ts";
+import { openDetails, openLogs } from "../../../shared/deployments/page/detail.ts";
 import { openFunctionPage } from "../../../shared/deployments/page/host.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
@@ -101,7 +101,7 @@ const paths: Readonly<Record<string, string>> = {
  */
 const shippedWay = async ({ transport, store }: Simulator, name = "api") => {
   await request(transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });
-  for (const object of functionGrants({ namespace: "rekindle", functions: [name] }))
+  for (const object of functionGrants({ namespace: "rekindle", functions: [name], features: ["logs"] }))
     await request(transport, "POST", paths[object.kind] ?? "", object);
   const account = store.get("serviceaccounts", `rekindle/rekindle-${name}`);
   assert.ok(account);
@@ -111,7 +111,8 @@ const shippedWay = async ({ transport, store }: Simulator, name = "api") => {
   const own: Transport = {
     ...transport,
     send: async (asked) => {
-      const { verb, resource, group } = reviewOf(asked);
+      const { verb, resource: plural, sub, group } = reviewOf(asked);
+      const resource = sub === "" ? plural : `${plural}/${sub}`;
       const answer = await transport.send({ ...asked, headers: { ...asked.headers, authorization } });
       used.add(rightText(verb, resource, group));
       if (answer.status === 403) refused.push(`${verb} ${resource}`);
@@ -187,11 +188,30 @@ const lookAtPage = async (transport: Transport): Promise<void> => {
   await page.fresh?.();
   const details = openDetails({ transport, table: page.table }, page.board);
   for (const kind of shownKinds) await details({ ...pi, kind });
+  const log = await openLogs({ transport, table: page.table })(pi, "");
+  assert.equal(log?.pod, "pi-driver");
+};
+
+/** Creates an application and its driver. */
+const withDriver = async ({ transport, store }: Simulator): Promise<void> => {
+  await request(transport, "POST", applications, application("pi"));
+  const owner = store.get("sparkapplications.sparkoperator.k8s.io", "default/pi");
+  assert.ok(owner);
+  const { apiVersion, kind, metadata } = owner;
+  await request(transport, "POST", "/api/v1/namespaces/default/pods", {
+    ...{ apiVersion: "v1", kind: "Pod" },
+    metadata: {
+      name: "pi-driver",
+      labels: { "sparkoperator.k8s.io/app-name": "pi", "spark-role": "driver" },
+      ownerReferences: [{ apiVersion, kind, name: "pi", uid: metadata.uid, controller: true }],
+    },
+    spec: { containers: [{ name: "spark-kubernetes-driver", image: "spark" }] },
+  });
 };
 
 test("the api function's reads use each of its rights, and need no other", async () => {
   const simulator = openSimulator({ crds });
-  await request(simulator.transport, "POST", applications, application("pi"));
+  await withDriver(simulator);
   const { own, used, refused } = await shippedWay(simulator);
   const reader = openReader({ transport: own });
   for (const kind of shownKinds) {
@@ -209,9 +229,9 @@ test("the api function's reads use each of its rights, and need no other", async
 
 test("the page of a dispatcher needs only the rights of the dispatcher's account", async () => {
   const simulator = openSimulator({ crds });
-  await request(simulator.transport, "POST", applications, application("pi"));
+  await withDriver(simulator);
   const { own, used, refused } = await shippedWay(simulator, "dispatch");
   await lookAtPage(own);
   assert.deepEqual(refused, []);
-  assert.ok(used.has("get sparkapplications.sparkoperator.k8s.io") && used.has("list events"), [...used].join());
+  assert.ok(used.has("get sparkapplications.sparkoperator.k8s.io") && used.has("get pods/log"), [...used].join());
 });

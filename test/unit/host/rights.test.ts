@@ -4,6 +4,7 @@ import { before, describe, it } from "node:test";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import { hostRules, lookoutRules, nodeRules, type Rule } from "../../../shared/cli/installation/roles.ts";
 import type { Obj } from "../../../shared/core/object.ts";
+import { openLogs } from "../../../shared/deployments/page/detail.ts";
 import { findOtherControllers } from "../../../shared/forward/controller-detection.ts";
 import { coschedulingPodGroups } from "../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
@@ -95,6 +96,13 @@ const gang = (replicas: number): Readonly<Record<string, unknown>> => {
   };
 };
 
+/** Reads the log of a driver as the page does. */
+const readLog = async (stand: Stand, transport: Way["transport"]): Promise<void> => {
+  await stand.turn(5_000);
+  const source = { transport, table: undefined };
+  await openLogs(source)({ kind: "SparkApplication", namespace: "default", name: "deleted" }, "");
+};
+
 /**
  * Runs applications that need every right: one fails, is retried, completes and exceeds its time to live; one is
  * deleted while it runs.
@@ -117,6 +125,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
     }),
   );
   await stand.create(connect("server"));
+  await readLog(stand, transport);
   for (const [apiVersion, kind] of controllers) await bare(stand, apiVersion, kind);
   await stand.create(volcanoJob("pair", { runMs: 20_000 }, gang(2)));
   await stand.create(cronJob("minutely", { runMs: 1_000 }));

@@ -68,6 +68,20 @@ const readOne = (chosen: readonly Family[]): readonly Rule[] => [
     : []),
 ];
 
+/** Rules of the HTTP API and the page, which show these objects as a list and by name. */
+const listedAndRead = (chosen: readonly Family[]): readonly Rule[] => [
+  ...(chosen.includes("spark") ? [kinds("get", "list")] : []),
+  ...(chosen.includes("volcano")
+    ? [
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
+        rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
+        // Counted at each scrape of the metrics, as records are.
+        rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
+      ]
+    : []),
+  rule("", ["pods", "events"], ["list"]),
+];
+
 /** Rules by the function's name, for functions that run these families; `wake` needs none. */
 export const functionRulesOf = (
   chosen: readonly Family[],
@@ -111,19 +125,7 @@ export const functionRulesOf = (
       rule("", ["events"], ["create"]),
       records("get", "create", "update", "delete"),
     ],
-    // The HTTP API and the page show these objects as a list and by name.
-    api: [
-      ...spark(kinds("get", "list")),
-      ...volcano(
-        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
-        rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
-        // Counted at each scrape of the metrics, as records are.
-        rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
-      ),
-      rule("", ["pods", "events"], ["list"]),
-      ...logs,
-      records("get", "list"),
-    ],
+    api: [...listedAndRead(chosen), ...logs, records("get", "list")],
     admission: registrationRulesOf(chosen).filter(
       ({ apiGroups }) => !apiGroups.includes("admissionregistration.k8s.io"),
     ),

@@ -69,11 +69,14 @@ const completed = (spec: SparkApplicationSpec, role: Role): SparkApplicationSpec
   return { ...spec, [role]: { ...given, ...spec[role] } };
 };
 
-/** The requests of a run's driver and of each executor: thousandths of a core, and MiB. */
+/** A record holds whole numbers only: an amount beyond them counts as none. */
+const whole = (amount: number): number => (Number.isSafeInteger(amount) ? amount : 0);
+
+/** The requests of a run's driver and of each executor: thousandths of a core, and MiB; 0 for what no number holds. */
 export const needsOf = (spec: SparkApplicationSpec): [number, number, number, number] => {
   const driver = driverAmounts(completed(spec, "driver"));
   const executor = executorAmounts(completed(spec, "executor"));
-  return [milliOf(driver.cpu), mebiOf(driver), milliOf(executor.cpu), mebiOf(executor)];
+  return [whole(milliOf(driver.cpu)), whole(mebiOf(driver)), whole(milliOf(executor.cpu)), whole(mebiOf(executor))];
 };
 
 /** Writes MiB in the largest unit that gives a whole number, as Kubernetes does. */

@@ -54,6 +54,11 @@ const sizes: readonly Row[] = [
     { executor: { coreLimit: "1.2.3" } },
     /^spec\.executor\.coreLimit: "1\.2\.3" is not a quantity/,
   ),
+  runs(
+    "B05 a request of more cores than a whole number holds",
+    { driver: { coreRequest: "99999999999999999999" }, executor: { coreRequest: "99999999999999999999" } },
+    (made) => inDriver(made, "spec", "containers", "0", "resources").includes("99999999999999999999"),
+  ),
   refuses(
     "B21 no GPU",
     { driver: { gpu: { name: "nvidia.com/gpu", quantity: 0 } } },

@@ -16,6 +16,7 @@ import { decide } from "../../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";
 import { type Answering, asStep, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
+import { readAgain } from "../input/path.ts";
 
 export const key: Key = { cluster: "here", kind: "Job", namespace: "ns", name: "j" };
 
@@ -228,7 +229,7 @@ export class Loop {
     const reads = asStep({ objects: (query) => this.answer(query) });
     const done: Effect[] = [];
     let plan = this.decided([], reads, done);
-    this.memory = plan.memory;
+    this.memory = readAgain(plan.memory);
     if (dies) return plan;
     for (; does(plan, "continue") === true; plan = this.decided([], reads, done)) done.push(...this.act(plan));
     this.act(plan);
@@ -240,7 +241,7 @@ export class Loop {
   }
 
   private act({ memory, stages }: Plan<Memory>): readonly Effect[] {
-    this.memory = memory;
+    this.memory = readAgain(memory);
     for (const effect of stages.flat()) this.perform(effect);
     return stages.flat();
   }

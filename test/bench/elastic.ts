@@ -10,7 +10,7 @@ import { noFault } from "../proof/sweep/fault.ts";
 import { startOf } from "../proof/sweep/fields.ts";
 import { openFixture } from "../proof/sweep/fixture.ts";
 import { appName, base, isDriver, isExecutor, type Scenario } from "../proof/sweep/scenario.ts";
-import type { Figure } from "./figures.ts";
+import { type Figure, quantile } from "./figures.ts";
 
 type Level = readonly [fromMs: number, executors: number];
 
@@ -95,9 +95,6 @@ const followed = async (gauge: readonly Level[]): Promise<Course> => {
   const requests = execution.calls.filter(({ by, via }) => by === "step" && via === "api").length;
   return { ...notes.read(), requests };
 };
-
-const quantile = (values: readonly number[], part: number): number =>
-  values.toSorted((a, b) => a - b)[Math.ceil(part * values.length) - 1] ?? Number.NaN;
 
 /** The time from the beginning of the level that a moment is in to the moment, ms. */
 const sinceLevel = ({ began }: Course, at: number): number => (at - began) % levelMs;

@@ -16,3 +16,7 @@ export const figureLine = ({ name, value, unit, aim }: Figure): string => {
   const goal = aim === undefined ? "" : ` (aim ${aim}${value > aim ? ", missed" : ""})`;
   return `${name} ${rounded(value)} ${unit}${goal}`;
 };
+
+/** Returns the value that this part of all values does not exceed; NaN of none. */
+export const quantile = (values: readonly number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(part * values.length) - 1] ?? Number.NaN;

@@ -1,6 +1,7 @@
 /** Runs decisions without an engine: a function answers every query. */
 import type { Answer, Reads } from "../../shared/core/decision.ts";
 import type { Stored } from "../../shared/core/object.ts";
+import type { Parsed } from "../../shared/core/operator.ts";
 import type { Looking, ProbeResult, Query } from "../../shared/core/plan.ts";
 
 const most = 32;
@@ -41,4 +42,11 @@ export const asStep = ({ objects, probe = noProbe }: Answering): Answering => {
     objects: (query) => kept(found, query, objects),
     probe: (query) => kept(probed, query, probe),
   };
+};
+
+/** Returns a memory as the next step reads it from the record; throws where it could not be read. */
+export const readAgain = <Memory>(parse: (stored: unknown) => Parsed<Memory>, memory: Memory): Memory => {
+  const read = parse(JSON.parse(JSON.stringify(memory)));
+  if (!read.ok) throw new Error(read.error);
+  return read.memory;
 };

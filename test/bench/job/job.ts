@@ -16,7 +16,7 @@ import { build, type HostProcess, install, startHost } from "../../real/e2e/inst
 import { type Book, openBook } from "../../real/e2e/volcano/book.ts";
 import { ensure } from "../../real/setup/ensure.ts";
 import { firstQueues } from "../../support/standins.ts";
-import { type Figure, figureLine } from "../figures.ts";
+import { type Figure, figureLine, quantile } from "../figures.ts";
 import { account } from "../submit.ts";
 
 const jobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
@@ -194,9 +194,6 @@ const manyJobs = async (bench: Bench, host: HostProcess, count: number): Promise
   const aims = { created: 8.5, running: 10.1, cpu: 2 };
   return figuresOf(`job.${count}x1`, measured, up, count, aims);
 };
-
-const quantile = (values: readonly number[], part: number): number =>
-  values.toSorted((a, b) => a - b)[Math.ceil(part * values.length) - 1] ?? Number.NaN;
 
 const replacements = 50;
 

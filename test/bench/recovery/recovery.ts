@@ -12,7 +12,7 @@ import { bridgeAddress, enterNamespace, isInside } from "../../real/cluster/netn
 import { build, type HostProcess, install, startHost } from "../../real/e2e/installed.ts";
 import { ensure } from "../../real/setup/ensure.ts";
 import { sparkPi } from "../../support/pi.ts";
-import { type Figure, figureLine } from "../figures.ts";
+import { type Figure, figureLine, quantile } from "../figures.ts";
 import { collection } from "../kubelet.ts";
 import { account } from "../submit.ts";
 import { openBlindfold } from "./blindfold.ts";
@@ -126,9 +126,6 @@ const postsOf = async ({ audit }: Bench): Promise<ReadonlyMap<string, number>> =
   }
   return posts;
 };
-
-const quantile = (values: readonly number[], part: number): number =>
-  values.toSorted((a, b) => a - b)[Math.ceil(part * values.length) - 1] ?? Number.NaN;
 
 const delays = (all: readonly Replaced[], posts: ReadonlyMap<string, number>): readonly number[] =>
   all.map(({ by, visibleAt }) => (posts.get(by.name) ?? Number.NaN) - visibleAt);

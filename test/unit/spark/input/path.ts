@@ -4,7 +4,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import { type Plan, wholeOf } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import { type Memory, parseMemory } from "../../../../shared/spark/application/state/memory.ts";
-import { resultOf } from "../../../support/decisions.ts";
+import { readAgain, resultOf } from "../../../support/decisions.ts";
 import { does, waitIn } from "../../../support/plans.ts";
 import { settings } from "../application/fixtures.ts";
 import type { Made, Row } from "./row.ts";
@@ -50,20 +50,13 @@ const errorOf = ({ status }: Plan<Memory>): Pick<End, "error" | "reason"> => {
   return { error, reason: /^failed to run spark-submit: (.*)$/s.exec(error)?.[1] };
 };
 
-/** Returns the memory as the next step reads it from the record; throws where it could not be read. */
-const readAgain = (memory: Memory): Memory => {
-  const read = parseMemory(JSON.parse(JSON.stringify(memory)));
-  if (!read.ok) throw new Error(read.error);
-  return read.memory;
-};
-
 /** Steps, each a minute later, until a driver is created or a step waits for nothing. */
 export const walk = (object: Stored, from?: Memory): End => {
   let memory = from;
   for (let step = 1; step <= 12; step++) {
     const plan = planOf(object, memory, now + step * 60_000);
     const made = madeBy(plan);
-    memory = readAgain(plan.memory);
+    memory = readAgain(parseMemory, plan.memory);
     const ended =
       made !== undefined ||
       (does(plan, "again") !== true && waitIn(plan).wakeAt === undefined && waitIn(plan).pollMs === undefined);

@@ -3,7 +3,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking, Plan } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/volcano/job/decide.ts";
 import { type Memory, parseMemory } from "../../../../shared/volcano/job/memory.ts";
-import { resultOf } from "../../../support/decisions.ts";
+import { readAgain, resultOf } from "../../../support/decisions.ts";
 
 const now = Date.UTC(2026, 10, 22, 3);
 
@@ -21,19 +21,12 @@ export const stored = (name: string, spec: unknown, generation = 1): Stored => (
   ...(spec === undefined ? {} : { spec }),
 });
 
-/** Returns the memory as the next step reads it from the record; throws where it could not be read. */
-export const readAgain = (memory: Memory): Memory => {
-  const read = parseMemory(JSON.parse(JSON.stringify(memory)));
-  if (!read.ok) throw new Error(read.error);
-  return read.memory;
-};
-
 /** Decides one step; the reads find only the queue. */
 export const stepOf = (object: Stored, memory?: Memory): Plan<Memory> => {
   const key = { cluster: "here", kind: "Job", namespace: "team", name: object.metadata.name };
   const objects = (query: Looking) => (query.do === "get" && query.ref.name === "default" ? [queue] : []);
   const plan = resultOf(decide(key, { object, uid: "job-1", memory, now, refused: [] }), { objects });
-  return { ...plan, memory: readAgain(plan.memory) };
+  return { ...plan, memory: readAgain(parseMemory, plan.memory) };
 };
 
 /** Returns the messages that users see: the state in the job's status, and the events. */

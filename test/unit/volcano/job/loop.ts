@@ -13,10 +13,9 @@ import {
 } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { decide } from "../../../../shared/volcano/job/decide.ts";
-import type { Memory } from "../../../../shared/volcano/job/memory.ts";
-import { type Answering, asStep, resultOf } from "../../../support/decisions.ts";
+import { type Memory, parseMemory } from "../../../../shared/volcano/job/memory.ts";
+import { type Answering, asStep, readAgain, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
-import { readAgain } from "../input/path.ts";
 
 export const key: Key = { cluster: "here", kind: "Job", namespace: "ns", name: "j" };
 
@@ -229,7 +228,7 @@ export class Loop {
     const reads = asStep({ objects: (query) => this.answer(query) });
     const done: Effect[] = [];
     let plan = this.decided([], reads, done);
-    this.memory = readAgain(plan.memory);
+    this.memory = readAgain(parseMemory, plan.memory);
     if (dies) return plan;
     for (; does(plan, "continue") === true; plan = this.decided([], reads, done)) done.push(...this.act(plan));
     this.act(plan);
@@ -241,7 +240,7 @@ export class Loop {
   }
 
   private act({ memory, stages }: Plan<Memory>): readonly Effect[] {
-    this.memory = readAgain(memory);
+    this.memory = readAgain(parseMemory, memory);
     for (const effect of stages.flat()) this.perform(effect);
     return stages.flat();
   }

@@ -6,6 +6,7 @@
 import { createServer, type Server } from "node:http";
 import { openJournal } from "../../adapters/journal.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../../adapters/kubernetes/kubeconfig.ts";
+import { takingTurns } from "../../adapters/kubernetes/turns.ts";
 import { pinoReport } from "../../adapters/telemetry/log.ts";
 import type { Identify } from "../../api/callers.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
@@ -187,8 +188,9 @@ const journalIn = ({ stateDirectory: folder, dryRun }: Configuration): Journal |
 const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
   const { cluster, namespaces, namespaceSelector, selector, concurrency, maxSubmissions, resyncMs, dryRun } =
     configuration;
+  const weight = weightOf(configuration);
   return {
-    transport,
+    transport: takingTurns(transport, { weightOf: weight }),
     report: reportOf(process, configuration),
     cluster,
     namespaces,
@@ -205,7 +207,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     recovery: recoverySettingsOf(configuration),
     concurrency,
     maxSubmissions,
-    weightOf: weightOf(configuration),
+    weightOf: weight,
     resyncMs,
     visibilityMs: 90_000,
     recordDecisions: configuration.recordDecisions,

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { FlowGraph, GangCells } from "./members.tsx";
 import { FactList, Link, State, Table } from "./parts.tsx";
-import { hoursText, receiptOf } from "./receipt.ts";
+import { hoursText, receiptOf, type Share } from "./receipt.ts";
 import { detail, isLogShown, log, logPod, now, place } from "./store.ts";
 import { briefly, kindText, moment, plural, span, visible } from "./text.ts";
 import { slotsOf } from "./timeline.ts";
@@ -213,18 +213,23 @@ const Facts = ({ one }: { readonly one: Detail }) => (
   </section>
 );
 
-/** Core-hours and GiB-hours of the pods that are known here. */
+/** Core-hours and GiB-hours of the pods that are known here, and money where prices are set. */
 const Costs = ({ one }: { readonly one: Detail }) => {
-  const { shares, coreHours, gibHours, unknown } = receiptOf(one);
+  const receipt = receiptOf(one);
+  const { shares, coreHours, unknown, assumed } = receipt;
+  const text = (part: Pick<Share, "coreHours" | "gibHours" | "cost">): string =>
+    [
+      ...(one.prices === undefined ? [] : [`${hoursText(part.cost)} ${one.prices.currency}`]),
+      `${hoursText(part.coreHours)} core-h`,
+      `${hoursText(part.gibHours)} GiB-h`,
+    ].join(", ");
   // A flow or a schedule has no pods of its own.
   if (shares.length === 0 && unknown === 0) return undefined;
   return (
     <section class="panel facts" aria-label="Receipt">
       <header>
         <h2>Receipt</h2>
-        <p class="muted">
-          {hoursText(coreHours)} core-h, {hoursText(gibHours)} GiB-h
-        </p>
+        <p class="muted">{text(receipt)}</p>
       </header>
       <div class="parts">
         {shares.map(({ of, coreHours: part }) => (
@@ -232,14 +237,12 @@ const Costs = ({ one }: { readonly one: Detail }) => {
         ))}
       </div>
       <dl>
-        {shares.map(({ of, title, coreHours: cores, gibHours: gib }) => (
-          <div key={of}>
+        {shares.map((share) => (
+          <div key={share.of}>
             <dt>
-              <i class={`dot ${of}`} /> {title}
+              <i class={`dot ${share.of}`} /> {share.title}
             </dt>
-            <dd>
-              {hoursText(cores)} core-h, {hoursText(gib)} GiB-h
-            </dd>
+            <dd>{text(share)}</dd>
           </div>
         ))}
       </dl>
@@ -248,6 +251,7 @@ const Costs = ({ one }: { readonly one: Detail }) => {
         {unknown === 0
           ? ""
           : `; ${plural(unknown, "pod")} ran unseen by this server and ${unknown === 1 ? "is" : "are"} not counted`}
+        {assumed === 0 ? "" : `; the usual price for ${plural(assumed, "pod")} on nodes that this server does not know`}
         .
       </p>
     </section>

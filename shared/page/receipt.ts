@@ -1,18 +1,23 @@
 /** The cost of an application: the requests of its pods times the time that they ran. Pure. */
 import { completedRuns } from "./timeline.ts";
-import type { Detail, Lane } from "./wire.ts";
+import type { Detail, Lane, Prices } from "./wire.ts";
 
 export type Share = {
   readonly of: "good" | "failed" | "lost";
   readonly title: string;
   readonly coreHours: number;
   readonly gibHours: number;
+  /** Money; 0 without prices. */
+  readonly cost: number;
 };
 
 export type Receipt = {
   readonly shares: readonly Share[];
   readonly coreHours: number;
   readonly gibHours: number;
+  readonly cost: number;
+  /** Pods at the usual price, because the price depends on their node, which is not known. */
+  readonly assumed: number;
   /** Pods that are not counted, because their start or their requests are not known here. */
   readonly unknown: number;
 };
@@ -25,7 +30,7 @@ const titles: Readonly<Record<Share["of"], string>> = {
   lost: "lost executors, at most",
 };
 
-type Known = Pick<Detail, "lanes" | "group" | "now" | "runs">;
+type Known = Pick<Detail, "lanes" | "group" | "now" | "runs" | "prices">;
 
 /** Returns whether an attempt failed: an earlier one, unless the record says that it completed. */
 const failing = ({ lanes, group, runs }: Known): ((attempt: number) => boolean) => {
@@ -40,34 +45,49 @@ const shareOf = ({ lost }: Lane, isFailed: boolean): Share["of"] => {
   return lost === true ? "lost" : "good";
 };
 
-type Part = { readonly of: Share["of"]; readonly coreHours: number; readonly gibHours: number };
+type Part = Omit<Share, "title"> & { readonly isAssumed: boolean };
+
+/** Money for the hours of a pod. */
+const costOf = (prices: Prices | undefined, node: string, coreHours: number, gibHours: number) => {
+  const known = prices?.nodes[node];
+  const [core, gib] = known ?? prices?.usual ?? [0, 0];
+  return { cost: core * coreHours + gib * gibHours, isAssumed: prices?.isByNode === true && known === undefined };
+};
 
 const partsOf = (known: Known): readonly Part[] => {
-  const { lanes, now } = known;
+  const { lanes, now, prices } = known;
   const isFailed = failing(known);
   return lanes.flatMap((lane) => {
-    const { up, end = now, cores, gib } = lane;
+    const { up, end = now, cores, gib, node = "" } = lane;
     if (up === undefined || cores === undefined || gib === undefined) return [];
     const hours = Math.max(0, end - up) / hourMs;
-    return [{ of: shareOf(lane, isFailed(lane.attempt)), coreHours: hours * cores, gibHours: hours * gib }];
+    const used = { coreHours: hours * cores, gibHours: hours * gib };
+    const of = shareOf(lane, isFailed(lane.attempt));
+    return [{ of, ...used, ...costOf(prices, node, used.coreHours, used.gibHours) }];
   });
 };
 
-const sum = (parts: readonly Part[], of: "coreHours" | "gibHours"): number =>
+const sum = (parts: readonly Part[], of: "coreHours" | "gibHours" | "cost"): number =>
   parts.reduce((total, part) => total + part[of], 0);
+
+const summed = (parts: readonly Part[]) => ({
+  coreHours: sum(parts, "coreHours"),
+  gibHours: sum(parts, "gibHours"),
+  cost: sum(parts, "cost"),
+});
 
 export const receiptOf = (detail: Known): Receipt => {
   const parts = partsOf(detail);
   const ran = detail.lanes.filter(({ up, end }) => up !== undefined || end !== undefined).length;
   const shares = (["good", "failed", "lost"] as const).flatMap((of): readonly Share[] => {
     const own = parts.filter((part) => part.of === of);
-    const hours = { coreHours: sum(own, "coreHours"), gibHours: sum(own, "gibHours") };
-    return own.length === 0 ? [] : [{ of, title: titles[of], ...hours }];
+    return own.length === 0 ? [] : [{ of, title: titles[of], ...summed(own) }];
   });
-  return { shares, coreHours: sum(parts, "coreHours"), gibHours: sum(parts, "gibHours"), unknown: ran - parts.length };
+  const assumed = parts.filter(({ isAssumed }) => isAssumed).length;
+  return { shares, ...summed(parts), assumed, unknown: ran - parts.length };
 };
 
-/** Hours with three digits that count. */
+/** Hours, or money, with three digits that count. */
 export const hoursText = (hours: number): string => {
   const digits = hours >= 100 ? 0 : hours >= 10 ? 1 : hours >= 1 ? 2 : 3;
   return hours.toFixed(digits);

@@ -118,6 +118,18 @@ export type Lanes = {
   readonly lanesAt: number;
 };
 
+/** Prices of a core and of a GiB for an hour. */
+export type Rate = readonly [core: number, gib: number];
+
+/** Prices for the lanes of an application. */
+export type Prices = {
+  readonly currency: string;
+  readonly usual: Rate;
+  /** True: prices depend on nodes, and the usual one counts on a node that is not among `nodes`. */
+  readonly isByNode: boolean;
+  readonly nodes: Readonly<Record<string, Rate>>;
+};
+
 export type EventRow = {
   readonly at: number;
   readonly type: string;
@@ -227,6 +239,8 @@ export type Detail = {
   readonly flow?: readonly FlowNode[];
   readonly lanes: readonly Lane[];
   readonly lanesAt: number;
+  /** Absent: no prices are set. */
+  readonly prices?: Prices;
   readonly events: readonly EventRow[];
   /** Why events could not be read; "": they could. */
   readonly eventsError: string;

@@ -82,4 +82,5 @@ export const samples: Readonly<Record<SettingName, string>> = {
   metricsLabels: "team",
   metricsJobSubmitLatencyBuckets: "1,2",
   metricsJobStartLatencyBuckets: "3,4",
+  prices: '{"currency":"EUR","core":0.04,"gib":0.005}',
 };

@@ -11,6 +11,7 @@ import { columns, type Paint, plain, spanText, toneOf } from "../io/text.ts";
 import { notServed, type Session } from "../io/tools.ts";
 import { everyKind, kinds } from "../kinds/all.ts";
 import { departureText, type Kind, type ObjectState } from "../kinds/kind.ts";
+import { openRates, type Rates } from "./rates.ts";
 import { type RecordView, recordId, recordsIn } from "./record.ts";
 import { usageColumns, usageOf } from "./usage.ts";
 
@@ -67,10 +68,12 @@ export const waitsIn = (outline: Outline, record: Pick<RecordView, "trouble" | "
   return outline.held ?? trouble ?? further;
 };
 
-const row = (kind: Kind, object: Stored, record: RecordView | undefined, now: number): Listed => {
+type Reckoning = { readonly now: number; readonly rates: Rates | undefined };
+
+const row = (kind: Kind, object: Stored, record: RecordView | undefined, { now, rates }: Reckoning): Listed => {
   const outline = outlineOf(kind, object);
   const { since: _, ended, held, further, details, ...listed } = outline;
-  const columns = usageColumns(usageOf(record, now));
+  const columns = usageColumns(usageOf(record, now, rates));
   return { ...listed, waitsFor: waitsIn(outline, record), details: { ...details, ...columns } };
 };
 
@@ -95,13 +98,15 @@ export const listed = async (session: Session, scope: ListScope, now: number): P
   const missing = found.filter((objects) => objects instanceof ApiError);
   if (missing.length === found.length && missing[0] !== undefined) throw missing[0];
   const records = await recordsIn(session, scope.namespace);
+  const rates = openRates(session.transport, session.prices, () => now);
+  await rates?.refresh();
   return found.flatMap((objects, at) => {
     const kind = scope.kinds[at];
     if (kind === undefined || objects instanceof ApiError) return [];
     return objects.map((object) => {
       const { name, namespace = "" } = object.metadata;
       const key = { cluster: "default", kind: kind.resource.kind, namespace, name };
-      return row(kind, object, records.get(recordId(key)), now);
+      return row(kind, object, records.get(recordId(key)), { now, rates });
     });
   });
 };

@@ -1,8 +1,10 @@
 /**
  * The cost of an application as its record tells it: the requests of its driver and executors times the time that they
- * ran, and the part of it that was lost. Executors count when they have ended.
+ * ran, the part of it that was lost, and the money for it where prices are set. Executors count when they have ended.
  */
 import * as z from "zod";
+import { costOf } from "../../kube/prices.ts";
+import type { Rates } from "./rates.ts";
 import type { RecordView } from "./record.ts";
 
 /** As the record packs a lifetime: id, creation in epoch s, start and end in seconds after it, node, reason. */
@@ -64,12 +66,22 @@ export const requestsIn = ({ needs }: Pick<RunAccount, "needs">) =>
 
 type Hours = { readonly cores: number; readonly gib: number };
 
+/** An amount of money; the usual price counts for what ran on an unknown node. */
+export type Money = {
+  readonly currency: string;
+  readonly all: number;
+  readonly lost: number;
+  readonly isSure: boolean;
+};
+
 export type Usage = {
   readonly all: Hours;
   /** Runs that did not complete, and lost executors of the others: at most this was lost. */
   readonly lost: Hours;
   /** False: executors still run, or a run's requests are not known. */
   readonly isWhole: boolean;
+  /** Absent without prices. */
+  readonly money?: Money;
 };
 
 const none: Hours = { cores: 0, gib: 0 };
@@ -79,38 +91,86 @@ const during = ({ cores, gib }: Hours, seconds: number): Hours => ({
   gib: (gib * Math.max(0, seconds)) / 3_600,
 });
 
-const usageOfRun = (run: RunAccount, now: number): Pick<Usage, "all" | "lost"> | undefined => {
+/** Hours on one node that were lost or not; `node` is undefined where the record does not tell it. */
+type Part = { readonly hours: Hours; readonly isLost: boolean; readonly node: string | undefined };
+
+/** Reasons of ends that are no loss: the application had no more use for the executor. */
+export const plannedEnds: readonly string[] = ["finished", "removed", "dismissed", "driverEnded"];
+
+/** The executors of a run: those of its record by node, and what the record has only as a sum. */
+const executorParts = ({ lifetimes, ran: [ended, lost] = [0, 0] }: RunAccount, needs: Hours): readonly Part[] => {
+  const kept = lifetimes.map(([, , up, end, node, reason]) => ({
+    ...{ seconds: up < 0 ? 0 : end - up, isLost: !plannedEnds.includes(reason) },
+    node: node === "" ? undefined : node,
+  }));
+  const sum = (of: readonly (typeof kept)[number][]): number => of.reduce((all, { seconds }) => all + seconds, 0);
+  const keptLost = sum(kept.filter(({ isLost }) => isLost));
+  const rest = { lost: Math.max(0, lost - keptLost), good: Math.max(0, ended - lost - (sum(kept) - keptLost)) };
+  const sums = [
+    { seconds: rest.lost, isLost: true, node: undefined },
+    { seconds: rest.good, isLost: false, node: undefined },
+  ];
+  return [...kept, ...sums].flatMap(({ seconds, ...one }) =>
+    seconds === 0 ? [] : [{ ...one, hours: during(needs, seconds) }],
+  );
+};
+
+const partsOfRun = (run: RunAccount, now: number): readonly Part[] | undefined => {
   const requests = requestsIn(run);
   if (requests === undefined) return undefined;
-  const { startedAt, endedAt = now, ran: [ended, lost] = [0, 0] } = run;
-  const all = plus(during(requests.driver, (endedAt - startedAt) / 1_000), during(requests.executor, ended));
-  return { all, lost: run.isFailed ? all : during(requests.executor, lost) };
+  const { startedAt, endedAt = now } = run;
+  const driver = { hours: during(requests.driver, (endedAt - startedAt) / 1_000), isLost: false, node: undefined };
+  const parts = [driver, ...executorParts(run, requests.executor)];
+  return run.isFailed ? parts.map((part) => ({ ...part, isLost: true })) : parts;
+};
+
+const hoursOf = (parts: readonly Part[]): Hours => parts.map(({ hours }) => hours).reduce(plus, none);
+
+const moneyOf = (parts: readonly Part[], { currency, usual, on }: Rates): Money => {
+  const priced = parts.map(({ hours, isLost, node }) => {
+    const rate = on(node);
+    return { isLost, isSure: rate !== undefined, cost: costOf(rate ?? usual, hours) };
+  });
+  const sum = (of: typeof priced): number => of.reduce((all, { cost }) => all + cost, 0);
+  const lost = sum(priced.filter(({ isLost }) => isLost));
+  return { currency, all: sum(priced), lost, isSure: priced.every(({ isSure }) => isSure) };
 };
 
 /** The cost of all runs in the record; undefined where it tells none. */
-export const usageOf = (record: RecordView | undefined, now: number): Usage | undefined => {
+export const usageOf = (record: RecordView | undefined, now: number, rates?: Rates): Usage | undefined => {
   const runs = accountsOf(record);
   const newest = runs.at(-1);
-  const known = runs.map((run) => usageOfRun(run, now));
-  const told = known.filter((one) => one !== undefined);
+  const told = runs.flatMap((run) => partsOfRun(run, now) ?? []);
   if (told.length === 0) return undefined;
   return {
-    all: told.map(({ all }) => all).reduce(plus, none),
-    lost: told.map(({ lost }) => lost).reduce(plus, none),
-    isWhole: told.length === runs.length && newest?.endedAt !== undefined,
+    all: hoursOf(told),
+    lost: hoursOf(told.filter(({ isLost }) => isLost)),
+    isWhole: runs.every((run) => run.needs !== undefined) && newest?.endedAt !== undefined,
+    ...(rates === undefined ? {} : { money: moneyOf(told, rates) }),
   };
 };
 
 const hoursText = (hours: number): string => hours.toFixed(3);
 
-/** The columns of `rekindle list -o wide`. A plus sign: executors that still run will add to it. */
+/**
+ * The columns of `rekindle list -o wide`. A plus sign: executors that still run will add to it. A tilde: the usual price
+ * counts for pods whose node is not known.
+ */
 export const usageColumns = (usage: Usage | undefined): Readonly<Record<string, string>> => {
   if (usage === undefined) return {};
-  const more = usage.isWhole ? "" : "+";
+  const { all, lost, isWhole, money } = usage;
+  const more = isWhole ? "" : "+";
+  const hours = {
+    "CORE-H": `${hoursText(all.cores)}${more}`,
+    "GIB-H": `${hoursText(all.gib)}${more}`,
+    "LOST CORE-H": hoursText(lost.cores),
+    "LOST GIB-H": hoursText(lost.gib),
+  };
+  if (money === undefined) return hours;
+  const mark = money.isSure ? "" : "~";
   return {
-    "CORE-H": `${hoursText(usage.all.cores)}${more}`,
-    "GIB-H": `${hoursText(usage.all.gib)}${more}`,
-    "LOST CORE-H": hoursText(usage.lost.cores),
-    "LOST GIB-H": hoursText(usage.lost.gib),
+    ...hours,
+    [`COST ${money.currency}`]: `${mark}${hoursText(money.all)}${more}`,
+    [`LOST ${money.currency}`]: `${mark}${hoursText(money.lost)}`,
   };
 };

@@ -9,6 +9,7 @@ import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Effect, Next } from "../../core/plan.ts";
 import { oneLine } from "../../core/text.ts";
+import type { Prices } from "../../kube/prices.ts";
 import type { Paint } from "./text.ts";
 
 /** A table that holds the records, in place of objects beside their applications. */
@@ -37,6 +38,8 @@ export type Session = {
   readonly namespace: string | undefined;
   /** Absent: records are objects of the cluster. */
   readonly table?: RecordTable | undefined;
+  /** Absent: no money is shown. */
+  readonly prices?: Prices | undefined;
   /** Opens a port of this machine that leads to a pod's. */
   passage(leading: Leading, local: Local): Promise<Passage>;
   close(): void;

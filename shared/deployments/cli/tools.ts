@@ -20,7 +20,10 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context, server }:
   const { clusterFromRecord, findCluster } = await import("../../adapters/kubernetes/kubeconfig.ts");
   const record = await findCluster({ path: kubeconfig, context, server, env });
   const { transport } = clusterFromRecord(record);
-  const { openTable } = await import("./copy-records.ts");
+  const [{ openTable }, { settingsForCli }] = await Promise.all([
+    import("./copy-records.ts"),
+    import("../settings/read.ts"),
+  ]);
   return {
     transport,
     server: record.endpoint.server,
@@ -28,6 +31,7 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context, server }:
     context: record.context,
     namespace: record.namespace,
     table: openTable(env),
+    prices: settingsForCli(env).prices,
     passage: async (leading, local) => {
       const { openPassage } = await import("../../adapters/kubernetes/port-forward.ts");
       return openPassage(record.endpoint, leading, local);

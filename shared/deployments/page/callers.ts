@@ -8,9 +8,9 @@ import type { ServedPage } from "./host.ts";
 import { servePage } from "./routes.ts";
 
 export const callersPage = (page: ServedPage, gate: Gate): Hono => {
-  const { board, transport, table, secret } = page;
+  const { board, transport, table, secret, freshMs, rates } = page;
   const app = new Hono();
-  const details = openDetails({ transport, table }, board, { freshMs: page.freshMs });
+  const details = openDetails({ transport, table }, board, { freshMs, rates });
   const logs = openLogs({ transport });
   servePage(app, { ...page, details, logs, files: pageFiles }, callersOnly(gate, secret));
   app.notFound((c) => c.json({ error: "not found" }, 404));

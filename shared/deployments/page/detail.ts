@@ -7,6 +7,7 @@
 
 import { setTimeout } from "node:timers/promises";
 import { type EventEntry, eventsAbout, logEnd } from "../../cli/inspection/log.ts";
+import type { Rates } from "../../cli/inspection/rates.ts";
 import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
 import { indexOf, lifeOf, podsMeant, taskOf } from "../../cli/inspection/target.ts";
 import { accountsOf } from "../../cli/inspection/usage.ts";
@@ -32,6 +33,7 @@ import {
   type Gang,
   type Group,
   keyOf,
+  type Lane,
   type Log,
   type Row,
 } from "../../page/wire.ts";
@@ -220,14 +222,31 @@ const membersOf = (seen: Seen): Pick<Detail, "gang" | "flow"> => {
   return { ...(gang === undefined ? {} : { gang }), ...(flow === undefined ? {} : { flow }) };
 };
 
-const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Detail => {
+/** The prices on the nodes of these lanes. */
+const pricesFor = (lanes: readonly Lane[], rates: Rates | undefined): Pick<Detail, "prices"> => {
+  if (rates === undefined) return {};
+  const { currency, usual, isByNode } = rates;
+  const pair = ({ core, gib }: Rates["usual"]) => [core, gib] as const;
+  const names = new Set(lanes.flatMap(({ node }) => node ?? []));
+  const nodes = [...(isByNode ? names : [])].flatMap((name) => {
+    const rate = rates.on(name);
+    return rate === undefined ? [] : [[name, pair(rate)] as const];
+  });
+  return { prices: { currency, usual: pair(usual), isByNode, nodes: Object.fromEntries(nodes) } };
+};
+
+/** The parts of an answer that other requests have brought. */
+type Beside = { readonly talk: EventsRead; readonly board: Board; readonly rates: Rates | undefined };
+
+const detailOf = (seen: Seen, { talk: { events, error }, board, rates }: Beside): Detail => {
   const view = statusView(seen);
   const key = keyOf(view);
   const losses = recordedLosses(view.executors);
   const seenLanes = board.lanes(key);
-  const lanes = seenLanes.length === 0 ? presentLanes(seen) : seenLanes;
+  const known = seenLanes.length === 0 ? presentLanes(seen) : seenLanes;
   const attempt = view.history.at(-1)?.attempt ?? view.attempts ?? 1;
   const recorded = recordedLanes(accountsOf(seen.found.is === "record" ? seen.found.record : undefined));
+  const lanes = withLosses(withRecorded(known, recorded), losses, attempt);
   return {
     ...{ kind: view.kind, namespace: view.namespace, name: view.name, now: seen.now, state: view.state },
     group: board.row(key)?.group ?? groupOf(view.state),
@@ -243,8 +262,9 @@ const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Deta
     losses: losses.map(({ pod: _, ...loss }) => loss),
     lost: view.executors?.lost ?? {},
     updates: updatesIn(view),
-    lanes: withLosses(withRecorded(lanes, recorded), losses, attempt),
+    lanes,
     lanesAt: Date.now(),
+    ...pricesFor(lanes, rates),
     events: events.map(({ at, type, reason, about, message, count }) => ({ at, type, reason, about, message, count })),
     eventsError: error,
     spec: shown({ metadata: seen.object.metadata, spec: seen.object["spec"] }),
@@ -252,12 +272,15 @@ const detailOf = (seen: Seen, { events, error }: EventsRead, board: Board): Deta
   };
 };
 
-const read = async (source: Source, named: Named, board: Board): Promise<Detail | undefined> => {
+type Reading = { readonly board: Board; readonly rates: Rates | undefined };
+
+const read = async (source: Source, named: Named, { board, rates }: Reading): Promise<Detail | undefined> => {
   const kind = kindNamed(named.kind);
   if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
   try {
     const seen = await look(source, { kind, key: { cluster: "default", ...named } }, Date.now());
-    return detailOf(seen, await readEvents(source, seen), board);
+    const [talk] = await Promise.all([readEvents(source, seen), rates?.refresh()]);
+    return detailOf(seen, { talk, board, rates });
   } catch (cause) {
     if (cause instanceof Refused) return undefined;
     throw cause;
@@ -267,17 +290,19 @@ const read = async (source: Source, named: Named, board: Board): Promise<Detail 
 /** Reads one application, or answers with what was read a moment ago. */
 export type Details = (named: Named) => Promise<Detail | undefined>;
 
-type Timing = {
+type Options = {
   /** Monotonic, ms. */
   readonly now?: () => number;
   readonly freshMs?: number | undefined;
+  /** Absent: no money is shown. */
+  readonly rates?: Rates | undefined;
 };
 
 /** Opens the details. */
 export const openDetails = (
   source: Source,
   board: Board,
-  { now = () => performance.now(), freshMs = usualFreshMs }: Timing = {},
+  { now = () => performance.now(), freshMs = usualFreshMs, rates }: Options = {},
 ): Details => {
   const answers = new Map<string, Answer>();
   const keep = (key: string, answer: Answer): Answer => {
@@ -290,7 +315,7 @@ export const openDetails = (
     return answer;
   };
   const begin = (key: string, named: Named): Answer =>
-    keep(key, { at: now(), changes: board.changes(key), detail: read(source, named, board) });
+    keep(key, { at: now(), changes: board.changes(key), detail: read(source, named, { board, rates }) });
   /** A change that comes soon after a read is read once, when the calm is over. */
   const beginLater = (key: string, named: Named, calm: number): Answer => {
     const detail = setTimeout(calm).then(() => begin(key, named).detail);

@@ -6,6 +6,7 @@
  */
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
+import { openRates, type Rates } from "../../cli/inspection/rates.ts";
 import { recordsIn } from "../../cli/inspection/record.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
@@ -119,6 +120,8 @@ export type ServedPage = Pick<PageParts, "cluster" | "viewed" | "ready" | "depth
   readonly board: Board;
   readonly transport: Transport;
   readonly table: ReturnType<typeof tableIn>;
+  /** Undefined: no prices are set. */
+  readonly rates: Rates | undefined;
   /** The setting that names the callers. */
   readonly secret: Secret;
   /** An answer about one application is read again after this time, ms, also without a change; absent: the usual. */
@@ -127,7 +130,7 @@ export type ServedPage = Pick<PageParts, "cluster" | "viewed" | "ready" | "depth
 
 /** Opens the page of a host, without a request. */
 export const openHostPage = (
-  { cluster, checkpoints, namespaces }: Configuration,
+  { cluster, checkpoints, namespaces, prices }: Configuration,
   transport: Transport,
   secret: Secret,
   report: Report,
@@ -145,6 +148,7 @@ export const openHostPage = (
   };
   return {
     ...{ board, cluster, transport, secret, table: tableIn(checkpoints, cluster) },
+    rates: openRates(transport, prices, () => performance.now()),
     ready: () => true,
     isStreamed: true,
     viewed: () => {
@@ -157,7 +161,7 @@ export const openHostPage = (
 };
 
 type Elsewhere = {
-  readonly settings: Pick<Configuration, "cluster" | "checkpoints">;
+  readonly settings: Pick<Configuration, "cluster" | "checkpoints" | "prices">;
   readonly transport: Transport;
   readonly secret: Secret;
   readonly report: Report;
@@ -168,12 +172,13 @@ const polledFreshMs = 1_500;
 
 /** Opens the page of the api function or a dispatcher, without a request. A standby dispatcher shows it, too. */
 export const openFunctionPage = ({ settings, transport, secret, report }: Elsewhere): ServedPage => {
-  const { cluster, checkpoints } = settings;
+  const { cluster, checkpoints, prices } = settings;
   const board = openBoard(Date.now);
   const hasRecords = checkpoints.in === "kubernetes";
   const { fresh, ready } = openPolling({ transport, board, report, hasRecords, now: () => performance.now() });
   return {
     ...{ board, cluster, transport, secret, table: tableIn(checkpoints, cluster), fresh, ready },
+    rates: openRates(transport, prices, () => performance.now()),
     isStreamed: false,
     freshMs: polledFreshMs,
   };

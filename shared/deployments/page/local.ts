@@ -6,12 +6,14 @@
 
 import { createServer } from "node:http";
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
+import { openRates } from "../../cli/inspection/rates.ts";
 import type { PageOptions, ReadTable, Session } from "../../cli/io/tools.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Resource } from "../../core/object.ts";
 import { follow } from "../../forward/listwatch.ts";
 import { pause } from "../../forward/pause.ts";
+import type { Prices } from "../../kube/prices.ts";
 import { pods } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";
 import { keyOf } from "../../page/wire.ts";
@@ -98,6 +100,8 @@ type Settings = {
   readonly access: Access;
   /** 0: a free one. */
   readonly port: number;
+  /** Absent: no money is shown. */
+  readonly prices?: Prices | undefined;
 };
 
 /** Watches the cluster and serves the page on 127.0.0.1. */
@@ -105,7 +109,8 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
   const { transport, table, cluster, namespaces, access } = settings;
   const board = openBoard(Date.now);
   const watching = watchAll({ transport, namespaces, board });
-  const details = openDetails({ transport, table }, board);
+  const rates = openRates(transport, settings.prices, () => performance.now());
+  const details = openDetails({ transport, table }, board, { rates });
   let port = settings.port;
   const hosts = (): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
   const { ready } = watching;
@@ -131,10 +136,10 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
 };
 
 export const openPersonalPage = async (session: Session, { namespaces, port, key }: PageOptions) => {
-  const { transport, table, context, server } = session;
+  const { transport, table, context, server, prices } = session;
   const { secret, ...access } = oneTime(context ?? "you");
   const cluster = context ?? server;
-  const { url, close } = await openLocalPage({ transport, table, cluster, namespaces, access, port });
+  const { url, close } = await openLocalPage({ transport, table, cluster, namespaces, access, port, prices });
   const search = key === undefined ? "" : `?screen=application&application=${encodeURIComponent(keyOf(key))}`;
   // A fragment is never sent: the secret is in no log of a server.
   return { link: `${url}${search}#k=${secret}`, close };

@@ -7,6 +7,7 @@ import * as z from "zod";
 import type { Auth, Endpoint } from "../../adapters/kubernetes/https.ts";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { isListener } from "../../core/updates.ts";
+import { pricesShape } from "../../kube/prices.ts";
 import { resourceGroups } from "../../kube/resource-groups.ts";
 import { type Family, families } from "../../kube/resources.ts";
 import { selectorOf } from "../../kube/selector.ts";
@@ -19,10 +20,12 @@ const inMs = (text: string): number => {
   return Math.round(Number(amount) * (units[unit ?? ""] ?? Number.NaN));
 };
 
+const durationError = { error: "write a duration such as 30s or 5m" };
+
 export const duration = z
-  .union([z.int().min(0).transform(String), z.string()], { error: "write a duration such as 30s or 5m" })
+  .union([z.int().min(0).transform(String), z.string()], durationError)
   .transform((text) => (/^\d+$/.test(text) ? Number(text) : inMs(text)))
-  .refine((ms) => Number.isFinite(ms), { error: "write a duration such as 30s or 5m" });
+  .refine((ms) => Number.isFinite(ms), durationError);
 
 export const durationUpTo = (longest: string) =>
   duration.refine((ms) => ms <= inMs(longest), { error: `write a duration up to ${longest}` });
@@ -69,13 +72,15 @@ const parsed = (value: unknown, context: z.RefinementCtx): unknown => {
 /** JSON text, or in a file the value itself. */
 const json = <Shape extends z.ZodType>(shape: Shape) => z.unknown().transform(parsed).pipe(shape);
 
-const texts = z.record(z.string(), z.string(), { error: 'write JSON such as [{"key": "value"}]' });
+const annotationsError = { error: 'write JSON such as [{"key": "value"}]' };
+
+const texts = z.record(z.string(), z.string(), annotationsError);
 
 /** A map, or a list of maps as upstream writes it. */
 export const annotations = () =>
   json(
     z
-      .union([texts, z.array(texts)], { error: 'write JSON such as [{"key": "value"}]' })
+      .union([texts, z.array(texts)], annotationsError)
       .default({})
       .transform((given): Record<string, string> => Object.assign({}, ...[given].flat())),
   );
@@ -92,6 +97,9 @@ export const sparkConfs = () =>
     (confs) => Object.keys(confs).every((name) => defaultConf.test(name)),
     { error: "write names that begin with spark. and set no namespace, account, credentials, image or API server" },
   );
+
+/** Prices of cores and memory; none where nothing is set. */
+export const prices = () => json(pricesShape().optional());
 
 /** Volcano's resource groups. */
 export const groupsOfPods = () => json(resourceGroups);
@@ -119,15 +127,15 @@ const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** A name that the API server accepts for a namespace. */
 export const namespace = () => text.refine((name) => label.test(name), { error: "write the name of a namespace" });
 
+const namespacesError = "write names of namespaces separated by commas";
+
 export const namespaces = () =>
-  list.refine((names) => names.every((name) => label.test(name)), {
-    error: "write names of namespaces separated by commas",
-  });
+  list.refine((names) => names.every((name) => label.test(name)), { error: namespacesError });
 
 /** Names of namespaces, or `*` for all of them; empty means none. */
 export const commandNamespaces = () =>
   list.refine((names) => names.every((name) => name === everyNamespace || label.test(name)), {
-    error: `write names of namespaces separated by commas, or ${everyNamespace} for all of them`,
+    error: `${namespacesError}, or ${everyNamespace} for all of them`,
   });
 
 const isFamily = (name: string): name is Family => families.some((one) => one === name);

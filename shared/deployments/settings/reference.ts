@@ -368,6 +368,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     value: "prometheus.metrics.jobStartLatencyBuckets",
     ...absentInFunctions(keptWhole),
   },
+  prices: {
+    form: "JSON",
+    text: 'JSON: prices per core-hour and GiB-hour, shown on the page, by `rekindle list -o wide` and in metrics: {"currency": "US$", "core": 0.04, "gib": 0.005, "nodes": [{"labels": {"karpenter.sh/capacity-type": "spot"}, "core": 0.012, "gib": 0.0015}]}; the first entry of nodes whose labels a node has is its price; empty: no money is shown',
+  },
 };
 
 /** The mode of each kind of deployment. */

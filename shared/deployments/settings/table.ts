@@ -27,6 +27,7 @@ import {
   namespaces,
   natsServers,
   place,
+  prices,
   reach,
   reference,
   required,
@@ -42,10 +43,10 @@ import {
   yesOrNo,
 } from "./formats.ts";
 
-export const functionReaders = [
-  ...(["reconcile", "forward", "wake", "resync", "deliver", "dispatch"] as const),
-  ...(["api", "admission", "submitter"] as const),
-] as const;
+/** Functions that answer no request of a client. */
+const background = ["reconcile", "forward", "wake", "resync", "deliver"] as const;
+
+export const functionReaders = [...background, "dispatch", "api", "admission", "submitter"] as const;
 
 export type FunctionReader = (typeof functionReaders)[number];
 export type Reader = "host" | "cli" | FunctionReader;
@@ -81,33 +82,46 @@ const names = () => list;
 
 const stepping = ["host", "reconcile", "deliver"] as const;
 const deciding = ["host", "reconcile"] as const;
-const looking = ["host", "reconcile", "forward", "resync", "deliver", "dispatch", "admission"] as const;
 const guarding = ["host", "reconcile", "forward", "resync", "dispatch"] as const;
-const storing = ["host", "reconcile", "forward", "resync", "deliver", "dispatch", "api"] as const;
+const looking = [...guarding, "deliver", "admission"] as const;
+const storing = [...guarding, "deliver", "api"] as const;
 /** Functions that a dispatcher may call. */
 const called = ["reconcile", "deliver"] as const;
 /** Settings by which a dispatcher proves itself: a function with one of them needs no queue of its own. */
 const proofs = ["callSecret", "tlsClientCaFile"] as const;
+/** Readers with another way to their messages need no queue of SQS. */
+const otherwise = { unless: proofs, replacedBy: "natsUrl" } as const;
 const serving = ["api", "admission", "submitter", "dispatch", ...called] as const;
 /** Readers that send to a queue of NATS, or take messages from it. */
 const onNats = ["host", "reconcile", "forward", "resync", "deliver", "api"] as const;
 /** Processes with a queue inside, and figures of it. */
 const queueing = ["host", "dispatch"] as const;
+/** Readers that serve metrics and the page. */
+const showing = [...queueing, "api"] as const;
+const hosts = ["host"] as const;
+const telling = [...hosts, "deliver"] as const;
+const admitting = [...hosts, "admission"] as const;
+const everyStore = [...storing, "cli"] as const;
+const steppingOrCalling = [...stepping, "dispatch"] as const;
+const every = [...hosts, ...functionReaders] as const;
+/** Functions that send keys to the FIFO queue. */
+const onFifo = [...background, "api"] as const;
+const connecting = ["reconcile", "forward", "resync", "deliver", "dispatch", "submitter"] as const;
 
 /** A name that ends in `Ms` is written without it, with a unit: `resync: 5m`. */
 const rows = {
   cluster: {
     schema: () => required,
-    readers: ["host", "reconcile", "forward", "resync", "deliver", "dispatch", "api", "cli"],
+    readers: everyStore,
     default: "default",
     alias: "REKINDLE_CLUSTER_ALIAS",
   },
-  kubeconfig: { schema: words, readers: ["host"], instead: "clusterRecord" },
-  context: { schema: words, readers: ["host"], instead: "clusterRecord" },
+  kubeconfig: { schema: words, readers: hosts, instead: "clusterRecord" },
+  context: { schema: words, readers: hosts, instead: "clusterRecord" },
   clusterRecord: {
     schema: clusterRecord,
-    readers: ["reconcile", "forward", "resync", "deliver", "dispatch", "api", "admission", "submitter"],
-    neededBy: ["reconcile", "forward", "resync", "deliver", "dispatch", "submitter"],
+    readers: [...connecting, "api", "admission"],
+    neededBy: connecting,
     secret: true,
     instead: "kubeconfig",
   },
@@ -115,29 +129,26 @@ const rows = {
   namespaceSelector: { schema: labelSelector, readers: looking, default: "" },
   families: { schema: chosenFamilies, readers: guarding, default: families.join(",") },
   selector: { schema: labelSelector, readers: looking, default: "" },
-  checkpoints: { schema: () => place, readers: [...storing, "cli"], default: "kubernetes" },
+  checkpoints: { schema: () => place, readers: everyStore, default: "kubernetes" },
   home: { schema: namespace, readers: guarding, default: "rekindle" },
-  queue: { schema: () => choice("embedded", "nats"), readers: ["host"], default: "embedded", instead: "natsUrl" },
+  queue: { schema: () => choice("embedded", "nats"), readers: hosts, default: "embedded", instead: "natsUrl" },
   fifoUrl: {
     schema: fifoQueue,
-    readers: ["reconcile", "forward", "wake", "resync", "deliver", "api"],
-    neededBy: ["reconcile", "forward", "wake", "resync", "deliver", "api"],
-    unless: proofs,
-    replacedBy: "natsUrl",
+    readers: onFifo,
+    neededBy: onFifo,
+    ...otherwise,
   },
   delayUrl: {
     schema: standardQueue,
     readers: ["reconcile", "wake", "deliver"],
-    neededBy: ["reconcile", "deliver"],
-    unless: proofs,
-    replacedBy: "natsUrl",
+    neededBy: called,
+    ...otherwise,
   },
   updatesUrl: {
     schema: fifoQueue,
     readers: ["reconcile", "wake", "resync", "deliver", "api"],
     neededBy: ["deliver"],
-    unless: proofs,
-    replacedBy: "natsUrl",
+    ...otherwise,
   },
   natsUrl: { schema: natsServers, readers: onNats },
   natsCredentials: { schema: signingSecret, readers: onNats, secret: true },
@@ -146,12 +157,12 @@ const rows = {
   callUrls: { schema: functionUrls, readers: ["dispatch"], neededBy: ["dispatch"] },
   callSecret: { schema: signingSecret, readers: ["dispatch", ...called], secret: true },
   windowMs: { schema: () => windowLength, readers: ["forward"], default: "50s" },
-  concurrency: { schema: () => count(256), readers: [...stepping, "dispatch"], default: "16", functions: "40" },
+  concurrency: { schema: () => count(256), readers: steppingOrCalling, default: "16", functions: "40" },
   maxSubmissions: { schema: () => count(999), readers: deciding, default: "16" },
-  namespaceWeights: { schema: weights, readers: [...stepping, "dispatch"], default: "" },
+  namespaceWeights: { schema: weights, readers: steppingOrCalling, default: "" },
   parallel: { schema: () => count(64), readers: deciding, default: "24", functions: "8" },
   resyncMs: { schema: span, readers: ["host", "resync", "dispatch"], default: "5m" },
-  stepMs: { schema: span, readers: [...stepping, "dispatch"], default: "20s" },
+  stepMs: { schema: span, readers: steppingOrCalling, default: "20s" },
   fenceMs: { schema: span, readers: stepping, default: "10s" },
   timeoutMs: { schema: span, readers: stepping, default: "5s" },
   strict: { schema: yes, readers: deciding, default: "true" },
@@ -165,17 +176,17 @@ const rows = {
   keepRunsForMs: { schema: span, readers: deciding, default: "168h" },
   listen: {
     schema: address,
-    readers: ["host", ...functionReaders],
+    readers: every,
     default: "127.0.0.1:8080",
-    silent: ["reconcile", "forward", "wake", "resync", "deliver"],
+    silent: background,
   },
   tlsCertFile: { schema: words, readers: serving, instead: "admissionCertificates" },
   tlsKeyFile: { schema: words, readers: serving, instead: "admissionCertificates" },
   tlsClientCaFile: { schema: words, readers: serving },
-  triggerSecret: { schema: signingSecret, readers: ["host", "api", "dispatch"], secret: true },
+  triggerSecret: { schema: signingSecret, readers: showing, secret: true },
   logLevel: {
     schema: () => choice("debug", "info", "warn", "error"),
-    readers: ["host", ...functionReaders],
+    readers: every,
     default: "info",
   },
   recordDecisions: {
@@ -183,28 +194,28 @@ const rows = {
     readers: deciding,
     default: "annotated",
   },
-  stateDirectory: { schema: words, readers: ["host"] },
-  dryRun: { schema: yes, readers: ["host"], default: "false" },
-  output: { schema: () => choice("text", "json"), readers: ["host"], default: "text" },
+  stateDirectory: { schema: words, readers: hosts },
+  dryRun: { schema: yes, readers: hosts, default: "false" },
+  output: { schema: () => choice("text", "json"), readers: hosts, default: "text" },
   takeOver: { schema: yes, readers: guarding, default: "false" },
   coexist: { schema: yes, readers: guarding, default: "false" },
-  admission: { schema: yes, readers: ["host"], default: "false" },
-  admissionListen: { schema: address, readers: ["host"], default: "0.0.0.0:9443", instead: "listen" },
-  admissionReach: { schema: reach, readers: ["host"], default: "rekindle/rekindle-admission" },
-  admissionSecret: { schema: reference, readers: ["host"], default: "rekindle/rekindle-admission" },
-  admissionCertificates: { schema: words, readers: ["host"], instead: "tlsCertFile" },
+  admission: { schema: yes, readers: hosts, default: "false" },
+  admissionListen: { schema: address, readers: hosts, default: "0.0.0.0:9443", instead: "listen" },
+  admissionReach: { schema: reach, readers: hosts, default: "rekindle/rekindle-admission" },
+  admissionSecret: { schema: reference, readers: hosts, default: "rekindle/rekindle-admission" },
+  admissionCertificates: { schema: words, readers: hosts, instead: "tlsCertFile" },
   admissionPath: { schema: secretPath, readers: ["admission"], secret: true },
-  admissionQuota: { schema: yes, readers: ["host", "admission"], default: "false" },
-  admissionQueueGate: { schema: yes, readers: ["host", "admission"], default: "false" },
-  admissionResourceGroups: { schema: groupsOfPods, readers: ["host", "admission"], default: "" },
+  admissionQuota: { schema: yes, readers: admitting, default: "false" },
+  admissionQueueGate: { schema: yes, readers: admitting, default: "false" },
+  admissionResourceGroups: { schema: groupsOfPods, readers: admitting, default: "" },
   leases: { schema: names, readers: guarding, default: "spark-operator-lock,spark-operator-controller-lock" },
   gang: { schema: () => choice(...gangModes), readers: deciding, default: "auto" },
   queueCommandNamespaces: { schema: commandNamespaces, readers: deciding, default: vcctlNamespace },
   updatesTo: { schema: listener, readers: stepping, default: "" },
-  updatesQueues: { schema: names, readers: ["host", "deliver"], default: "" },
-  updatesHosts: { schema: names, readers: ["host", "deliver"], default: "" },
-  updatesAllowPrivate: { schema: yes, readers: ["host", "deliver"], default: "false" },
-  updatesSecret: { schema: signingSecret, readers: ["host", "deliver", "api", "dispatch"], secret: true },
+  updatesQueues: { schema: names, readers: telling, default: "" },
+  updatesHosts: { schema: names, readers: telling, default: "" },
+  updatesAllowPrivate: { schema: yes, readers: telling, default: "false" },
+  updatesSecret: { schema: signingSecret, readers: [...showing, "deliver"], secret: true },
   sparkVersion: { schema: version, readers: ["submitter"], default: "4.1.1" },
   enableUiService: { schema: yes, readers: deciding, default: "true" },
   ingressUrlFormat: { schema: words, readers: deciding, default: "" },
@@ -218,18 +229,19 @@ const rows = {
   defaultTimeToLiveSeconds: { schema: () => count(2_147_483_647, 0), readers: deciding, default: "0" },
   sparkDefaults: { schema: sparkConfs, readers: deciding, default: "" },
   maxTrackedExecutorPerApp: { schema: () => count(100_000), readers: deciding, default: "1000" },
-  metricsPrefix: { schema: words, readers: [...queueing, "api"], default: "" },
-  metricsLabels: { schema: names, readers: [...queueing, "api"], default: "" },
+  metricsPrefix: { schema: words, readers: showing, default: "" },
+  metricsLabels: { schema: names, readers: showing, default: "" },
   metricsJobSubmitLatencyBuckets: {
     schema: buckets,
-    readers: ["host"],
+    readers: hosts,
     default: "0.5,1,2,4,8,16,32,64,128,256",
   },
   metricsJobStartLatencyBuckets: {
     schema: buckets,
-    readers: ["host"],
+    readers: hosts,
     default: "30,60,90,120,150,180,210,240,270,300",
   },
+  prices: { schema: prices, readers: [...showing, "cli"] },
 } as const satisfies Readonly<Record<string, Row>>;
 
 type Rows = typeof rows;

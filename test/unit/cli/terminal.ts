@@ -11,6 +11,7 @@ import type { Obj } from "../../../shared/core/object.ts";
 import { moveRecords, openTable } from "../../../shared/deployments/cli/copy-records.ts";
 import { recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
 import { flagView, forecast, problemWith, render, runs } from "../../../shared/deployments/cli/render.ts";
+import { settingsForCli } from "../../../shared/deployments/settings/read.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { policyLines } from "../../../shared/spark/application/spec/policies.ts";
 
@@ -70,6 +71,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
           namespace: undefined,
           passage: async () => ({ url: "http://127.0.0.1:4040/", close: async () => {} }),
           table: openTable(setting.env ?? {}),
+          prices: settingsForCli(setting.env ?? {}).prices,
           close: () => {},
         }),
         runs: async () => setting.runs ?? runs,

@@ -183,7 +183,7 @@ test("a read returns nothing of kinds that are not installed", async () => {
 /** Reads what the page shows: the lists, and one object of each kind with its events. */
 const lookAtPage = async (transport: Transport): Promise<void> => {
   const secret = async (): Promise<string> => "";
-  const settings = { cluster: "default", checkpoints: { in: "kubernetes" } } as const;
+  const settings = { cluster: "default", checkpoints: { in: "kubernetes" }, prices: undefined } as const;
   const page = openFunctionPage({ settings, transport, secret, report: () => {} });
   await page.fresh?.();
   const details = openDetails({ transport, table: page.table }, page.board);

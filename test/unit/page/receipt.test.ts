@@ -62,6 +62,23 @@ describe("the receipt of an application", () => {
     assert.deepEqual([shares.length, count], [1, 2]);
   });
 
+  test("has money where prices are set: each pod at the price of its node, and at the usual one on others", () => {
+    const prices = { currency: "EUR", usual: [1, 0.5], isByNode: true, nodes: { spot: [0.1, 0.05] } } as const;
+    const lanes = [lane(1, { node: "spot", lost: true }), lane(2, { node: "gone" }), lane(3)];
+    const known = { lanes, group: "running", now: hour, runs: [] } as const;
+    const { shares, cost, assumed } = receiptOf({ ...known, prices });
+    assert.deepEqual(
+      shares.map((share) => [share.of, Number(share.cost.toFixed(9))]),
+      [
+        ["good", 8],
+        ["lost", 0.4],
+      ],
+    );
+    assert.deepEqual([Number(cost.toFixed(9)), assumed], [8.4, 2]);
+    assert.equal(receiptOf({ ...known, prices: { ...prices, isByNode: false, nodes: {} } }).assumed, 0);
+    assert.deepEqual([receiptOf(known).cost, receiptOf(known).assumed], [0, 0]);
+  });
+
   test("has hours with three significant digits", () => {
     assert.deepEqual([0.0123, 1.234, 12.34, 123.4].map(hoursText), ["0.012", "1.23", "12.3", "123"]);
   });

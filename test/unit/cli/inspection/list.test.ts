@@ -18,8 +18,8 @@ const within = (object: Obj, namespace: string, labels: Readonly<Record<string, 
   metadata: { ...object.metadata, namespace, labels },
 });
 
-const open = async (): Promise<Terminal> => {
-  const terminal = openTerminal({ crds: ["checkpoints.", "sparkapplications."] });
+const open = async (env: Readonly<Record<string, string>> = {}): Promise<Terminal> => {
+  const terminal = openTerminal({ crds: ["checkpoints.", "sparkapplications."], env });
   await make(
     terminal.simulator,
     { apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } },
@@ -62,8 +62,8 @@ describe("rekindle list", () => {
     assert.match(row, /a-driver +2026-11-02T07:58:00Z$/);
   });
 
-  test("-o wide shows hours of cores and memory, and those that were lost, where the record tells them", async () => {
-    const terminal = await open();
+  /** Writes the record of an application that completed: 5 core-hours and 9 GiB-hours, of which 1 and 2 were lost. */
+  const record = async (terminal: Terminal): Promise<void> => {
     const needs = [1_000, 1_024, 2_000, 4_096];
     const memory = {
       driver: { attempt: 1, submittedAt: 0, needs },
@@ -78,9 +78,22 @@ describe("rekindle list", () => {
       metadata: { name, namespace: "default" },
       spec: { schema: 1, cluster: "c1", uid: "u1", saves: 1, memory },
     });
+  };
+
+  test("-o wide shows hours of cores and memory, and those that were lost, where the record tells them", async () => {
+    const terminal = await open();
+    await record(terminal);
     const [head = "", row = ""] = (await terminal.run("list", "-n", "default", "-o", "wide")).out.split("\n");
     assert.match(head, /FINISH +CORE-H +GIB-H +LOST CORE-H +LOST GIB-H$/);
     assert.match(row, /5\.000 +9\.000 +1\.000 +2\.000$/);
+  });
+
+  test("-o wide shows money where the setting prices is set", async () => {
+    const terminal = await open({ REKINDLE_PRICES: '{"currency": "EUR", "core": 1, "gib": 0.5}' });
+    await record(terminal);
+    const [head = "", row = ""] = (await terminal.run("list", "-n", "default", "-o", "wide")).out.split("\n");
+    assert.match(head, /LOST GIB-H +COST EUR +LOST EUR$/);
+    assert.match(row, /2\.000 +9\.500 +2\.000$/);
   });
 
   test("-o yaml and -o json print the same, and -o name prints names", async () => {

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RecordView } from "../../../../shared/cli/inspection/record.ts";
-import { usageColumns, usageOf } from "../../../../shared/cli/inspection/usage.ts";
+import { plannedEnds, usageColumns, usageOf } from "../../../../shared/cli/inspection/usage.ts";
+import { losses } from "../../../../shared/spark/executors/losses.ts";
 
 const hour = 3_600_000;
 /** Driver: 1 core, 1 GiB; each executor: 2 cores, 4 GiB. */
@@ -54,7 +55,66 @@ describe("the cost of an application", () => {
     assert.deepEqual(columnsOf(record(newest, failed({}))), ["1.000+", "1.000+", "0.000", "0.000"]);
   });
 
+  test("names the same ends as no loss as the account of executors does", () => {
+    const unmissed = Object.entries(losses).filter(([, { hasEvent }]) => !hasEvent);
+    assert.deepEqual(plannedEnds.toSorted(), unmissed.map(([reason]) => reason).sort());
+  });
+
   test("is unknown without a record, and for a record without requests", () => {
     assert.deepEqual([columnsOf(undefined), columnsOf(record({ phase: "Running" }))], [[], []]);
+  });
+});
+
+/** Prices by node: `spot-1` is cheaper; of no other node anything is known. */
+const rates = {
+  ...{ currency: "EUR", usual: { core: 1, gib: 0.5 }, isByNode: true, refresh: async () => {} },
+  on: (node: string | undefined) => (node === "spot-1" ? { core: 0.1, gib: 0.05 } : undefined),
+};
+const flat = { ...rates, isByNode: false, on: () => rates.usual };
+
+const moneyOf = (one: RecordView, by: typeof rates | typeof flat) => {
+  const columns = usageColumns(usageOf(one, 2 * hour, by));
+  return [columns["COST EUR"], columns["LOST EUR"]];
+};
+
+/** An executor ran an hour on `spot-1` and was lost; another ran an hour elsewhere; the record keeps both as lifetimes. */
+const kept = {
+  driver: { attempt: 1, submittedAt: 0, needs },
+  executors: {
+    ...{ attempt: 1, ran: [7_200, 3_600] },
+    lifetimes: [
+      [1, 0, 0, 3_600, "spot-1", "node"],
+      [2, 0, 0, 3_600, "other", "finished"],
+    ],
+  },
+  state: { phase: "COMPLETED", endedAt: hour },
+};
+
+describe("the money for an application", () => {
+  test("is its hours times the usual price where prices depend on no node", () => {
+    // Driver 1 × 1 + 1 × 0.5; each executor 2 × 1 + 4 × 0.5.
+    assert.deepEqual(moneyOf(record(kept), flat), ["9.500", "4.000"]);
+  });
+
+  test("has the price of each executor's node, and says by a tilde that other nodes are not known", () => {
+    assert.deepEqual(moneyOf(record(kept), rates), ["~5.900", "~0.400"]);
+  });
+
+  test("has the usual price for executors that the record keeps only as a sum", () => {
+    const summed = { ...kept, executors: { ...kept.executors, lifetimes: [] } };
+    assert.deepEqual(moneyOf(record(summed), flat), ["9.500", "4.000"]);
+    assert.deepEqual(moneyOf(record(summed), rates), ["~9.500", "~4.000"]);
+  });
+
+  test("of a failed application is lost as a whole; of a running one more will come", () => {
+    assert.deepEqual(moneyOf(record({ ...kept, state: { phase: "FAILED", endedAt: hour } }), flat), ["9.500", "9.500"]);
+    assert.deepEqual(moneyOf(record({ ...kept, state: { phase: "RUNNING" } }), flat), ["11.000+", "4.000"]);
+  });
+
+  test("is not named without prices", () => {
+    assert.deepEqual(
+      Object.keys(usageColumns(usageOf(record(kept), hour))).filter((head) => /COST|EUR/.test(head)),
+      [],
+    );
   });
 });

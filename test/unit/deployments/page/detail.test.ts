@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checkpointRef } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
+import { openRates } from "../../../../shared/cli/inspection/rates.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { openDetails } from "../../../../shared/deployments/page/detail.ts";
+import type { Prices } from "../../../../shared/kube/prices.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../host/stand.ts";
 
@@ -26,7 +28,7 @@ const post = (simulator: Simulator, at: string, object: object): void => {
 };
 
 /** A cluster with one application, a board that has seen it, and the reads of the application. */
-const open = (sparkConf: Readonly<Record<string, string>> = {}) => {
+const open = (sparkConf: Readonly<Record<string, string>> = {}, prices?: Prices) => {
   const simulator = openSimulator({ start: Date.parse("2026-11-02T08:00:00Z"), crds });
   post(simulator, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "team-a" } });
   const { metadata: _, ...rest } = application("NEW");
@@ -53,7 +55,8 @@ const open = (sparkConf: Readonly<Record<string, string>> = {}) => {
       return sent.send(request);
     },
   };
-  return { simulator, board, reads, details: openDetails({ transport, table: undefined }, board) };
+  const rates = openRates(transport, prices, () => 0);
+  return { simulator, board, reads, details: openDetails({ transport, table: undefined }, board, { rates }) };
 };
 
 describe("details of the page", () => {
@@ -77,6 +80,31 @@ describe("details of the page", () => {
       detail?.lanes.map(({ id, up, end, cores, gib, lost, reason }) => [id, up, end, cores, gib, lost, reason]),
       [[2, created + 5_000, created + 65_000, 2, 4, true, "memory"]],
     );
+  });
+
+  test("have prices only where they are set, and those of the nodes of its pods", async () => {
+    const byNode = {
+      currency: "EUR",
+      core: 1,
+      gib: 0.5,
+      nodes: [{ labels: { capacity: "spot" }, core: 0.1, gib: 0.05 }],
+    };
+    const { simulator, board, details } = open({}, byNode);
+    const metadata = { name: "spot-1", labels: { capacity: "spot" } };
+    post(simulator, "/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata });
+    for (const node of ["spot-1", "unknown"])
+      board.see({
+        ...{ apiVersion: "v1", kind: "Pod", spec: { nodeName: node, containers: [] } },
+        metadata: {
+          ...{ name: `pod-${node}`, namespace: "team-a", uid: node, resourceVersion: "1" },
+          labels: { "sparkoperator.k8s.io/app-name": "etl", "spark-role": "executor", "spark-exec-id": "1" },
+        },
+      });
+    assert.deepEqual((await details(named))?.prices, {
+      ...{ currency: "EUR", usual: [1, 0.5], isByNode: true },
+      nodes: { "spot-1": [0.1, 0.05] },
+    });
+    assert.equal((await open().details(named))?.prices, undefined);
   });
 
   test("viewers at the same time share one read, and an unchanged application is not read again at once", async () => {

@@ -3,6 +3,7 @@
  * the language of each.
  */
 import type { Heading, Panel } from "./panel.ts";
+import { sparkPanels } from "./spark-panels.ts";
 
 export const panels: readonly (Panel | Heading)[] = [
   { id: 1, row: "At a glance" },
@@ -145,95 +146,7 @@ export const panels: readonly (Panel | Heading)[] = [
     unit: "ops",
     lines: [{ ask: "rate", name: "rekindle_updates_total", by: "outcome", a: "second", legend: "{{outcome}}" }],
   },
-  { id: 14, row: "Spark" },
-  {
-    id: 15,
-    title: "Applications an hour",
-    page: "screen=overview",
-    shape: "graph",
-    width: 8,
-    unit: "short",
-    lines: [
-      { ask: "increase", name: "spark_application_submit_count", within: "1h", legend: "submitted" },
-      { ask: "increase", name: "spark_application_success_count", within: "1h", legend: "completed" },
-      { ask: "increase", name: "spark_application_failure_count", within: "1h", legend: "failed" },
-      { ask: "increase", name: "spark_application_failed_submission_count", within: "1h", legend: "refused" },
-    ],
-  },
-  {
-    id: 16,
-    title: "From creation to submission",
-    page: "q=kind:spark",
-    shape: "graph",
-    width: 8,
-    unit: "s",
-    lines: [
-      { ask: "quantile", name: "spark_application_submit_latency_seconds_histogram", of: 0.5, legend: "p50" },
-      { ask: "quantile", name: "spark_application_submit_latency_seconds_histogram", of: 0.99, legend: "p99" },
-    ],
-  },
-  {
-    id: 17,
-    title: "From creation to the driver's start",
-    page: "q=kind:spark",
-    shape: "graph",
-    width: 8,
-    unit: "s",
-    lines: [
-      { ask: "quantile", name: "spark_application_start_latency_seconds_histogram", of: 0.5, legend: "p50" },
-      { ask: "quantile", name: "spark_application_start_latency_seconds_histogram", of: 0.99, legend: "p99" },
-    ],
-  },
-  {
-    id: 18,
-    title: "Executors lost a minute",
-    split: "by reason",
-    note: "What each reason means stands in infra/docs/reference/losses.md.",
-    page: "screen=recovery",
-    shape: "graph",
-    width: 6,
-    unit: "short",
-    lines: [{ ask: "rate", name: "rekindle_executor_losses_total", by: "reason", a: "minute", legend: "{{reason}}" }],
-  },
-  {
-    id: 33,
-    title: "Core-seconds of executors an hour",
-    note: "Requested cores times the time that ended executors ran. What was lost is at most that of lost executors.",
-    page: "q=kind:spark",
-    shape: "graph",
-    width: 6,
-    unit: "short",
-    lines: [
-      { ask: "increase", name: "rekindle_executor_core_seconds_total", within: "1h", legend: "all" },
-      { ask: "increase", name: "rekindle_lost_core_seconds_total", within: "1h", legend: "lost" },
-    ],
-  },
-  {
-    id: 19,
-    title: "Executors",
-    page: "q=kind:spark",
-    shape: "graph",
-    width: 6,
-    unit: "short",
-    lines: [
-      { ask: "gauge", name: "spark_executor_running_count", summed: true, legend: "running" },
-      { ask: "increase", name: "spark_executor_failure_count", within: "1h", legend: "failed in an hour" },
-      { ask: "increase", name: "spark_executor_success_count", within: "1h", legend: "completed in an hour" },
-    ],
-  },
-  {
-    id: 20,
-    title: "Mean time of a run",
-    note: "From submission to its end.",
-    page: "q=kind:spark",
-    shape: "graph",
-    width: 6,
-    unit: "s",
-    lines: [
-      { ask: "mean", name: "spark_application_success_execution_time_seconds", legend: "completed" },
-      { ask: "mean", name: "spark_application_failure_execution_time_seconds", legend: "failed" },
-    ],
-  },
+  ...sparkPanels,
   { id: 21, row: "Volcano" },
   {
     id: 22,

@@ -59,6 +59,26 @@ export const ownFigures = [
     kind: "counter",
   },
   {
+    name: "rekindle_executor_gib_seconds_total",
+    help: "Requested GiB of memory of ended executors times the seconds that they ran",
+    kind: "counter",
+  },
+  {
+    name: "rekindle_lost_gib_seconds_total",
+    help: "The same of lost executors: at most this was lost",
+    kind: "counter",
+  },
+  {
+    name: "rekindle_executor_cost_total",
+    help: "Money for ended executors, where the setting `prices` is set",
+    kind: "counter",
+  },
+  {
+    name: "rekindle_lost_cost_total",
+    help: "The same of lost executors: at most this was lost",
+    kind: "counter",
+  },
+  {
     name: "rekindle_decisions_stopped_total",
     help: "Decisions that took more than their budget: their objects are in quarantine",
     kind: "counter",
@@ -77,6 +97,10 @@ export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], rea
   rekindle_executor_losses_total: ["reason"],
   rekindle_executor_core_seconds_total: ["namespace"],
   rekindle_lost_core_seconds_total: ["namespace"],
+  rekindle_executor_gib_seconds_total: ["namespace"],
+  rekindle_lost_gib_seconds_total: ["namespace"],
+  rekindle_executor_cost_total: ["namespace", "currency"],
+  rekindle_lost_cost_total: ["namespace", "currency"],
   rekindle_decisions_stopped_total: [],
   rekindle_recovery_errors_total: [],
 };

@@ -24,9 +24,6 @@ const freshMs = 300_000;
 /** The most nodes that are remembered. */
 const mostNodes = 20_000;
 
-/** Without the right to list nodes, no node is known. */
-const isRefused = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 403;
-
 /** Opens the prices, without a request; undefined where none are set. `now`: ms. */
 export const openRates = (transport: Transport, prices: Prices | undefined, now: () => number): Rates | undefined => {
   if (prices === undefined) return undefined;
@@ -46,7 +43,8 @@ export const openRates = (transport: Transport, prices: Prices | undefined, now:
           forgetOldest(known, mostNodes);
         }
     } catch (cause) {
-      if (!isRefused(cause)) throw cause;
+      // Without the right to list nodes, or without an answer, the nodes that are known stay known.
+      if (!(cause instanceof ApiError)) throw cause;
     } finally {
       reading = undefined;
     }

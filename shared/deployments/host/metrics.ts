@@ -4,6 +4,7 @@
  * exists.
  */
 import { type Family, openMetrics, openProcessMetrics } from "../../adapters/telemetry/metrics.ts";
+import type { Rates } from "../../cli/inspection/rates.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { Message } from "../../core/key.ts";
@@ -113,7 +114,30 @@ export const withProcess = (scrape: () => Promise<Scrape>): (() => Promise<Scrap
   };
 };
 
+/** By the name of a metric of usage: the metric of its money, and what its amounts are. */
+const pricedAs: Readonly<Record<string, readonly [name: string, of: keyof Rates["usual"]]>> = {
+  rekindle_executor_core_seconds_total: ["rekindle_executor_cost_total", "core"],
+  rekindle_executor_gib_seconds_total: ["rekindle_executor_cost_total", "gib"],
+  rekindle_lost_core_seconds_total: ["rekindle_lost_cost_total", "core"],
+  rekindle_lost_gib_seconds_total: ["rekindle_lost_cost_total", "gib"],
+};
+
+/** Adds the money for what samples of usage count, by the price of their node, or else the usual one. */
+export const withCosts = (measures: readonly MetricSample[], rates: Rates | undefined): readonly MetricSample[] => {
+  if (rates === undefined) return measures;
+  const costs = measures.flatMap(({ name, value, of }): readonly MetricSample[] => {
+    const [cost, what] = pricedAs[name] ?? [];
+    if (cost === undefined || what === undefined) return [];
+    const { namespace = "", node } = of;
+    const { [what]: rate } = rates.on(node) ?? rates.usual;
+    return [{ do: "count", name: cost, value: (value / 3_600) * rate, of: { namespace, currency: rates.currency } }];
+  });
+  return [...measures, ...costs];
+};
+
 type Parts = {
+  /** Undefined: no prices are set. */
+  readonly rates?: Rates | undefined;
   readonly naming: Naming;
   readonly transport: Transport;
   readonly hints?: Records["hints"];
@@ -173,8 +197,8 @@ export const openMetering = (parts: Parts): Metering => {
   const families = familiesFor(parts.naming);
   const { meter: count, render, contentType } = openMetrics(families);
   const lasting = openLasting(families.map(({ figure }) => figure));
-  const meter: Meter = (measures) => count(lasting.past(measures));
-  const { now } = parts;
+  const { now, rates } = parts;
+  const meter: Meter = (measures) => count(lasting.past(withCosts(measures, rates)));
   const ready = new WeakMap<Message, number>();
   const measure = async <E extends { readonly did: string }>(
     messages: readonly Message[],
@@ -212,7 +236,10 @@ export const openMetering = (parts: Parts): Metering => {
         await measure(delivery.messages, () => called);
         return await called;
       },
-    scrape: async () => ({ text: await render(lasting.among(await censusOf(parts))), type: contentType }),
+    scrape: async () => {
+      await rates?.refresh();
+      return { text: await render(lasting.among(await censusOf(parts))), type: contentType };
+    },
   };
 };
 

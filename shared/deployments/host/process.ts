@@ -9,6 +9,7 @@ import { clusterFromRecord, findCluster, whyUnreachable } from "../../adapters/k
 import { takingTurns } from "../../adapters/kubernetes/turns.ts";
 import { pinoReport } from "../../adapters/telemetry/log.ts";
 import type { Identify } from "../../api/callers.ts";
+import { openRates } from "../../cli/inspection/rates.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { digest, type Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
@@ -114,13 +115,14 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
     const journal = journalIn(configuration);
     const page = secret === undefined ? undefined : openHostPage(configuration, transport, secret, report);
+    const rates = page?.rates ?? openRates(transport, configuration.prices, () => performance.now());
     const see = page === undefined ? writers.see : seenBy(writers.see, page.board.see);
     await work(
       process,
       configuration,
       {
         ...settingsOf(process, configuration, transport),
-        ...{ lookout, see, listening, journal, gone: page?.board.gone, recorded: page?.board.recorded },
+        ...{ lookout, rates, see, listening, journal, gone: page?.board.gone, recorded: page?.board.recorded },
       },
       { trigger: secret, page },
     );

@@ -9,6 +9,7 @@ import { startWorkers, type Workers, wholly } from "../../adapters/embedded/work
 import { type Received, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
 import { calm } from "../../adapters/telemetry/log.ts";
 import { openTelemetry, type Telemetry } from "../../adapters/telemetry/tracing.ts";
+import type { Rates } from "../../cli/inspection/rates.ts";
 import type { Transport } from "../../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../core/key.ts";
 import type { Resource, Stored } from "../../core/object.ts";
@@ -167,6 +168,8 @@ export type HostSettings = {
   readonly queueCommandNamespaces?: readonly string[];
   /** Names of metrics; absent: upstream's defaults. */
   readonly naming?: Naming;
+  /** Absent: no prices are set. */
+  readonly rates?: Rates | undefined;
   /** Steps at once. */
   readonly concurrency: number;
   /** Steps that may submit at once. */
@@ -284,11 +287,14 @@ const tellingSaves = (checkpoints: Checkpoints, recorded: HostSettings["recorded
  * uncounted transport.
  */
 const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telemetry: Telemetry) => {
-  const { naming = upstreamNaming, cluster, timing, place = { in: "kubernetes" } } = settings;
+  const { naming = upstreamNaming, rates, cluster, timing, place = { in: "kubernetes" } } = settings;
   const home = settings.home === undefined ? {} : { home: settings.home };
   const around = { transport: settings.transport, cluster, ...home, timeoutMs: timing.requestTimeoutMs };
   const { hints } = openRecords(place, around);
-  const metering = openMetering({ naming, transport: settings.transport, hints, namespaceScope, now: Date.now });
+  const metering = openMetering({
+    ...{ naming, rates, transport: settings.transport, hints, namespaceScope },
+    now: Date.now,
+  });
   const transport = telemetry.transport(metering.counted(settings.transport));
   const { checkpoints } = openRecords(place, { ...around, transport });
   return { metering, transport, checkpoints: tellingSaves(checkpoints, settings.recorded), hints };

@@ -86,10 +86,15 @@ export type FunctionFigure = {
 
 const namesOfJobs = "each job would be a metric of its own on the bill; `GET /metrics` of the function `api` has it";
 
+const noPrices =
+  "functions read no prices; core-seconds and GiB-seconds times a price, in metric math, are the same without Spot";
+
 /** Metrics that no function sends, each with the reason. */
 const absent: Readonly<Record<string, string>> = {
   volcano_job_completed_phase_count: namesOfJobs,
   volcano_job_failed_phase_count: namesOfJobs,
+  rekindle_executor_cost_total: noPrices,
+  rekindle_lost_cost_total: noPrices,
   rekindle_api_requests_total: "each request would be a line of its own; the audit log of the API server has them",
 };
 

@@ -8,7 +8,7 @@ import type { Key } from "../../core/key.ts";
 import type { Figure, Labels, MetricSample } from "../../core/metric.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { lossReasons } from "../executors/losses.ts";
+import { lossReasons, losses as lossTable } from "../executors/losses.ts";
 import type { Memory } from "./state/memory.ts";
 
 const app = "spark_application";
@@ -147,22 +147,38 @@ export const gaugesOf = (object: Stored): readonly MetricSample[] => {
   ];
 };
 
-type Ran = NonNullable<Memory["executors"]>["ran"];
+type Ran = Partial<Pick<NonNullable<Memory["executors"]>, "ran" | "lifetimes">>;
 
-/** The samples of executors that have ended since the save before. */
-const usageOf = (
-  driver: Memory["driver"],
-  namespace: string,
-  before: Ran = [0, 0],
-  now: Ran = before,
-): readonly MetricSample[] => {
-  const cores = (driver?.needs?.[2] ?? 0) / 1_000;
-  const counted = (name: string, seconds: number): readonly MetricSample[] =>
-    seconds * cores > 0 ? [{ do: "count", name, value: seconds * cores, of: { namespace } }] : [];
-  return [
-    ...counted("rekindle_executor_core_seconds_total", now[0] - before[0]),
-    ...counted("rekindle_lost_core_seconds_total", now[1] - before[1]),
-  ];
+/** Seconds of executors that have ended, of which some were lost. */
+type Ended = { readonly node: string; readonly all: number; readonly lost: number };
+
+/** The executors that have ended since the save before: by node, and on node "" those that the record has only as a sum. */
+const endedSince = (before: Ran, now: Ran): readonly Ended[] => {
+  const known = new Set(before.lifetimes?.map(([id]) => id));
+  const kept = (now.lifetimes ?? []).flatMap(([id, , up, end, node, reason]): readonly Ended[] => {
+    const all = known.has(id) || up < 0 ? 0 : end - up;
+    return all === 0 ? [] : [{ node, all, lost: lossTable[reason].hasEvent ? all : 0 }];
+  });
+  const sum = (of: "all" | "lost"): number => kept.reduce((total, one) => total + one[of], 0);
+  const [all, lost] = [0, 1].map((at) => (now.ran?.[at] ?? 0) - (before.ran?.[at] ?? 0));
+  return [...kept, { node: "", all: (all ?? 0) - sum("all"), lost: (lost ?? 0) - sum("lost") }];
+};
+
+/** The samples of executors that have ended since the save before. Their node is no label: it has a price. */
+const usageOf = (driver: Memory["driver"], namespace: string, before: Ran, now: Ran): readonly MetricSample[] => {
+  const [, , milli = 0, mebi = 0] = driver?.needs ?? [];
+  const amounts = [
+    ["core", milli / 1_000],
+    ["gib", mebi / 1_024],
+  ] as const;
+  const counted = (name: string, value: number, node: string): readonly MetricSample[] =>
+    value > 0 ? [{ do: "count", name, value, of: { namespace, node } }] : [];
+  return endedSince(before, now).flatMap(({ node, all, lost }) =>
+    amounts.flatMap(([what, amount]) => [
+      ...counted(`rekindle_executor_${what}_seconds_total`, all * amount, node),
+      ...counted(`rekindle_lost_${what}_seconds_total`, lost * amount, node),
+    ]),
+  );
 };
 
 /** The samples of a save: each loss is counted when it is recorded, which happens once. */
@@ -177,5 +193,5 @@ export const measuresOfSave = (
     const more = (now?.lost?.[reason] ?? 0) - (then?.lost?.[reason] ?? 0);
     return more > 0 ? [{ do: "count", name: "rekindle_executor_losses_total", value: more, of: { reason } }] : [];
   });
-  return [...losses, ...usageOf(after.driver, namespace, then?.ran, now?.ran)];
+  return [...losses, ...usageOf(after.driver, namespace, then ?? {}, now ?? {})];
 };

@@ -78,6 +78,14 @@ export const pageMutants: readonly Mutant[] = [
     tests: ["test/unit/cli/inspection/rates.test.ts"],
   },
   {
+    name: "cost-of-an-executor-counts-twice",
+    promise: "the metrics of usage and money count an executor once",
+    file: "shared/spark/application/metrics.ts",
+    find: "known.has(id) || up < 0 ? 0",
+    replace: "up < 0 ? 0",
+    tests: ["test/unit/spark/application/metrics.test.ts"],
+  },
+  {
     name: "page-end-with-the-driver-is-a-loss",
     promise: "an executor that ended with its driver is not marked as lost",
     file: `${folder}/lanes.ts`,

@@ -206,6 +206,7 @@ describe("the dashboard of CloudWatch", () => {
     assert.deepEqual(missing, [
       "Requests to the API server a second",
       "Requests that were not answered as wished",
+      "Money for executors an hour",
       "Jobs that ended and still stand",
     ]);
   });

@@ -130,18 +130,39 @@ test("losses are counted at the save that records them, by reason, and from zero
   assert.deepEqual(counted(memory(1, { memory: 2 }), memory(1, { memory: 2 })), []);
 });
 
-test("a save counts the core-seconds of executors that have ended since the save before", () => {
-  const memory = (attempt: number, ran: [number, number]) =>
+describe("a save", () => {
+  type Ran = Pick<NonNullable<Memory["executors"]>, "ran" | "lifetimes">;
+  const memory = (attempt: number, ran: Ran) =>
     remembered({
       driver: { ...driver, attempt, needs: [1_000, 1_408, 500, 2_048] },
-      executors: { attempt, ran },
+      executors: { attempt, ...ran },
     });
+  const sum = (all: number, lost: number): Ran => ({ ran: [all, lost] });
   const counted = (before: Memory | undefined, after: Memory) =>
-    measuresOfSave(before, after, { namespace: "team-a" }).map(({ name, value, of }) => [name, value, of["namespace"]]);
-  const all = ["rekindle_executor_core_seconds_total", 50, "team-a"];
-  const lost = ["rekindle_lost_core_seconds_total", 30, "team-a"];
-  assert.deepEqual(counted(undefined, memory(1, [100, 60])), [all, lost]);
-  assert.deepEqual(counted(memory(1, [100, 60]), memory(1, [200, 60])), [all]);
-  assert.deepEqual(counted(memory(1, [100, 60]), memory(2, [100, 60])), [all, lost]);
-  assert.deepEqual(counted(memory(1, [100, 60]), memory(1, [100, 60])), []);
+    measuresOfSave(before, after, { namespace: "team-a" }).map(({ name, value, of }) => [name, value, of]);
+  const usage = (node: string, all: number, lost: number) => {
+    const of = { namespace: "team-a", node };
+    const samples = [
+      ["rekindle_executor_core_seconds_total", all * 0.5, of],
+      ["rekindle_lost_core_seconds_total", lost * 0.5, of],
+      ["rekindle_executor_gib_seconds_total", all * 2, of],
+      ["rekindle_lost_gib_seconds_total", lost * 2, of],
+    ] as const;
+    return samples.filter(([, value]) => value > 0);
+  };
+
+  test("counts the core-seconds and GiB-seconds of executors that have ended since the save before", () => {
+    assert.deepEqual(counted(undefined, memory(1, sum(100, 60))), usage("", 100, 60));
+    assert.deepEqual(counted(memory(1, sum(100, 60)), memory(1, sum(200, 60))), usage("", 100, 0));
+    assert.deepEqual(counted(memory(1, sum(100, 60)), memory(2, sum(100, 60))), usage("", 100, 60));
+    assert.deepEqual(counted(memory(1, sum(100, 60)), memory(1, sum(100, 60))), []);
+  });
+
+  test("counts them by node where the record keeps their lifetimes, each once", () => {
+    const first: NonNullable<Ran["lifetimes"]>[number] = [1, 0, 10, 70, "spot-1", "node"];
+    const before = { ran: [60, 60], lifetimes: [first] } satisfies Ran;
+    const after = { ran: [190, 60], lifetimes: [first, [2, 0, 0, 100, "n2", "finished"]] } satisfies Ran;
+    assert.deepEqual(counted(undefined, memory(1, before)), usage("spot-1", 60, 60));
+    assert.deepEqual(counted(memory(1, before), memory(1, after)), [...usage("n2", 100, 0), ...usage("", 30, 0)]);
+  });
 });

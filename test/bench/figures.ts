@@ -1,16 +1,21 @@
 /** The figures of a benchmark and their format: `name value unit (aim X[, missed])`. */
 
-export type Figure = {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  /** The highest acceptable value; a miss is reported and is not a failure. */
-  readonly aim?: number;
-  /** The least that the same work takes, measured in the same run by bare requests, in the same unit. */
-  readonly floor?: number;
-};
+import * as z from "zod";
 
-const rounded = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2));
+export const figureShape = z.object({
+  name: z.string(),
+  value: z.number(),
+  unit: z.string(),
+  /** The highest acceptable value; a miss is reported and is not a failure. */
+  aim: z.number().exactOptional(),
+  /** The least that the same work takes, measured in the same run by bare requests, in the same unit. */
+  floor: z.number().exactOptional(),
+});
+
+export type Figure = Readonly<z.infer<typeof figureShape>>;
+
+export const rounded = (value: number): string =>
+  value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2);
 
 export const figureLine = ({ name, value, unit, aim }: Figure): string => {
   const goal = aim === undefined ? "" : ` (aim ${aim}${value > aim ? ", missed" : ""})`;

@@ -5,9 +5,9 @@ import { parseArgs } from "node:util";
 import { type Figure, figureLine } from "./figures.ts";
 import { benchWhole, parts } from "./whole.ts";
 
-const help = `npm run bench [-- --parts NAME,NAME] [--json FILE]
+const help = `npm run bench [-- --parts NAME,NAME] [--publish] [--json FILE]
   all parts (${Object.keys(parts).join(", ")}), or those named, each in a process of its own: a table with
-  the floor of each figure that has one, and how loaded the machine was
+  the floor of each figure that has one, and how loaded the machine was; --publish writes the figures into README
 
 npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | elastic | fairness [--count N] | page | job [--count N] | gang [--count N] [--json FILE]
 
@@ -109,6 +109,7 @@ const main = async (): Promise<number> => {
       profile: { type: "string" },
       part: { type: "string" },
       parts: { type: "string" },
+      publish: { type: "boolean", default: false },
       admission: { type: "boolean", default: false },
       gang: { type: "string", default: "scheduler" },
       update: { type: "string" },
@@ -116,7 +117,8 @@ const main = async (): Promise<number> => {
     },
   });
   if (positionals.length === 0 && !values.help) {
-    await benchWhole(values.parts?.split(",") ?? Object.keys(parts), values.json);
+    const results = { json: values.json, publishes: values.publish };
+    await benchWhole(values.parts?.split(",") ?? Object.keys(parts), results);
     return Number(process.exitCode ?? 0);
   }
   if (positionals[0] === "guard" && !values.help)

@@ -21,6 +21,7 @@ import { ensure } from "../real/setup/ensure.ts";
 import { sparkPi } from "../support/pi.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched } from "./flow.ts";
+import { bareSubmissions } from "./submit-floor.ts";
 
 export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 
@@ -78,6 +79,12 @@ const defaulted = async (api: Api): Promise<number> => {
   return items.filter(({ spec }) => spec["restartPolicy"] !== undefined).length;
 };
 
+/** Removes the webhooks of the host, which has ended. */
+const withoutWebhooks = async (api: Api): Promise<void> => {
+  for (const plural of ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"])
+    await api.call("DELETE", `/apis/admissionregistration.k8s.io/v1/${plural}`);
+};
+
 /** Throws when work was wrong or missing; slowness is only reported. */
 export const benchSubmit = async (count: number, admission: boolean): Promise<readonly Figure[]> => {
   await ensure(["go"]);
@@ -111,8 +118,12 @@ export const benchSubmit = async (count: number, admission: boolean): Promise<re
     if (new Set(there).size !== count || there.length !== count) throw new Error("not one driver per application");
     const code = await host.stop();
     if (code !== 0) throw new Error(`the host ended with ${code}; its log is ${log}`);
+    if (admission) await withoutWebhooks(cluster.api);
+    const floor = await bareSubmissions(cluster.api, count);
     return [
-      { name: `submit.${count}.until-all-drivers`, value: seconds, unit: "s", aim: 30 },
+      { name: `submit.${count}.until-all-drivers`, value: seconds, unit: "s", aim: 30, floor },
+      { name: `submit.${count}.bare-POSTs`, value: floor, unit: "s" },
+      { name: `submit.${count}.over-bare-POSTs`, value: seconds / floor, unit: "times", aim: 1.3 },
       {
         name: "submit.host-cpu-per-application",
         value: ((after.cpu - before.cpu) * 1_000) / count,

@@ -9,7 +9,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import { conclude, tallyOf } from "../../infra/tally.ts";
 import { columns } from "../../shared/cli/io/text.ts";
-import type { Figure } from "./figures.ts";
+import { type Figure, figureShape } from "./figures.ts";
+import { publish, quietShare } from "./published.ts";
 
 /** The arguments of each part, in the order of their costs. */
 export const parts: Readonly<Record<string, readonly string[]>> = {
@@ -28,20 +29,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   page: ["page"],
 };
 
-/** Above this share of other processes a part's times are too long: a quiet machine has less. */
-const quietShare = 0.05;
-
-const shape = z.object({
-  figures: z.array(
-    z.object({
-      name: z.string(),
-      value: z.number(),
-      unit: z.string(),
-      aim: z.number().optional(),
-      floor: z.number().optional(),
-    }),
-  ),
-});
+const shape = z.object({ figures: z.array(figureShape) });
 
 export type Part = {
   readonly name: string;
@@ -83,12 +71,7 @@ const exitOf = (args: readonly string[]): Promise<number> =>
     child.once("exit", (code) => resolve(code ?? 1));
   });
 
-const figuresIn = (file: string): readonly Figure[] =>
-  shape.parse(JSON.parse(readFileSync(file, "utf8"))).figures.map(({ aim, floor, ...figure }) => ({
-    ...figure,
-    ...(aim === undefined ? {} : { aim }),
-    ...(floor === undefined ? {} : { floor }),
-  }));
+const figuresIn = (file: string): readonly Figure[] => shape.parse(JSON.parse(readFileSync(file, "utf8"))).figures;
 
 const measured = async (name: string, dir: string): Promise<Part> => {
   const file = join(dir, `${name}.json`);
@@ -116,8 +99,15 @@ export const rowsOf = (figures: readonly Figure[]): readonly (readonly string[])
 const loadText = ({ name, seconds, others }: Part): string =>
   `${name}: ${seconds.toFixed(0)} s, ${others < quietShare ? "on a quiet machine" : `beside other processes, which took ${(100 * others).toFixed(0)} % of the processors: its times are too long`}`;
 
-/** Measures the parts of these names, prints the table, and writes all as data where a file is given. */
-export const benchWhole = async (names: readonly string[], json: string | undefined): Promise<void> => {
+type Results = {
+  /** The file that gets all as data. */
+  readonly json: string | undefined;
+  /** Whether README gets the figures. */
+  readonly publishes: boolean;
+};
+
+/** Measures the parts of these names, and prints the table. Figures are published only if no part failed. */
+export const benchWhole = async (names: readonly string[], { json, publishes }: Results): Promise<void> => {
   const unknown = names.filter((name) => parts[name] === undefined);
   if (unknown.length > 0) throw new Error(`no part ${unknown.join(", ")}: ${Object.keys(parts).join(", ")}`);
   const dir = mkdtempSync(join(tmpdir(), "rekindle-bench-"));
@@ -129,7 +119,9 @@ export const benchWhole = async (names: readonly string[], json: string | undefi
       console.log(part.ok ? loadText(part) : `${name}: failed after ${part.seconds.toFixed(0)} s`);
     }
     console.log(`\n${columns(rowsOf(found.flatMap(({ figures }) => figures)))}`);
-    const details = { measuredAt: new Date().toISOString(), processors: availableParallelism(), parts: found };
+    const measuredAt = new Date().toISOString();
+    if (publishes && found.every(({ ok }) => ok)) publish(found, measuredAt);
+    const details = { measuredAt, processors: availableParallelism(), parts: found };
     conclude(tallyOf(found), json === undefined ? undefined : { file: json, details });
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -1,0 +1,45 @@
+/** The figures in README are those of `published.json`. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { type Published, publishedFigures, withFigures } from "./published.ts";
+
+const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+
+const fairness = (value: number, others: number): Published => ({
+  fairness: {
+    ...{ measuredAt: "2026-01-01T00:00:00.000Z", others },
+    figures: [
+      { name: "fairness.ten-alone", value: 90, unit: "ms" },
+      { name: "fairness.ten-while-10000-are-created", value, unit: "ms", aim: 180 },
+      { name: "fairness.ten-behind-10000", value: 95.25, unit: "ms" },
+    ],
+  },
+});
+
+const rowOf = (text: string): string | undefined =>
+  text.split("\n").find((line) => line.startsWith("| `npm run bench -- fairness` |"));
+
+test("README has the figures that were measured last", () => {
+  assert.ok(Object.keys(publishedFigures()).length > 0);
+  assert.equal(withFigures(readme, publishedFigures()), readme);
+});
+
+test("a row has the figures of its part, and says how loaded the machine was", () => {
+  const quiet = rowOf(withFigures(readme, fairness(123.4, 0.01)));
+  assert.match(quiet ?? "", /after 90\.0 ms alone, 123 ms while .* and 95\.3 ms behind these \|$/);
+  const loaded = rowOf(withFigures(readme, fairness(123.4, 0.12)));
+  assert.match(loaded ?? "", /behind these; other processes took 12 % of the processors \|$/);
+});
+
+test("a figure that is missing, and a row that README lacks, are errors", () => {
+  const lacking = fairness(100, 0);
+  const { fairness: part } = lacking;
+  assert.ok(part);
+  assert.throws(() => withFigures(readme, { fairness: { ...part, figures: part.figures.slice(1) } }), {
+    message: "the part fairness has no figure fairness.ten-alone",
+  });
+  assert.throws(() => withFigures("# Rekindle\n", lacking), {
+    message: "README has no row for npm run bench -- fairness",
+  });
+});

@@ -1,0 +1,102 @@
+/**
+ * The figures of benchmarks in README. `npm run bench -- --parts NAME,NAME --publish` measures parts, keeps their figures
+ * in `published.json`, and writes the rows of README from all that it has.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { type Figure, figureShape, rounded } from "./figures.ts";
+
+const entry = z.object({
+  /** ISO 8601. */
+  measuredAt: z.string(),
+  /** The share of the processors' time that other processes took. */
+  others: z.number(),
+  figures: z.array(figureShape),
+});
+
+const published = z.record(z.string(), entry);
+
+export type Published = z.infer<typeof published>;
+
+/** Above this share of other processes a part's times are too long: a quiet machine has less. */
+export const quietShare = 0.05;
+
+type Row = {
+  readonly part: string;
+  readonly command: string;
+  /** `of` returns a figure with its unit. */
+  readonly sentence: (of: (name: string) => string) => string;
+};
+
+const rows: readonly Row[] = [
+  {
+    part: "submit",
+    command: "npm run bench -- submit --admission",
+    sentence: (of) =>
+      `1,000 SparkApplications at once, with webhooks and quotas: all drivers after ${of("submit.1000.until-all-drivers")}, where bare requests take ${of("submit.1000.bare-POSTs")} for the same objects; ${of("submit.host-cpu-per-application")} CPU each`,
+  },
+  {
+    part: "recovery",
+    command: "npm run bench -- recovery",
+    sentence: (of) =>
+      `a visible executor loss is replaced after ${of("recovery.visible-to-POST.p50")} (median) and ${of("recovery.visible-to-POST.p99")} (99 %); list, read and create alone take ${of("recovery.bare-LIST-GET-POST.p50")} and ${of("recovery.bare-LIST-GET-POST.p99")}`,
+  },
+  {
+    part: "restart",
+    command: "npm run bench -- restart",
+    sentence: (of) =>
+      `a host starts among 10,000 applications: ${of("restart.10000.writes")}, ${of("restart.10000.host-cpu")} CPU, ${of("restart.10000.host-peak-rss")}`,
+  },
+  {
+    part: "fairness",
+    command: "npm run bench -- fairness",
+    sentence: (of) =>
+      `ten applications of one tenant have their drivers after ${of("fairness.ten-alone")} alone, ${of("fairness.ten-while-10000-are-created")} while another tenant creates 10,000, and ${of("fairness.ten-behind-10000")} behind these`,
+  },
+];
+
+const inSentence = ({ value, unit }: Figure): string => `${rounded(value)} ${unit}`;
+
+const figureIn =
+  (part: string, figures: readonly Figure[]) =>
+  (name: string): string => {
+    const figure = figures.find((one) => one.name === name);
+    if (figure === undefined) throw new Error(`the part ${part} has no figure ${name}`);
+    return inSentence(figure);
+  };
+
+const startOf = ({ command }: Row): string => `| \`${command}\` |`;
+
+/** Returns README with the rows of all figures that are published. Throws where README lacks the row of a part. */
+export const withFigures = (readme: string, all: Published): string => {
+  const lines = readme.split("\n");
+  for (const row of rows) {
+    const measured = all[row.part];
+    if (measured === undefined) continue;
+    const at = lines.findIndex((line) => line.startsWith(startOf(row)));
+    if (at === -1) throw new Error(`README has no row for ${row.command}`);
+    const load =
+      measured.others < quietShare
+        ? ""
+        : `; other processes took ${Math.round(100 * measured.others)} % of the processors`;
+    lines[at] = `${startOf(row)} ${row.sentence(figureIn(row.part, measured.figures))}${load} |`;
+  }
+  return lines.join("\n");
+};
+
+const file = join(import.meta.dirname, "published.json");
+const readmeFile = join(import.meta.dirname, "../../README.md");
+
+export const publishedFigures = (): Published => published.parse(JSON.parse(readFileSync(file, "utf8")));
+
+type Measured = { readonly name: string; readonly others: number; readonly figures: readonly Figure[] };
+
+/** Keeps the figures of these parts in place of their earlier ones, and writes README's rows. */
+export const publish = (parts: readonly Measured[], measuredAt: string): void => {
+  const all = publishedFigures();
+  for (const { name, others, figures } of parts) all[name] = { measuredAt, others, figures: [...figures] };
+  const readme = withFigures(readFileSync(readmeFile, "utf8"), all);
+  writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
+  writeFileSync(readmeFile, readme);
+};

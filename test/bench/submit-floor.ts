@@ -1,0 +1,74 @@
+/**
+ * The floor of `bench -- submit`: the objects that the applications and their host created, created once more by bare
+ * requests in another namespace.
+ */
+import * as z from "zod";
+import type { Api } from "../real/cluster/api.ts";
+
+const inOrder = [
+  { path: "apis/sparkoperator.k8s.io/v1beta2", plural: "sparkapplications" },
+  { path: "apis/rekindle.dev/v1alpha1", plural: "checkpoints" },
+  { path: "api/v1", plural: "services" },
+  { path: "api/v1", plural: "configmaps" },
+  { path: "api/v1", plural: "pods" },
+] as const;
+
+const from = "default";
+const into = "floor";
+
+const list = z.object({
+  items: z.array(
+    z.looseObject({ metadata: z.looseObject({ name: z.string(), uid: z.string() }), status: z.unknown().optional() }),
+  ),
+});
+
+type Item = z.infer<typeof list>["items"][number];
+type Post = { readonly collection: string; readonly object: object };
+
+/** The name of an application in the name of its object: `bench-17` in `bench-17-driver` and in `sparkapplication.bench-17`. */
+const applicationIn = (name: string): string | undefined => /\bbench-\d+/.exec(name)?.[0];
+
+/** Returns an object without what the API server adds; a service gets a new address. */
+const bare = ({ metadata, status: _, ...item }: Item): object => {
+  const { name, labels, annotations } = metadata;
+  const spec = z.looseObject({}).parse(item["spec"] ?? {});
+  const { clusterIP: _1, clusterIPs: _2, ...kept } = spec;
+  return { ...item, metadata: { name, labels, annotations }, ...(item["spec"] === undefined ? {} : { spec: kept }) };
+};
+
+/** Returns the requests of each application in their order: itself, its record, then the objects of its driver. */
+const postsOf = async (api: Api): Promise<readonly (readonly Post[])[]> => {
+  const posts = new Map<string, Post[]>();
+  for (const { path, plural } of inOrder) {
+    const { items } = list.parse((await api.call("GET", `/${path}/namespaces/${from}/${plural}`)).body);
+    for (const item of items) {
+      const application = applicationIn(item.metadata.name);
+      if (application === undefined) continue;
+      const post = { collection: `/${path}/namespaces/${into}/${plural}`, object: bare(item) };
+      posts.set(application, [...(posts.get(application) ?? []), post]);
+    }
+  }
+  return [...posts.values()];
+};
+
+const sent = async (api: Api, { collection, object }: Post): Promise<void> => {
+  const reply = await api.call("POST", collection, object);
+  if (reply.status !== 201) throw new Error(`the floor's ${collection}: ${JSON.stringify(reply.body)}`);
+};
+
+/** Returns the seconds until the last object exists, 16 applications at a time. The host must have ended. */
+export const bareSubmissions = async (api: Api, count: number): Promise<number> => {
+  const posts = await postsOf(api);
+  const total = posts.reduce((sum, { length }) => sum + length, 0);
+  if (posts.length !== count || total < count * inOrder.length)
+    throw new Error(`the floor found ${posts.length} applications with ${total} objects in all`);
+  await api.call("POST", "/api/v1/namespaces", { metadata: { name: into } });
+  await api.call("POST", `/api/v1/namespaces/${into}/serviceaccounts`, { metadata: { name: "spark" } });
+  const waiting = posts.values();
+  const began = performance.now();
+  const worker = async (): Promise<void> => {
+    for (const application of waiting) for (const post of application) await sent(api, post);
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+  return (performance.now() - began) / 1_000;
+};

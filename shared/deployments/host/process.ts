@@ -171,7 +171,7 @@ const admit = async (process: Process, configuration: Configuration, { transport
     process.warn("admission is not served in a dry run: to register it is a write");
     return undefined;
   }
-  const { openAdmission } = await import("../admission/host.ts");
+  const { openAdmission } = await import("../admission/process.ts");
   const admission = await openAdmission(configuration, transport, report);
   process.print(`rekindle host: serving admission on port ${admission.port}`);
   return admission;

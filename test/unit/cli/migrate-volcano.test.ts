@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parse } from "yaml";
 import type { Obj } from "../../../shared/core/object.ts";
-import { register } from "../../../shared/deployments/admission/host.ts";
+import { register } from "../../../shared/deployments/admission/process.ts";
 import { resourceGroups } from "../../../shared/kube/resource-groups.ts";
 import { reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { givenCertificates } from "../../../../shared/deployments/admission/host.ts";
+import { givenCertificates } from "../../../../shared/deployments/admission/process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-certificates-"));
 after(() => rmSync(folder, { recursive: true }));

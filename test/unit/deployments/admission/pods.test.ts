@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import { admissionApp } from "../../../../shared/deployments/admission/app.ts";
 import { openAdmissionApp } from "../../../../shared/deployments/admission/function.ts";
-import { register } from "../../../../shared/deployments/admission/host.ts";
+import { register } from "../../../../shared/deployments/admission/process.ts";
 import { podsWrittenTo } from "../../../../shared/kube/admission.ts";
 import { resourceGroups } from "../../../../shared/kube/resource-groups.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";

@@ -11,7 +11,7 @@ import {
   register,
   serveAdmission,
   sharedCertificates,
-} from "../../../../shared/deployments/admission/host.ts";
+} from "../../../../shared/deployments/admission/process.ts";
 import { openCaller } from "../../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { freePort } from "../../../support/port.ts";

@@ -8,7 +8,7 @@ import { mergeObject, request } from "../../../../shared/adapters/kubernetes/req
 import type { Transport } from "../../../../shared/core/http.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { admissionApp } from "../../../../shared/deployments/admission/app.ts";
-import { register } from "../../../../shared/deployments/admission/host.ts";
+import { register } from "../../../../shared/deployments/admission/process.ts";
 import { surroundingsOf } from "../../../../shared/deployments/admission/surroundings.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { queues } from "../../../../shared/volcano/schema/resource.ts";

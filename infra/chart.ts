@@ -4,7 +4,7 @@
  * with the reason.
  */
 import * as z from "zod";
-import { functionGrants } from "../shared/cli/installation/manifests.ts";
+import { functionGrants } from "../shared/cli/installation/function-rights.ts";
 import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
 import { yamlText } from "../shared/cli/io/documents.ts";
 import { fieldsOf } from "../shared/core/json.ts";

@@ -1,5 +1,5 @@
 /** NATS for the overlay of infra/kubernetes: its server, the rights of its clients, and the scaling of its workers. */
-import { accountOf } from "../shared/cli/installation/manifests.ts";
+import { accountOf } from "../shared/cli/installation/function-rights.ts";
 import { containerSecurity, fenceOf, podSecurity } from "../shared/cli/installation/objects.ts";
 import { named, ours } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";

@@ -1,5 +1,5 @@
 /** Functions as containers, for `infra/kubernetes` and the chart, beside the installation of the host. */
-import { accountOf, functionGrants } from "../shared/cli/installation/manifests.ts";
+import { accountOf, functionGrants } from "../shared/cli/installation/function-rights.ts";
 import {
   containerSecurity,
   deploymentOf,

@@ -2,18 +2,7 @@
 import { Command } from "commander";
 import type { Obj } from "../../core/object.ts";
 import { type Family, families, familyOf, features } from "../../kube/resources.ts";
-import {
-  crdsText,
-  featuresNamed,
-  flagsKept,
-  functionsText,
-  keptFlags,
-  manifestsText,
-  type Part,
-  podRulesIn,
-  policiesText,
-  webhooksText,
-} from "../installation/manifests.ts";
+import { crdsText, featuresNamed, flagsKept, functionsText, keptFlags, manifestsText, type Part, podRulesIn, policiesText, webhooksText } from "../installation/manifests.ts";
 import { featureNeeds } from "../installation/roles.ts";
 import { connected, onCluster } from "../io/options.ts";
 import { Refused, type Tools, type Where } from "../io/tools.ts";

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import { functionNames } from "../../../shared/cli/installation/manifests.ts";
+import { functionNames } from "../../../shared/cli/installation/function-rights.ts";
 import { features } from "../../../shared/kube/resources.ts";
 import type { ControlPlane } from "../cluster/controlplane.ts";
 

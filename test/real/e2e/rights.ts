@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { functionRules } from "../../../shared/cli/installation/manifests.ts";
+import { functionRules } from "../../../shared/cli/installation/function-rights.ts";
 import {
   certificateRules,
   hostRules,

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { functionSettingValues } from "../../../infra/chart.ts";
 import { dispatched, onDispatch } from "../../../infra/workloads.ts";
-import { functionGrants } from "../../../shared/cli/installation/manifests.ts";
+import { functionGrants } from "../../../shared/cli/installation/function-rights.ts";
 import { settingsFor } from "../../../shared/deployments/settings/read.ts";
 import { fileName, namesFor, variableName } from "../../../shared/deployments/settings/table.ts";
 import { samples } from "../../support/setting-samples.ts";

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { shownKinds } from "../../../shared/api/read-schemas.ts";
-import { functionGrants } from "../../../shared/cli/installation/manifests.ts";
+import { functionGrants } from "../../../shared/cli/installation/function-rights.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import { apiApp } from "../../../shared/deployments/api/app.ts";
 import { openApi } from "../../../shared/deployments/api/function.ts";

@@ -9,7 +9,7 @@ import { describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { generated } from "../../../infra/generated.ts";
-import { functionNames, functionRules } from "../../../shared/cli/installation/manifests.ts";
+import { functionNames, functionRules } from "../../../shared/cli/installation/function-rights.ts";
 import {
   hostRules,
   lookoutRules,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { mergeObject, request } from "../../../../shared/adapters/kubernetes/requests.ts";
-import { functionGrants } from "../../../../shared/cli/installation/manifests.ts";
+import { functionGrants } from "../../../../shared/cli/installation/function-rights.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { openReconcile } from "../../../../shared/deployments/reconcile/function.ts";
 import { namespaces } from "../../../../shared/kube/resources.ts";

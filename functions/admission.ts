@@ -12,8 +12,7 @@ const wiring = once(async () => handle(await openAdmissionApp(process.env)));
 export const handler = async (event: LambdaEvent) => (await wiring())(event);
 
 if (import.meta.main) {
-  const { serveUntil } = await import("../shared/deployments/http/process.ts");
+  const { admitUntil } = await import("../shared/deployments/admission/function.ts");
   const { stopped } = await import("../shared/deployments/http/server.ts");
-  const { settingsFor } = await import("../shared/deployments/settings/read.ts");
-  await serveUntil(settingsFor("admission", process.env), await openAdmissionApp(process.env), stopped());
+  await admitUntil(process.env, stopped());
 }

@@ -11,7 +11,7 @@ import { fieldsOf } from "../shared/core/json.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
 import { fileName, namesFor, rowOf, type SettingName, variableName } from "../shared/deployments/settings/table.ts";
-import { families, features } from "../shared/kube/resources.ts";
+import { type Family, families, features } from "../shared/kube/resources.ts";
 import { plain } from "./kustomize.ts";
 import { dispatched, onDispatch } from "./workloads.ts";
 
@@ -82,15 +82,28 @@ const addedRoles = (choice: string, more: Functions, scope: Functions = {}) => {
   });
 };
 
+/** The roles that admission brings to the dispatcher. */
+const admissionRoles = (chosen: readonly Family[]) => {
+  const before = new Set(functionRoles({ families: chosen }).map(nameOf));
+  return functionRoles({ families: chosen, admission: true }).filter((object) => !before.has(nameOf(object)));
+};
+
 /** Roles in a place, of functions that look after the namespace `jobs`. */
 const rolesIn = (place: string, more: Functions = {}) =>
   functionRoles({ namespaces: [jobs], ...more }).filter(({ metadata }) => metadata.namespace === place);
 
-const onCalls = onDispatch({ namespace: release, image: "@image@" });
+const calledPlace = { namespace: release, image: "@image@" };
+
+const onCalls = onDispatch(calledPlace);
+
+const onCallsWithAdmission = onDispatch(calledPlace, { admission: true });
+
+const isWorkload = (object: Obj): boolean => !isRole(object) && object.kind !== "ServiceAccount";
 
 /** The objects of functions that a dispatcher calls, for `mode: functions`. */
 const functionObjects = {
-  functions: onCalls.filter((object) => !isRole(object) && object.kind !== "ServiceAccount"),
+  functions: onCalls.filter(isWorkload),
+  "functions-with-admission": onCallsWithAdmission.filter(isWorkload),
   "functions-accounts": onCalls.filter(({ kind }) => kind === "ServiceAccount"),
   "functions-roles": functionRoles({}),
   ...Object.fromEntries(families.map((family) => [`functions-roles-${family}`, functionRoles({ families: [family] })])),
@@ -105,12 +118,18 @@ const functionObjects = {
       [`functions-feature-${feature}-namespace`, addedRoles(feature, { features: [feature] }, { namespaces: [jobs] })],
     ]),
   ),
+  ...Object.fromEntries(
+    [families, ...families.map((family) => [family])].map((chosen) => [
+      `functions-admission${chosen.length === 1 ? `-${chosen[0]}` : ""}`,
+      admissionRoles(chosen),
+    ]),
+  ),
   "functions-nodes": addedRoles("nodes", { nodes: true }),
   "functions-selection": addedRoles("selection", { namespaceSelector: "a=b" }),
 };
 
 const objects = {
-  host: installed({}).filter((object) => !isRole(object) && object.kind !== "ServiceAccount"),
+  host: installed({}).filter(isWorkload),
   "host-with-admission": [...admissionHost, ...installed({}).filter(({ kind }) => kind === "Service")],
   account: installed({}).filter(({ kind }) => kind === "ServiceAccount"),
   ...rightsOf({}, ""),
@@ -315,7 +334,8 @@ const readInFunctions = [...new Set(dispatched.flatMap((name) => namesFor(name))
 
 /** Settings that the chart passes on unchanged to functions. */
 export const functionSettingValues: readonly SettingName[] = readInFunctions.filter(
-  (name) => isValue(name) && reasonOf(name, "functionsOverlay") === undefined,
+  (name) =>
+    isValue(name) && reasonOf(name, "functionsOverlay") === undefined && reference[name].absent?.helm === undefined,
 );
 
 /** Variables that mean something in each mode; the templates refuse another one. */

@@ -10,7 +10,7 @@ import { yamlStream, yamlText } from "../shared/cli/io/documents.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { type Family, families, familyOf } from "../shared/kube/resources.ts";
 import { settingsMap } from "./settings-maps.ts";
-import { besideLambda, onDispatch, onKnative, onNats } from "./workloads.ts";
+import { besideLambda, onDispatch, onKnative, onNats, type Place } from "./workloads.ts";
 
 type File = { readonly path: string; readonly text: string };
 
@@ -74,6 +74,16 @@ const ofFamily = (image: string, crds: readonly Obj[], chosen: Family): Folder =
   more: { patches: crds.filter((crd) => isOther(crd, chosen)).map(without) },
 });
 
+type Objects = (place: Place, choice: { readonly admission: boolean }) => readonly Obj[];
+
+/** Functions in the cluster: an overlay without admission, and one with it. */
+const inCluster = (place: Place, name: string, objects: Objects): readonly Folder[] =>
+  [false, true].map((admission) => ({
+    folder: `overlays/${name}${admission ? "-admission" : ""}`,
+    on: below,
+    files: { [`${name}.yaml`]: objects(place, { admission }) },
+  }));
+
 export const kustomizations = (image: string, crds: readonly Obj[]): readonly File[] => {
   const place = { namespace, image };
   return [
@@ -92,8 +102,8 @@ export const kustomizations = (image: string, crds: readonly Obj[]): readonly Fi
     { folder: "overlays/host", on: below, files: { "host.yaml": [...hostOnly(image), hostSettings()] } },
     ...families.map((family) => ofFamily(image, crds, family)),
     { folder: "overlays/lambda", on: below, files: { "lambda.yaml": besideLambda(place) } },
-    { folder: "overlays/knative", on: below, files: { "knative.yaml": onKnative(place) } },
-    { folder: "overlays/dispatch", on: below, files: { "dispatch.yaml": onDispatch(place) } },
-    { folder: "overlays/nats", on: below, files: { "nats.yaml": onNats(place) } },
+    ...inCluster(place, "knative", onKnative),
+    ...inCluster(place, "dispatch", onDispatch),
+    ...inCluster(place, "nats", onNats),
   ].flatMap(written);
 };

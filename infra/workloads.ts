@@ -1,6 +1,9 @@
 /** Functions as containers, for `infra/kubernetes` and the chart, beside the installation of the host. */
 import { accountOf, functionGrants } from "../shared/cli/installation/function-rights.ts";
 import {
+  admissionPort,
+  admissionService,
+  admissionVariables,
   containerSecurity,
   deploymentOf,
   fenceOf,
@@ -15,6 +18,11 @@ import { natsPorts, natsServer, natsUrlIn, scaledByQueue } from "./nats.ts";
 import { settingsMap } from "./settings-maps.ts";
 
 export type Place = { readonly namespace: string; readonly image: string };
+
+/** Whether a function of the cluster serves admission and registers it. */
+type WithAdmission = { readonly admission: boolean };
+
+const withoutAdmission: WithAdmission = { admission: false };
 
 /** Name of the ConfigMap of settings, and of the Secret with those that are secret. */
 const settings = "rekindle-functions";
@@ -198,27 +206,57 @@ const urlOf = (what: string, { namespace }: Place): string =>
 /** The time limit of a call: that of a step, and the 40 s that the dispatcher adds. */
 const callSeconds = 60;
 
-/** Two dispatchers at once are harmless: one of them holds the lease. */
-const dispatching = (place: Place): readonly Obj[] => {
+/** Two dispatchers at once are harmless: one of them holds the lease. Each of them serves admission, if any does. */
+const dispatching = (place: Place, { admission }: WithAdmission): readonly Obj[] => {
   const { namespace } = place;
   const name = accountOf("dispatch");
   const base = { name, namespace, account: name, strategy: "RollingUpdate" } as const;
   // A standby is not ready, and a rolling update would wait for it for ever.
-  const { readinessProbe, ...plain } = container("dispatch", place);
+  const { readinessProbe, ports, ...plain } = container("dispatch", place);
   const ready = { ...readinessProbe, httpGet: { ...readinessProbe.httpGet, path: "/healthz" } };
+  const open = admission ? [...ports, admissionPort] : ports;
   return [
-    deploymentOf({ ...base, container: { ...plain, readinessProbe: ready } }),
+    deploymentOf({ ...base, container: { ...plain, ports: open, readinessProbe: ready } }),
     serviceOf(name, namespace),
-    fenceOf(name, namespace, [8080], knativePorts),
+    ...(admission ? [admissionService(namespace, name)] : []),
+    fenceOf(
+      name,
+      namespace,
+      open.map(({ containerPort }) => containerPort),
+      knativePorts,
+    ),
+  ];
+};
+
+/** Alive and ready while it answers over HTTPS: a kubelet accepts a certificate of an authority that it does not know. */
+const admissionProbe = { httpGet: { path: "/healthz", port: admissionPort.name, scheme: "HTTPS" }, timeoutSeconds: 3 };
+
+/** The admission function as a process that makes its certificate and registers itself. */
+const admitting = (place: Place): readonly Obj[] => {
+  const { namespace } = place;
+  const name = accountOf("admission");
+  const { env, ports, startupProbe, livenessProbe, readinessProbe, ...plain } = container("admission", place);
+  const secure = {
+    ...plain,
+    env: env.slice(0, 1),
+    ports: [admissionPort],
+    livenessProbe: { ...admissionProbe, periodSeconds: livenessProbe.periodSeconds },
+    readinessProbe: { ...admissionProbe, periodSeconds: readinessProbe.periodSeconds },
+  };
+  return [
+    deploymentOf({ name, namespace, account: name, strategy: "RollingUpdate", container: secure }),
+    admissionService(namespace, name),
+    fenceOf(name, namespace, [admissionPort.containerPort]),
   ];
 };
 
 /** Settings of all functions, for the user to change: queues first. */
-const settingsOf = (namespace: string): Obj =>
+const settingsOf = (namespace: string, given: Readonly<Record<string, string>> = {}): Obj =>
   settingsMap("functionsOverlay", {
     name: settings,
     namespace,
     given: {
+      ...given,
       AWS_REGION: "eu-west-1",
       REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-keys.fifo",
       REKINDLE_DELAY_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-timers",
@@ -235,17 +273,23 @@ export const besideLambda = (place: Place): readonly Obj[] => [
 ];
 
 /** All functions in the cluster: HTTP functions scale with their requests, functions that poll a queue keep running. */
-export const onKnative = (place: Place): readonly Obj[] => [
+export const onKnative = (place: Place, { admission } = withoutAdmission): readonly Obj[] => [
   ...functionGrants({
     ...place,
-    functions: ["forward", "reconcile", "resync", "deliver", "api", "admission", "submitter"],
+    admission,
+    functions: [
+      ...["forward", "reconcile", "resync", "deliver", "api"],
+      ...(admission ? ["admission"] : []),
+      "submitter",
+    ],
   }),
   bareAccount("wake", place.namespace),
-  settingsOf(place.namespace),
+  settingsOf(place.namespace, admission ? admissionVariables(place.namespace) : {}),
   ...["forward", "reconcile", "wake", "deliver"].flatMap((what) => running(what, place)),
   scheduled("resync", "*/5 * * * *", place),
   fenceOf(accountOf("resync"), place.namespace, []),
-  ...["api", "admission"].map((what) => served(what, place)),
+  served("api", place),
+  ...(admission ? admitting(place) : []),
   ...submitting(place),
 ];
 
@@ -253,17 +297,18 @@ export const onKnative = (place: Place): readonly Obj[] => [
 export const dispatched = ["dispatch", "reconcile", "deliver"] as const;
 
 /** A dispatcher with the queue inside, and functions that it calls: they run only while they are called. */
-export const onDispatch = (place: Place): readonly Obj[] => [
-  ...functionGrants({ ...place, functions: dispatched }),
+export const onDispatch = (place: Place, { admission } = withoutAdmission): readonly Obj[] => [
+  ...functionGrants({ ...place, admission, functions: dispatched }),
   settingsMap("functionsOverlay", {
     name: settings,
     namespace: place.namespace,
     given: {
+      ...(admission ? admissionVariables(place.namespace) : {}),
       REKINDLE_CALL_URLS: ["reconcile", "deliver"].map((what) => `${what}=${urlOf(what, place)}`).join(","),
       REKINDLE_HOME: place.namespace,
     },
   }),
-  ...dispatching(place),
+  ...dispatching(place, { admission }),
   ...["reconcile", "deliver"].map((what) =>
     served(what, place, { containerConcurrency: 10, timeoutSeconds: callSeconds }),
   ),
@@ -281,12 +326,17 @@ const onQueue = (what: string, place: Place): readonly Obj[] => {
 };
 
 /** NATS in the cluster, functions that send to it, and workers that run while messages wait there. */
-export const onNats = (place: Place): readonly Obj[] => [
-  ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "deliver", "api"] }),
+export const onNats = (place: Place, { admission } = withoutAdmission): readonly Obj[] => [
+  ...functionGrants({
+    ...place,
+    admission,
+    functions: [...["forward", "reconcile", "resync", "deliver", "api"], ...(admission ? ["admission"] : [])],
+  }),
   settingsMap("functionsOverlay", {
     name: settings,
     namespace: place.namespace,
     given: {
+      ...(admission ? admissionVariables(place.namespace) : {}),
       REKINDLE_NATS_URL: natsUrlIn(place),
       REKINDLE_HOME: place.namespace,
     },
@@ -295,6 +345,7 @@ export const onNats = (place: Place): readonly Obj[] => [
   ...natsServer(place),
   ...["forward", "reconcile", "deliver", "api"].flatMap((what) => onQueue(what, place)),
   serviceOf(accountOf("api"), place.namespace),
+  ...(admission ? admitting(place) : []),
   scheduled("resync", "*/5 * * * *", place),
   fenceOf(accountOf("resync"), place.namespace, [], [natsPorts.client]),
   scaledByQueue("reconcile", "rekindle-keys", place),

@@ -2,7 +2,18 @@
 import { Command } from "commander";
 import type { Obj } from "../../core/object.ts";
 import { type Family, families, familyOf, features } from "../../kube/resources.ts";
-import { crdsText, featuresNamed, flagsKept, functionsText, keptFlags, manifestsText, type Part, podRulesIn, policiesText, webhooksText } from "../installation/manifests.ts";
+import {
+  crdsText,
+  featuresNamed,
+  flagsKept,
+  functionsText,
+  keptFlags,
+  manifestsText,
+  type Part,
+  podRulesIn,
+  policiesText,
+  webhooksText,
+} from "../installation/manifests.ts";
 import { featureNeeds } from "../installation/roles.ts";
 import { connected, onCluster } from "../io/options.ts";
 import { Refused, type Tools, type Where } from "../io/tools.ts";
@@ -177,7 +188,10 @@ const withScope = (command: Command, version: string): Command =>
 
 const withAdmission = (command: Command): Command =>
   command
-    .option("--admission", "the host serves admission webhooks, too, and registers them")
+    .option(
+      "--admission",
+      "the host serves admission webhooks, too, and registers them; with --functions: dispatch or admission does",
+    )
     .option("--admission-url <url>", "only the webhook configurations, for an admission function at this https:// URL")
     .option("--admission-queue-gate", "admission gates pods that ask for it until their queue has room")
     .option(

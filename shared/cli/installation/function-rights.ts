@@ -5,6 +5,7 @@
 import type { Obj } from "../../core/object.ts";
 import { type Family, type Feature, families, features } from "../../kube/resources.ts";
 import {
+  certificateRules,
   featureRulesOf,
   type Grantee,
   grant,
@@ -149,7 +150,12 @@ type Functions = {
   readonly features?: readonly Feature[] | undefined;
   /** True: nodes that are about to go are looked up and cordoned. */
   readonly nodes?: boolean | undefined;
+  /** True: the dispatcher and the admission function may register the webhooks that they serve. */
+  readonly admission?: boolean | undefined;
 };
+
+/** The functions that can serve admission and register it. */
+export const admittingFunctions: readonly string[] = ["dispatch", "admission"];
 
 /** The step that takes a notice from the queue finds the node and cordons it. */
 const needsNodes = (name: string): boolean => name === "reconcile";
@@ -162,6 +168,16 @@ const leaseGrants = (name: string, namespace: string): readonly Obj[] =>
   name === "dispatch"
     ? grant({ name: "rekindle-lease", within: namespace, rules: leaseRules, to: granteesOf(name, namespace) })
     : [];
+
+/** What admission needs beside the rights of its function: webhook configurations, its certificate, quotas, queues. */
+const admissionGrants = (name: string, namespace: string, chosen: readonly Family[]): readonly Obj[] => {
+  if (!admittingFunctions.includes(name)) return [];
+  const to = granteesOf(name, namespace);
+  return [
+    ...grant({ name: `${accountOf(name)}-registration`, within: undefined, rules: registrationRulesOf(chosen), to }),
+    ...grant({ name: `${accountOf(name)}-certificate`, within: namespace, rules: certificateRules, to }),
+  ];
+};
 
 /** True of a rule for objects that have no namespace, or for those of all namespaces: no Role in a namespace grants it. */
 const isOfCluster = (one: Rule): boolean =>
@@ -206,6 +222,7 @@ export const functionGrants = ({
   families: chosen = families,
   features: wanted = [],
   nodes = false,
+  admission = false,
 }: Functions): readonly Obj[] => {
   const rulesByName = functionRulesOf(chosen, wanted);
   return functions.flatMap((name) => {
@@ -221,6 +238,7 @@ export const functionGrants = ({
       { apiVersion: "v1", kind: "ServiceAccount", metadata: named(accountOf(name), namespace) },
       ...rights,
       ...leaseGrants(name, namespace),
+      ...(admission ? admissionGrants(name, namespace, chosen) : []),
     ];
   });
 };

@@ -13,7 +13,7 @@ import { configMaps, type Family, type Feature, families, features as known } fr
 import { selectorOf } from "../../kube/selector.ts";
 import { yamlText } from "../io/documents.ts";
 import { Refused, type Session } from "../io/tools.ts";
-import { functionGrants, functionNames } from "./function-rights.ts";
+import { admittingFunctions, functionGrants, functionNames } from "./function-rights.ts";
 import { type Installation, namespaceOf, objectsOf } from "./objects.ts";
 import type { Places } from "./policies/policy.ts";
 import { policyObjects } from "./policies.ts";
@@ -105,6 +105,7 @@ type FunctionsRequest = {
   readonly namespaceSelector?: string | undefined;
   readonly nodes?: boolean | undefined;
   readonly features?: readonly Feature[] | undefined;
+  readonly admission?: boolean | undefined;
 } & Chosen;
 
 /** Accounts and roles of functions; `manifestsText` prints those of the host. */
@@ -115,6 +116,8 @@ export const functionsText = ({ functions, ...where }: FunctionsRequest, kept: r
   const wrong = wanted.find((name) => !functionNames.includes(name));
   if (wrong !== undefined)
     throw new Refused(`${JSON.stringify(wrong)} is no function with rights: ${functionNames.join(", ")}`);
+  if (where.admission === true && !wanted.some((name) => admittingFunctions.includes(name)))
+    throw new Refused(`--admission: ${admittingFunctions.join(" or ")} serves it: name one of them in --functions`);
   return stream(
     [namespaceOf(where.namespace), ...functionGrants({ ...where, functions: wanted }), ...kept].map(yamlText),
   );

@@ -28,7 +28,7 @@ const name = "rekindle-admission";
 
 const port = 9443;
 
-const admissionPort = { name: "admission", containerPort: port, protocol: "TCP" } as const;
+export const admissionPort = { name: "admission", containerPort: port, protocol: "TCP" } as const;
 
 const podArgs = ({ queueGate, groups }: PodRules): readonly string[] => [
   ...(queueGate ? ["--admission-queue-gate"] : []),
@@ -45,6 +45,17 @@ const admissionArgs = (namespace: string, pods: PodRules = noPodRules): readonly
   ...podArgs(pods),
 ];
 
+/** The variables of a function that serves admission at its Service and registers it. */
+export const admissionVariables = (namespace: string) => ({
+  REKINDLE_ADMISSION: "true",
+  REKINDLE_ADMISSION_LISTEN: `0.0.0.0:${port}`,
+  REKINDLE_ADMISSION_REACH: `${namespace}/${name}`,
+  REKINDLE_ADMISSION_SECRET: `${namespace}/${name}`,
+  REKINDLE_ADMISSION_QUOTA: "true",
+});
+
+const app = (name: string) => ({ "app.kubernetes.io/name": name });
+
 type Place = {
   readonly namespace: string;
   readonly host: boolean;
@@ -52,13 +63,13 @@ type Place = {
   readonly families?: readonly Family[] | undefined;
 };
 
-const service = ({ namespace, host }: Place): Obj => ({
+/** The Service at which the API server calls admission; `pods` undefined: its endpoints come from elsewhere. */
+export const admissionService = (namespace: string, pods: string | undefined): Obj => ({
   apiVersion: "v1",
   kind: "Service",
   metadata: named(name, namespace),
   spec: {
-    // Without a host in the cluster the Service selects no pods: its endpoints come from elsewhere.
-    ...(host ? { selector: { "app.kubernetes.io/name": "rekindle" } } : {}),
+    ...(pods === undefined ? {} : { selector: app(pods) }),
     ports: [{ name: "https", port: 443, targetPort: port, protocol: "TCP" }],
   },
 });
@@ -66,7 +77,7 @@ const service = ({ namespace, host }: Place): Obj => ({
 const admissionObjects = (place: Place): readonly Obj[] => {
   const to = [{ name: account, namespace: place.namespace }];
   return [
-    service(place),
+    admissionService(place.namespace, place.host ? "rekindle" : undefined),
     ...grant({ name, within: undefined, rules: registrationRulesOf(place.families ?? families), to }),
     ...grant({ name, within: place.namespace, rules: certificateRules, to }),
   ];
@@ -116,8 +127,6 @@ export type Workload = {
   /** Whether two may run while one is exchanged for the other. */
   readonly strategy: "Recreate" | "RollingUpdate";
 };
-
-const app = (name: string) => ({ "app.kubernetes.io/name": name });
 
 export const deploymentOf = ({
   name,

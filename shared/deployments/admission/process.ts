@@ -1,6 +1,7 @@
 /**
- * Admission inside a host: an HTTPS server with a certificate that it renews and keeps in a Secret, registered with
- * the API server. An error after its start is logged and tried again, and the host goes on running applications.
+ * Admission inside a process (a host, a dispatcher, or the admission function alone): an HTTPS server with a certificate
+ * that it renews and keeps in a Secret, registered with the API server. An error after its start is logged and tried
+ * again, and the process goes on.
  */
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";
@@ -22,7 +23,7 @@ import { sparkApplications } from "../../spark/schema/resource.ts";
 import { jobs } from "../../volcano/schema/resource.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { requestListener } from "../http/process.ts";
-import type { Configuration } from "../settings/table.ts";
+import type { Settings } from "../settings/table.ts";
 import { type Admits, admissionApp } from "./app.ts";
 import { quotasOf, surroundingsOf } from "./surroundings.ts";
 
@@ -306,9 +307,17 @@ const namesOf = (reach: Reach): readonly string[] => {
   return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`];
 };
 
+/** The settings that say how admission is served, registered and limited. */
+type AdmissionSettings = Pick<
+  Settings<"admission">,
+  | ("admissionReach" | "admissionSecret" | "admissionCertificates" | "admissionListen")
+  | ("admissionQuota" | "admissionQueueGate" | "admissionResourceGroups")
+  | ("namespaces" | "namespaceSelector" | "families" | "selector")
+>;
+
 /** Serves admission and registers it with the API server. */
 export const openAdmission = (
-  configuration: Configuration,
+  configuration: AdmissionSettings,
   transport: Transport,
   report: Report,
 ): Promise<OpenAdmission> => {

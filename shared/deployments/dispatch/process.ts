@@ -1,6 +1,7 @@
 /**
  * The dispatcher as a process: it waits for its lease, dispatches while it holds it, and serves health, metrics and
- * triggers. A standby answers triggers with 503 and a time to come again, so that their senders try again.
+ * triggers. A standby answers triggers with 503 and a time to come again, so that their senders try again. With the
+ * setting `admission` every replica, also a standby, serves the webhooks.
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -125,6 +126,15 @@ const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => 
   };
 };
 
+/** Serves admission and registers it where the settings say so; its code is loaded only then. */
+const openAdmissionIf = async ({ settings, telemetry: { report }, transport }: ApiInput) => {
+  if (!settings.admission) return undefined;
+  const { openAdmission } = await import("../admission/process.ts");
+  const admission = await openAdmission(settings, transport, report);
+  report("info", "dispatch: serving admission", { port: admission.port });
+  return admission;
+};
+
 type Turns = {
   readonly lease: Lease;
   readonly start: () => Promise<Dispatching>;
@@ -170,6 +180,7 @@ export const dispatchUntil = async (env: Environment, stopped: Promise<void>): P
   const { report } = parts.telemetry;
   const trigger = openOptional(settings.triggerSecret, { report, setting: "triggerSecret" });
   await checkCallers(trigger);
+  const admission = await openAdmissionIf(parts);
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
   const holder = `${hostname()}_${randomUUID()}`;
@@ -191,6 +202,10 @@ export const dispatchUntil = async (env: Environment, stopped: Promise<void>): P
       active = now;
     },
   });
-  await Promise.all([serveUntil(settings, api, stopped), turning]);
-  parts.agents.close();
+  try {
+    await Promise.all([serveUntil(settings, api, stopped), turning]);
+  } finally {
+    await admission?.close();
+    parts.agents.close();
+  }
 };

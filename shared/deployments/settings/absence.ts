@@ -30,8 +30,7 @@ export const noPort = "Lambda calls a function without a port";
 export const inProcess = "its queue is inside the process";
 export const consumed =
   "a function acknowledges every message that it receives, so a message that it only read would be lost";
-export const asFunction =
-  "its URL has a certificate that stays valid: rekindle manifests --admission-url registers it once";
+export const byUrl = "its URL has a certificate that stays valid: rekindle manifests --admission-url registers it once";
 export const byFlag = "rekindle manifests --admission makes the objects that it needs";
 const ownPlace = "the proxy or function URL in front of the api function terminates TLS";
 export const keptWhole = "functions report each duration by itself, so percentiles need no buckets";
@@ -45,7 +44,7 @@ export const absentInFunctions = (reason: string) => ({ absent: { functions: rea
 export const absentInHost = (reason: string) => ({ absent: { host: reason } });
 export const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod } };
 export const processFunctionsOnly = { absent: { host: plainHttp, sam: noPort, functionsOverlay: ownPlace } };
-export const hostByFlags = { absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag } };
+export const admissionByObjects = { absent: { sam: byUrl, helm: asCertificate, hostOverlay: byFlag } };
 
 /** The caller of functions: a queue (SQS, or a process that polls SQS or NATS), or the dispatcher in its place. */
 export type FunctionCaller = "queue" | "dispatcher";

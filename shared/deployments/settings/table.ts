@@ -100,7 +100,8 @@ const queueing = ["host", "dispatch"] as const;
 const showing = [...queueing, "api"] as const;
 const hosts = ["host"] as const;
 const telling = [...hosts, "deliver"] as const;
-const admitting = [...hosts, "admission"] as const;
+/** Readers that may serve admission and register it. */
+const admitting = [...queueing, "admission"] as const;
 const everyStore = [...storing, "cli"] as const;
 const steppingOrCalling = [...stepping, "dispatch"] as const;
 const every = [...hosts, ...functionReaders] as const;
@@ -127,7 +128,7 @@ const rows = {
   },
   namespaces: { schema: namespaces, readers: looking, default: "" },
   namespaceSelector: { schema: labelSelector, readers: looking, default: "" },
-  families: { schema: chosenFamilies, readers: guarding, default: families.join(",") },
+  families: { schema: chosenFamilies, readers: [...guarding, "admission"], default: families.join(",") },
   selector: { schema: labelSelector, readers: looking, default: "" },
   checkpoints: { schema: () => place, readers: everyStore, default: "kubernetes" },
   home: { schema: namespace, readers: guarding, default: "rekindle" },
@@ -199,11 +200,11 @@ const rows = {
   output: { schema: () => choice("text", "json"), readers: hosts, default: "text" },
   takeOver: { schema: yes, readers: guarding, default: "false" },
   coexist: { schema: yes, readers: guarding, default: "false" },
-  admission: { schema: yes, readers: hosts, default: "false" },
-  admissionListen: { schema: address, readers: hosts, default: "0.0.0.0:9443", instead: "listen" },
-  admissionReach: { schema: reach, readers: hosts, default: "rekindle/rekindle-admission" },
-  admissionSecret: { schema: reference, readers: hosts, default: "rekindle/rekindle-admission" },
-  admissionCertificates: { schema: words, readers: hosts, instead: "tlsCertFile" },
+  admission: { schema: yes, readers: admitting, default: "false" },
+  admissionListen: { schema: address, readers: admitting, default: "0.0.0.0:9443" },
+  admissionReach: { schema: reach, readers: admitting, default: "rekindle/rekindle-admission" },
+  admissionSecret: { schema: reference, readers: admitting, default: "rekindle/rekindle-admission" },
+  admissionCertificates: { schema: words, readers: admitting },
   admissionPath: { schema: secretPath, readers: ["admission"], secret: true },
   admissionQuota: { schema: yes, readers: admitting, default: "false" },
   admissionQueueGate: { schema: yes, readers: admitting, default: "false" },

@@ -111,6 +111,22 @@ export const dispatcherMutants: readonly Mutant[] = [
     tests: ["test/unit/deployments/dispatch/start.test.ts"],
   },
   {
+    name: "admission-without-dispatcher",
+    promise: "a dispatcher, also a standby, serves admission and registers it where its settings say so",
+    file: "shared/deployments/dispatch/process.ts",
+    find: "  if (!settings.admission) return undefined;",
+    replace: '  if (settings.home !== "") return undefined;',
+    tests: ["test/unit/deployments/admission/registered.test.ts"],
+  },
+  {
+    name: "registration-granted-unasked",
+    promise: "no function may register webhooks unless the installation has admission",
+    file: "shared/cli/installation/function-rights.ts",
+    find: "...(admission ? admissionGrants(",
+    replace: '...(admission || name !== "" ? admissionGrants(',
+    tests: ["test/unit/cli/installation/manifests.test.ts"],
+  },
+  {
     name: "calls-without-lease",
     promise: "a dispatcher without the Lease begins no call",
     file: "shared/deployments/dispatch/start.ts",

@@ -14,12 +14,15 @@ import { differences, parsed, rendered, type Values, withoutDefinitions } from "
 
 const calledPlace = { namespace: "rekindle", image: "rekindle:0.1.0" };
 
-/** The chart's functions are those of the kustomize overlay `dispatch`. */
-const sameFunctions: Check = {
-  name: "the chart with mode: functions is the overlay dispatch",
+/** The chart's functions are those of the kustomize overlays `dispatch` and `dispatch-admission`. */
+const sameFunctions: readonly Check[] = [false, true].map((admission) => ({
+  name: `the chart with mode: functions is the overlay dispatch${admission ? "-admission if it enables the webhook" : ""}`,
   run: async () =>
-    differences(withoutDefinitions(await rendered({ mode: "functions" }, "rekindle")), parsed(onDispatch(calledPlace))),
-};
+    differences(
+      withoutDefinitions(await rendered({ mode: "functions", webhook: { enable: admission } }, "rekindle")),
+      parsed(onDispatch(calledPlace, { admission })),
+    ),
+}));
 
 const roleShape = z.object({
   kind: z.enum(["ClusterRole", "Role"]),
@@ -82,6 +85,14 @@ const functionRows: readonly FunctionRow[] = [
       controller: { families: ["spark"], rbac: { features: ["pod-http"] } },
     },
     rights: { namespaces: ["team-a"], families: ["spark"], features: ["pod-http"] },
+  },
+  {
+    name: "webhooks, a namespace and one family",
+    values: {
+      spark: { jobNamespaces: ["team-a"], ...withoutDrivers },
+      ...{ controller: { families: ["spark"] }, webhook: { enable: true } },
+    },
+    rights: { namespaces: ["team-a"], families: ["spark"], admission: true },
   },
   {
     name: "namespaces by labels, and nodes",
@@ -156,7 +167,7 @@ const rich: Values = {
 };
 
 export const functionChartChecks = (cluster: Cluster): readonly Check[] => [
-  sameFunctions,
+  ...sameFunctions,
   ...functionRows.map(sameRights),
   taken(cluster, "mode: functions", { mode: "functions" }, "rekindle"),
   taken(cluster, "mode: functions and what users set, in a namespace of theirs", rich, "batch-functions"),

@@ -143,12 +143,15 @@ const refused: readonly (readonly [values: Values, says: RegExp])[] = [
   [{ settings: { concurrency: 3 }, controller: { workers: 4 } }, /settings\.concurrency says what another value says/],
   [{ prometheus: { podMonitor: { create: true } } }, /this cluster has no PodMonitor; install/],
   [{ mode: "lambda" }, /mode': value must be one of/],
-  [{ mode: "functions", webhook: { enable: true } }, /webhook\.enable: mode: functions registers no webhooks/],
   [
     { mode: "functions", controller: { serviceAccount: { name: "mine" } } },
     /controller\.serviceAccount: with mode: functions each function has an account of its own/,
   ],
   [{ mode: "functions", settings: { queue: "nats" } }, /REKINDLE_QUEUE is not read with mode: functions/],
+  [
+    { mode: "functions", settings: { admissionListen: "0.0.0.0:1" } },
+    /settings': additional properties 'admissionListen' not allowed/,
+  ],
   [{ settings: { callUrls: "reconcile=http://a/" } }, /REKINDLE_CALL_URLS is not read with mode: host/],
 ];
 
@@ -199,6 +202,10 @@ const effective: readonly (readonly [values: Values, has: RegExp])[] = [
     /REKINDLE_METRICS_JOB_SUBMIT_LATENCY_BUCKETS\n\s+value: 1,2/,
   ],
   [{ controller: { featureGates: [{ name: "DefaultTimeToLive", enabled: true }] } }, /kind: Deployment/],
+  [
+    { mode: "functions", webhook: { enable: true, resourceQuotaEnforcement: { enable: false } } },
+    /REKINDLE_ADMISSION: "true"(.|\n)*REKINDLE_ADMISSION_QUOTA: "false"/,
+  ],
   [
     { settings: { leases: [], timeout: 4_000 } },
     /REKINDLE_LEASES\n\s+value: ""\n\s+- name: REKINDLE_TIMEOUT\n\s+value: "4000"/,

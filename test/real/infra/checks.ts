@@ -11,7 +11,8 @@ import { yamlChecks } from "./yaml.ts";
 /** The folders that users apply. */
 const folders = [
   ...["overlays/host", "overlays/host-spark", "overlays/host-volcano", "overlays/lambda", "overlays/knative"],
-  ...["overlays/dispatch", "overlays/nats", "drivers"],
+  ...["overlays/knative-admission", "overlays/dispatch", "overlays/dispatch-admission"],
+  ...["overlays/nats", "overlays/nats-admission", "drivers"],
 ] as const;
 
 const built = async (cluster: Cluster, folder: string): Promise<string> => {

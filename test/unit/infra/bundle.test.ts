@@ -28,8 +28,15 @@ describe("the bundle", () => {
     const { atOnce, ever } = loadedBy(meta, "admission");
     const parts = (inputs: readonly string[], wanted: RegExp) => inputs.filter((input) => wanted.test(input));
     assert.deepEqual(parts(atOnce.inputs, /adapters\/(sqs|kubernetes)|aws-sdk/), []);
-    assert.deepEqual(parts(ever.inputs, /adapters\/sqs|aws-sdk|peculiar/), []);
+    assert.deepEqual(parts(ever.inputs, /adapters\/sqs|aws-sdk/), []);
   });
+
+  for (const name of ["admission", "dispatch"])
+    test(`of ${name} loads what makes certificates only when it registers admission itself`, () => {
+      const { atOnce, ever } = loadedBy(meta, name);
+      assert.ok(!partsOf(atOnce.inputs).has("@peculiar/x509"));
+      assert.ok(partsOf(ever.inputs).has("@peculiar/x509"));
+    });
 
   test("of api loads what reads only when somebody reads: triggers come without it", () => {
     const { atOnce, ever } = loadedBy(meta, "api");

@@ -56,9 +56,15 @@ const natsServer = z.object({
 });
 
 const workloadOf = (file: string, object: unknown) =>
-  file.includes("overlays/nats/") && JSON.stringify(object).includes('"kind":"StatefulSet"')
+  file.includes("overlays/nats") && JSON.stringify(object).includes('"kind":"StatefulSet"')
     ? natsServer.safeParse(object)
     : workload.safeParse(object);
+
+const registration = z.object({
+  kind: z.literal("ClusterRoleBinding"),
+  roleRef: z.object({ name: z.string().endsWith("-registration") }),
+  subjects: z.array(z.object({ name: z.string() })),
+});
 
 const overlays = globSync("kubernetes/overlays/*/*.yaml", { cwd: root }).filter(
   (file) => !file.endsWith("kustomization.yaml"),
@@ -85,7 +91,7 @@ describe("what is applied to Kubernetes", () => {
   });
 
   test("each overlay has containers, and each of them is nobody's who could harm", () => {
-    assert.equal(overlays.length, 7);
+    assert.equal(overlays.length, 10);
     for (const file of overlays) {
       const found = documents(file).filter(isWorkload);
       assert.ok(found.length > 0, file);
@@ -93,17 +99,36 @@ describe("what is applied to Kubernetes", () => {
     }
   });
 
-  test("the overlay knative runs every function, and lambda and knative grant each that runs its rights", () => {
-    const knative = documents("kubernetes/overlays/knative/knative.yaml")
+  test("the overlay knative-admission runs every function, and grants each its rights", () => {
+    const knative = documents("kubernetes/overlays/knative-admission/knative.yaml")
       .filter(isWorkload)
       .map((one) => workload.parse(one).metadata.name);
     const functions = globSync("functions/*.ts", { cwd: new URL("..", root) })
       .map((file) => basename(file, ".ts"))
       .filter((name) => name !== "host" && name !== "cli" && name !== "dispatch");
     assert.deepEqual([...new Set(knative)].sort(), functions.map((name) => `rekindle-${name}`).sort());
-    const accounts = JSON.stringify(documents("kubernetes/overlays/knative/knative.yaml"));
+    const accounts = JSON.stringify(documents("kubernetes/overlays/knative-admission/knative.yaml"));
     for (const name of functions)
       assert.ok(accounts.includes(`"kind":"ServiceAccount","metadata":{"name":"rekindle-${name}"`), name);
+  });
+
+  test("no overlay lets a function register webhooks but those with admission, each the one that serves it", () => {
+    const registering = overlays.flatMap((file) =>
+      documents(file).flatMap((one) => {
+        const { data } = registration.safeParse(one);
+        return data === undefined ? [] : [`${file.split("/")[2]}: ${data.subjects[0]?.name}`];
+      }),
+    );
+    assert.deepEqual(registering.toSorted(), [
+      "dispatch-admission: rekindle-dispatch",
+      "knative-admission: rekindle-admission",
+      "nats-admission: rekindle-admission",
+    ]);
+    for (const file of overlays)
+      assert.equal(
+        JSON.stringify(documents(file)).includes("admissionregistration.k8s.io"),
+        file.includes("-admission/"),
+      );
   });
 
   for (const name of functionNames) {

@@ -226,9 +226,10 @@ describe("the overlay of the host", () => {
 
 describe("the overlays of functions", () => {
   const overlays = [
-    overlayOf("knative/knative.yaml"),
+    overlayOf("knative-admission/knative.yaml"),
     overlayOf("lambda/lambda.yaml"),
     overlayOf("dispatch/dispatch.yaml"),
+    overlayOf("dispatch-admission/dispatch.yaml"),
   ];
 
   test("hold each setting, or there is a reason", () => {
@@ -240,8 +241,9 @@ describe("the overlays of functions", () => {
 
   test("run every function in the cluster, the forwarder beside Lambda, and a dispatcher with what it calls", () => {
     const names = overlays.map(({ containers }) => containers.map((one) => one.name).toSorted());
+    const called = ["deliver", "dispatch", "reconcile"];
     const polling = functionReaders.filter((name) => name !== "dispatch").toSorted();
-    assert.deepEqual(names, [polling, ["forward"], ["deliver", "dispatch", "reconcile"]]);
+    assert.deepEqual(names, [polling, ["forward"], called, called]);
   });
 
   for (const overlay of overlays)

@@ -15,6 +15,7 @@
 {{- $ingress := $values.controller.uiIngress -}}
 {{- $named := dict
   "REKINDLE_FAMILIES" (join "," $values.controller.families)
+  "REKINDLE_ADMISSION_QUOTA" (and (eq .Values.mode "functions") $values.webhook.enable (not $values.webhook.resourceQuotaEnforcement.enable) | ternary "false" "")
   "REKINDLE_ADMISSION_QUEUE_GATE" (and $values.webhook.enable $values.webhook.queueGate | ternary "true" "")
   "REKINDLE_ADMISSION_RESOURCE_GROUPS" (and $values.webhook.enable (not (empty $values.webhook.resourceGroups)) | ternary (toJson $values.webhook.resourceGroups) "")
   "REKINDLE_CONCURRENCY" $values.controller.workers
@@ -98,7 +99,7 @@
 {{- with $values.podSecurityContext }}{{ $_ := set $pod "securityContext" (mergeOverwrite (get $pod "securityContext") .) }}{{ end -}}
 {{- $container := index (get $pod "containers") 0 -}}
 {{- include "rekindle.container" (dict "root" .root "container" $container "environment" .environment) -}}
-{{- if and .root.Values.webhook.enable (not .root.Values.webhook.resourceQuotaEnforcement.enable) }}{{ $_ := set $container "args" (without (get $container "args") "--admission-quota") }}{{ end -}}
+{{- if and (hasKey $container "args") .root.Values.webhook.enable (not .root.Values.webhook.resourceQuotaEnforcement.enable) }}{{ $_ := set $container "args" (without (get $container "args") "--admission-quota") }}{{ end -}}
 {{- with $values.sidecars }}{{ $_ := set $pod "containers" (concat (get $pod "containers") .) }}{{ end -}}
 {{- toYaml .object -}}
 {{- end -}}

@@ -110,13 +110,28 @@ describe("rekindle manifests", () => {
       ["ClusterRole/rekindle-reconcile", "ServiceAccount/rekindle/rekindle", "Deployment/rekindle/rekindle"],
     ],
     [
+      ["--functions=dispatch,reconcile", "--admission", "--namespaces=a"],
+      [
+        ...["ClusterRole/rekindle-dispatch-registration", "ClusterRoleBinding/rekindle-dispatch-registration"],
+        ...["Role/rekindle/rekindle-dispatch-certificate", "Role/a/rekindle-dispatch"],
+      ],
+      [
+        "ClusterRole/rekindle-dispatch",
+        "ClusterRole/rekindle-reconcile-registration",
+        "Service/rekindle/rekindle-admission",
+      ],
+    ],
+    [
       ["--functions=reconcile,dispatch", "--namespaces=a,b", "--nodes"],
       [
         ...["Role/a/rekindle-reconcile", "RoleBinding/b/rekindle-reconcile", "Role/b/rekindle-dispatch"],
         ...["Role/kube-system/rekindle-reconcile-identity", "Role/rekindle/rekindle-lease"],
         "ClusterRole/rekindle-reconcile-nodes",
       ],
-      ["ClusterRole/rekindle-reconcile", "ClusterRole/rekindle-dispatch", "ClusterRole/rekindle-dispatch-nodes"],
+      [
+        ...["ClusterRole/rekindle-reconcile", "ClusterRole/rekindle-dispatch", "ClusterRole/rekindle-dispatch-nodes"],
+        "ClusterRole/rekindle-dispatch-registration",
+      ],
     ],
     [
       ["--functions", "--namespaces=a", "--namespace-selector=spark=enabled"],
@@ -237,6 +252,7 @@ describe("rekindle manifests", () => {
   });
 
   const unwritten: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+    [["--functions=reconcile", "--admission"], /dispatch or admission serves it: name one of them in --functions/],
     [podFlags, /admission does this: add --admission, or --admission-url/],
     [["--admission", "--admission-resource-groups=gpu"], /--admission-resource-groups: write JSON/],
     [

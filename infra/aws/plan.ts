@@ -5,7 +5,7 @@ import { brokenRules } from "./resolving.ts";
 import type { Template } from "./template.ts";
 
 const template = "infra/aws/template.yaml";
-const secret = /^arn:aws[a-z-]*:secretsmanager:([a-z0-9-]+):\d{12}:secret:\S+$/;
+const stored = /^arn:aws[a-z-]*:(?:secretsmanager|ssm):([a-z0-9-]+):\d{12}:(?:secret:|parameter\/)\S+$/;
 const alias = /^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?$/;
 
 export type Wanted = {
@@ -23,13 +23,15 @@ const refusedBy = (read: Template, { alias: name, record, set }: Wanted): readon
 };
 
 const mistakesIn = ({ alias: name, record, set, region }: Wanted): readonly string[] => {
-  const [, home] = secret.exec(record) ?? [];
+  const [, home] = stored.exec(record) ?? [];
   return [
     ...(alias.test(name) ? [] : ["--alias: at most 32 lower case letters, digits and hyphens are needed"]),
-    ...(home === undefined ? ["--record: the ARN of a secret is needed; make it with rekindle cluster add"] : []),
+    ...(home === undefined
+      ? ["--record: the ARN of a secret or an SSM parameter is needed; make it with rekindle cluster add"]
+      : []),
     ...(region === undefined ? ["set AWS_REGION: the region to deploy to"] : []),
     ...(home !== undefined && region !== undefined && home !== region
-      ? [`the record is in ${home}, AWS_REGION is ${region}: a secret and its functions belong into one region`]
+      ? [`the record is in ${home}, AWS_REGION is ${region}: it and its functions belong into one region`]
       : []),
     ...set.filter((one) => !/^[A-Za-z]+=/.test(one)).map((one) => `--set ${one}: write PARAMETER=VALUE`),
   ];

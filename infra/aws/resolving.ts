@@ -22,6 +22,7 @@ const list = z.array(z.unknown());
 const pair = z.tuple([z.unknown(), z.unknown()]);
 const choice = z.tuple([z.string(), z.unknown(), z.unknown()]);
 const joined = z.tuple([z.string(), z.unknown()]);
+const named = z.object({ Condition: z.string() });
 const texts = z.array(z.string());
 
 class Working implements Resolver {
@@ -71,6 +72,8 @@ class Working implements Resolver {
       }
       case "Fn::Not":
         return this.resolve(list.parse(given)[0]) !== true;
+      case "Fn::And":
+        return list.parse(given).every((each) => this.holds(named.parse(each).Condition));
       case "Fn::Join": {
         const [between, parts] = joined.parse(given);
         return texts.parse(this.resolve(parts)).join(between);

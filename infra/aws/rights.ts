@@ -34,9 +34,9 @@ const commandsIn = (file: string, text: string): readonly string[] => {
   return [...text.matchAll(sent)].map(([, command = "", action = ""]) => permissionOf(service, command + action));
 };
 
-/** A cluster's record is kept under an ARN of Secrets Manager; the template offers no parameter of SSM. */
+/** A cluster's record is kept under an ARN of Secrets Manager, or of a parameter of SSM. */
 const recordsIn = (file: string): readonly string[] =>
-  file === "shared/adapters/aws.ts" ? ["secretsmanager:GetSecretValue", "kms:Decrypt"] : [];
+  file === "shared/adapters/aws.ts" ? ["secretsmanager:GetSecretValue", "ssm:GetParameter", "kms:Decrypt"] : [];
 
 /** Texts of a function's modules, by their files. */
 export type Parts = ReadonlyMap<string, string>;

@@ -2,11 +2,11 @@
 import { parse, type ScalarTag } from "yaml";
 import * as z from "zod";
 
-const functions = ["Ref", "Sub", "GetAtt", "If", "Equals", "Not", "Join"] as const;
+const functions = ["Ref", "Sub", "GetAtt", "If", "Equals", "Not", "Join", "And", "Condition"] as const;
 
 /** CloudFormation's short forms, as the long ones that they stand for. */
 const customTags = functions.flatMap((name) => {
-  const long = name === "Ref" ? name : `Fn::${name}`;
+  const long = name === "Ref" || name === "Condition" ? name : `Fn::${name}`;
   const scalar: ScalarTag = { tag: `!${name}`, resolve: (text) => ({ [long]: text }) };
   const sequence = {
     tag: `!${name}`,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { applicationOf, type Measured, notesOf, tableOf } from "./bill.ts";
-import { restOf, restTable, totalOf } from "./rest.ts";
+import { leastOf, restOf, restTable, totalOf } from "./rest.ts";
 import { dollars, none, part, plus, type Use } from "./use.ts";
 import { alarmMetrics, dashboards, restingGauges } from "./used.ts";
 
@@ -30,6 +30,7 @@ const measured: Measured = {
   forwardStart: 1.1,
   hostCpu: 0.02,
   alarms: 30,
+  fewAlarms: 3,
   gauges: 2,
   dashboards: 1,
 };
@@ -70,6 +71,8 @@ describe("the bill", () => {
     assert.deepEqual(costs("alarms"), ["-", "3.00", "3.00", "-"]);
     assert.deepEqual(costs("gauges"), ["-", "0.60", "0.60", "-"]);
     assert.deepEqual(costs("**without the pod**"), ["0.00", "7.92", "22.85", "0.00"]);
+    // 1,314,000 polls, half of them of a FIFO queue; three metrics of alarms; the gauges.
+    assert.deepEqual(costs("**without the pod, by the parameters that save most**"), ["0.00", "1.49", "16.42", "0.00"]);
     assert.deepEqual(costs("pod on Fargate"), ["9.01", "9.01", "-", "9.01"]);
     assert.deepEqual(costs("**with the pod on Fargate**"), ["9.01", "16.93", "22.85", "9.01"]);
     const rows = lines.filter(([first]) => first?.startsWith("---") === false);
@@ -80,10 +83,17 @@ describe("the bill", () => {
     assert.equal(totalOf(restOf(measured), "dispatcher"), 0);
   });
 
+  test("of a month at rest beside a forwarder is below one US$ where no gauge is written", () => {
+    const least = leastOf({ ...measured, gauges: 0 }, "forwarder");
+    assert.equal(least.toFixed(2), (0.657 * 0.5 + 0.657 * 0.4 + 0.3).toFixed(2));
+    assert.ok(least < 1);
+  });
+
   test("counts alarms, dashboards and the gauges of a quiet cluster from the template and the code", () => {
     const text = readFileSync(new URL("../../../infra/aws/template.yaml", import.meta.url), "utf8");
     assert.equal(dashboards(), text.split("Type: AWS::CloudWatch::Dashboard").length - 1);
     assert.ok(alarmMetrics() >= text.split("Type: AWS::CloudWatch::Alarm").length - 1);
+    assert.equal(alarmMetrics(true), 3);
     // The state of two open queues is one metric.
     assert.equal(restingGauges(), 1);
   });

@@ -29,7 +29,7 @@ import { type Life, live } from "../kubelet.ts";
 import { account } from "../submit.ts";
 import { applicationOf, type Measured, notesOf, tableOf } from "./bill.ts";
 import { reactionOf } from "./reaction.ts";
-import { restAims, restOf, restTable, totalOf } from "./rest.ts";
+import { leastOf, restAims, restOf, restTable, totalOf } from "./rest.ts";
 import { figuresOfStarts, type Start, startsOf } from "./starts.ts";
 import { openUnits } from "./units.ts";
 import { part, plus, type Use } from "./use.ts";
@@ -157,7 +157,7 @@ const measured = async (bench: Counted, unwatched: () => Promise<void>): Promise
     loss: plus(loss, executors, -1),
     // Its window is one second; the rest is its start.
     forwardStart: ((forward?.coldMs ?? 0) + Math.max(0, (forward?.firstMs ?? 0) - 1_000)) / 1_000,
-    alarms: alarmMetrics(),
+    ...{ alarms: alarmMetrics(), fewAlarms: alarmMetrics(true) },
     ...{ gauges: restingGauges(), dashboards: dashboards() },
   };
 };
@@ -190,6 +190,10 @@ const told = (measured: Measured, starts: readonly Start[]): readonly Figure[] =
     ...restAims.map(({ deployment, aim }): Figure => {
       const value = totalOf(rest, deployment);
       return { name: `cloud.rest.${deployment}`, value, unit: "US$ a month besides the pod", aim };
+    }),
+    ...restAims.map(({ deployment, aim }): Figure => {
+      const value = leastOf(measured, deployment);
+      return { name: `cloud.rest.${deployment}.least`, value, unit: "US$ a month besides the pod", aim };
     }),
     seconds("host.p50", measured.host.p50),
     seconds("host.worst", measured.host.worst),

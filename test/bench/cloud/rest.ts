@@ -43,6 +43,8 @@ export type Resting = {
   readonly forwardStart: number;
   /** Metrics that the template's alarms read. */
   readonly alarms: number;
+  /** Metrics of the alarms that `Alarms: FEW` leaves. */
+  readonly fewAlarms: number;
   /** Metrics of gauges that a quiet cluster has. */
   readonly gauges: number;
   /** Dashboards of the template. */
@@ -51,19 +53,33 @@ export type Resting = {
 
 const million = 1_000_000;
 
+/** The template's parameters that a month at rest depends on, in the words of the table. */
+const savings = "`Alarms: FEW`, `Dashboard: DISABLED`, `StatusUpdates: DISABLED`, the record in a parameter";
+
+/** What a stack pays for whose parameters are `savings`. */
+const saved = (resting: Resting): Resting => ({ ...resting, alarms: resting.fewAlarms, dashboards: 0 });
+
+/** Queues that Lambda polls, and secrets that are paid for. */
+type Paid = { readonly fifoQueues: number; readonly secrets: number };
+
+const usual: Paid = { fifoQueues: queues.fifo, secrets: 1 };
+
 /**
  * Returns the parts of the cost besides pods. A dispatcher has none: its queue and its resyncs are in the process, and
  * its functions run only while it calls them.
  */
-export const restOf = ({ resync, forwardStart, alarms, gauges, dashboards }: Resting): readonly RestPart[] => {
+export const restOf = (
+  { resync, forwardStart, alarms, gauges, dashboards }: Resting,
+  { fifoQueues, secrets }: Paid = usual,
+): readonly RestPart[] => {
   const windowUse = { ...none, invocations: 1, gigabyteSeconds: (window.seconds + forwardStart) * window.gigabytes };
   const polls = (count: number, price: number): number => (pollRequests(count) / million) * price;
   const part = (name: string, usd: number, formula: string, of = onLambda): RestPart => ({ name, usd, formula, of });
   return [
     part(
       "polls of queues",
-      polls(queues.fifo, prices.fifo.usd) + polls(queues.standard, prices.standard.usd),
-      `${queues.fifo} FIFO queues × ${pollRequests(1)} requests, ${queues.standard} standard queue × ${pollRequests(1)}`,
+      polls(fifoQueues, prices.fifo.usd) + polls(queues.standard, prices.standard.usd),
+      `${fifoQueues} FIFO queues × ${pollRequests(1)} requests, ${queues.standard} standard queue × ${pollRequests(1)}`,
     ),
     part("alarms", alarms * prices.alarms.usd, `metrics: ${alarms} × ${prices.alarms.usd}`),
     part(
@@ -72,7 +88,7 @@ export const restOf = ({ resync, forwardStart, alarms, gauges, dashboards }: Res
       `metrics: ${gauges} × ${prices.metrics.usd}; those of 0 are not written`,
     ),
     part("dashboards", dashboards * prices.dashboards.usd, `${dashboards} × ${prices.dashboards.usd}`),
-    part("secret", prices.secrets.usd, `1 × ${prices.secrets.usd}`),
+    part("secret", secrets * prices.secrets.usd, `${secrets} × ${prices.secrets.usd}`),
     part("resyncs", resyncs * dollars(resync), `${resyncs} × what one that finds nothing uses`),
     part(
       "windows of the forwarder",
@@ -86,6 +102,10 @@ export const restOf = ({ resync, forwardStart, alarms, gauges, dashboards }: Res
 /** Returns US$ a month of a deployment, besides its pod. */
 export const totalOf = (parts: readonly RestPart[], deployment: Deployment): number =>
   parts.reduce((sum, { usd, of }) => sum + (of.includes(deployment) ? usd : 0), 0);
+
+/** Returns US$ a month of a deployment whose parameters save most, besides its pod. */
+export const leastOf = (resting: Resting, deployment: Deployment): number =>
+  totalOf(restOf(saved(resting), { fifoQueues: 1, secrets: 0 }), deployment);
 
 /** Deployments with a pod that runs all the time. */
 const withPod: readonly Deployment[] = ["host", "forwarder", "dispatcher"];
@@ -119,6 +139,11 @@ export const restTable = (resting: Resting): readonly string[] => {
       ),
     ),
     row("**without the pod**", "the sum", sums(0)),
+    row(
+      "**without the pod, by the parameters that save most**",
+      `${savings}; ${resting.gauges === 0 ? "there are no gauges" : `of it gauges ${(resting.gauges * prices.metrics.usd).toFixed(2)}, none where \`families\` is \`spark\``}`,
+      deployments.map((one) => leastOf(resting, one).toFixed(2)),
+    ),
     row("pod on Fargate", `${hours} h × (${pod.cpu} vCPU + ${pod.gigabytes} GB), its smallest`, pods(podMonth)),
     row(
       "or pod on nodes that are there",

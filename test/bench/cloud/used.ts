@@ -34,10 +34,10 @@ const gigabyteSecondsOf = (entry: Entry): number => {
   return (ms / 1_000) * (memory / 1_024);
 };
 
-/** Returns the number of metrics that the template's alarms read. */
-export const alarmMetrics = (): number =>
+/** Returns the number of metrics that the template's alarms read; `few`: those of `Alarms: FEW`, which need no condition. */
+export const alarmMetrics = (few = false): number =>
   Object.values(template.Resources)
-    .filter(({ Type }) => Type === "AWS::CloudWatch::Alarm")
+    .filter(({ Type, Condition }) => Type === "AWS::CloudWatch::Alarm" && (!few || Condition === undefined))
     .reduce((sum, { Properties: { Metrics } }) => sum + (Array.isArray(Metrics) ? Metrics.length - 1 : 1), 0);
 
 /** Returns the number of dashboards in the template. */

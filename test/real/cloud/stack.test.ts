@@ -96,6 +96,37 @@ describe("the template, deployed", () => {
     assert.deepEqual(recordIn({ ReaderRecord: reader }), [reader, [reader]]);
   });
 
+  test("lets every function with the record read it, whether it is a secret or a parameter", () => {
+    const parameter = "arn:aws:ssm:eu-west-1:000000000000:parameter/rekindle/e2e";
+    const readers = stackWith({ ClusterRecord: parameter }).functions.filter(
+      ({ environment }) => environment["REKINDLE_CLUSTER_RECORD"] === parameter,
+    );
+    assert.deepEqual(
+      readers.map(({ id, statements }) => [
+        id,
+        statements.some(
+          ({ Action, Resource }) => Action.includes("ssm:GetParameter") && [Resource].flat().includes(parameter),
+        ),
+      ]),
+      ["reconcile", "deliver", "forward", "resync", "api"].map((id) => [id, true]),
+    );
+  });
+
+  test("with StatusUpdates: DISABLED polls no queue for them, and no function writes to it", () => {
+    const { functions } = stackWith({ StatusUpdates: "DISABLED" });
+    const told = functions.filter(({ environment }) => environment["REKINDLE_UPDATES_URL"] !== undefined);
+    assert.deepEqual(
+      told.map(({ id }) => id),
+      ["deliver"],
+    );
+    const polls = (given: Readonly<Record<string, string>>) =>
+      stackWith(given)
+        .functions.filter(({ sources }) => JSON.stringify(sources).includes('"enabled":true'))
+        .map(({ id }) => id);
+    assert.ok(polls({}).includes("deliver"));
+    assert.ok(!polls({ StatusUpdates: "DISABLED" }).includes("deliver"));
+  });
+
   test("hands submissions a record of their own, and lets them read no other", () => {
     const own = "arn:aws:secretsmanager:eu-west-1:000000000000:secret:rekindle/submitter-AbCdEf";
     const stack = stackWith({ Submissions: "ENABLED", SubmitterRecord: own });

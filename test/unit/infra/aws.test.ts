@@ -50,8 +50,8 @@ const rows: readonly (readonly [resource: string, from: string, to: string, expe
   ["ReconcileRole", "sqs:ReceiveMessage, ", "", ["Reconcile sends sqs:ReceiveMessage and may not"]],
   [
     "ResyncRole",
-    "Action: secretsmanager:GetSecretValue",
-    "Action: secretsmanager:ListSecrets",
+    "Action: [secretsmanager:GetSecretValue, ssm:GetParameter]",
+    "Action: [secretsmanager:ListSecrets, ssm:GetParameter]",
     [
       "Resync sends secretsmanager:GetSecretValue and may not",
       "Resync may secretsmanager:ListSecrets and never sends it",
@@ -61,7 +61,7 @@ const rows: readonly (readonly [resource: string, from: string, to: string, expe
     "DeliverRole",
     "Resource: !Ref ClusterRecord",
     'Resource: "*"',
-    ["Deliver may secretsmanager:GetSecretValue on more than is named"],
+    ["Deliver may secretsmanager:GetSecretValue, ssm:GetParameter on more than is named"],
   ],
   ["Forward", "REKINDLE_WINDOW:", "REKINDLE_WINDOWS:", ["Forward is told REKINDLE_WINDOWS, which no function reads"]],
 ];
@@ -105,7 +105,7 @@ describe("the role of a forwarder in the cluster", () => {
 
   test("may what the function may, but for its log and the cluster's record, which a pod has not", () => {
     const sends = (id: string): readonly string[] => statementsOf(template, id).flatMap(({ Action }) => Action);
-    const inPod = sends("Forward").filter((action) => !/^(logs|secretsmanager|kms|ec2):/.test(action));
+    const inPod = sends("Forward").filter((action) => !/^(logs|secretsmanager|ssm|kms|ec2):/.test(action));
     assert.ok(inPod.length > 1);
     assert.deepEqual(sends("Forwarder"), inPod);
   });

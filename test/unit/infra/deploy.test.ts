@@ -57,6 +57,11 @@ describe("a deployment", () => {
     });
   }
 
+  test("takes the record from a parameter, too", () => {
+    const parameter = "arn:aws:ssm:eu-west-1:123456789012:parameter/rekindle/prod";
+    assert.deepEqual(problemsWith(template, { ...good, record: parameter }), []);
+  });
+
   test("as it should be has no problem, and executes nothing unless it is told to", () => {
     assert.deepEqual(problemsWith(template, good), []);
     const [plan, apply] = [false, true].map((one) => commandsFor(good, one)[1]?.join(" ") ?? "");

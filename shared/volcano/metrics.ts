@@ -9,8 +9,8 @@ import { fieldsOf } from "../core/json.ts";
 import type { Figure, MetricSample } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
+import { lacksRoomKey, takenBackKey } from "../kube/gang-plan.ts";
 import { quantityOf } from "../kube/quantity.ts";
-import { lacksRoomKey, takenBackKey } from "./gang/plan.ts";
 import { queueOfGroup, shownState } from "./queue/state/tree.ts";
 import { isPhase } from "./schema/resource.ts";
 

@@ -10,6 +10,7 @@ import type { Stored } from "../../core/object.ts";
 import type { Effect, Looking, Next, View } from "../../core/plan.ts";
 import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
+import { bindMs, isWaiting, phaseOf, retryAt, takenBackOf } from "../../kube/gang-plan.ts";
 import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
 import { type QueueMemory, specOf } from "../queue/state/tree.ts";
 import { jobs, podGroups } from "../schema/resource.ts";
@@ -17,7 +18,6 @@ import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admis
 import { mostAtOnce, roundWrites, standingIn, takeBack } from "./admission-writes.ts";
 import { type NodeGround, openGround } from "./ground.ts";
 import { groupOutline, jobOutlines, jobOwnerOf, nodeOutline, podOutline } from "./outlines.ts";
-import { bindMs, isWaiting, phaseOf, retryAt, takenBackOf } from "./plan.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
 import type { GangMode } from "./settings.ts";
 

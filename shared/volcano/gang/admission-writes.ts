@@ -8,6 +8,22 @@ import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Looking } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
+import {
+  bindMs,
+  type GangPlan,
+  lacksRoomKey,
+  type Place,
+  phaseOf,
+  planKey,
+  planOf,
+  planText,
+  retryAt,
+  scheduledByKey,
+  type TakenBack,
+  takenBackKey,
+  takenBackOf,
+  takenBackText,
+} from "../../kube/gang-plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -17,25 +33,7 @@ import { specIn } from "../validation/parse.ts";
 import type { Verdict } from "./admission.ts";
 import { byGroup, type NodeGround, type Obstacle } from "./ground.ts";
 import { jobOwnerOf, podOutline } from "./outlines.ts";
-import {
-  bindMs,
-  deadlineOf,
-  type GangPlan,
-  lacksRoomKey,
-  type Place,
-  phaseOf,
-  planKey,
-  planOf,
-  planText,
-  type Refused,
-  refusedOf,
-  retryAt,
-  scheduledByKey,
-  type TakenBack,
-  takenBackKey,
-  takenBackOf,
-  takenBackText,
-} from "./plan.ts";
+import { deadlineOf, type Refused, refusedOf } from "./plan.ts";
 
 /** The scheduler that places pods where Volcano's scheduler does not. */
 export const placer = "default-scheduler";

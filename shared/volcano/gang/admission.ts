@@ -7,12 +7,12 @@
  */
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
+import { isWaiting, type Place, phaseOf } from "../../kube/gang-plan.ts";
 import { larger, type Quantity, quantityOf } from "../../kube/quantity.ts";
 import { byRank, type Ranked, rankedInQueue } from "../../kube/queue-order.ts";
 import { type Amounts, merged } from "../podgroup/usage.ts";
 import { isFifo, lineOf, parentOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
 import type { Answer, Obstacle, OpenGround } from "./ground.ts";
-import { isWaiting, type Place, phaseOf } from "./plan.ts";
 
 export const amountsIn = (value: unknown): Amounts =>
   new Map(

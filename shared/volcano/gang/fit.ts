@@ -10,6 +10,7 @@
 import type { Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
+import { isWaiting, lacksRoomKey, type Place } from "../../kube/gang-plan.ts";
 import { type NodeFilter, nodeFilter } from "../../kube/nodes.ts";
 import { areApart, type Neighbour, neighbourOf } from "../../kube/pod-anti-affinity.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
@@ -17,7 +18,6 @@ import type { Json } from "../../kube/responses.ts";
 import type { Labels } from "../../kube/selector.ts";
 import type { Amounts } from "../podgroup/usage.ts";
 import { isPort, needsOf } from "./needs.ts";
-import { isWaiting, lacksRoomKey, type Place } from "./plan.ts";
 import { after, isApart, placesIn, type Room, takenByPods } from "./rooms.ts";
 
 /**

@@ -7,14 +7,8 @@
 import type { Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import { timeText } from "../../core/time.ts";
-import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
-import type { Priorities } from "../podgroup/group.ts";
-import { keys } from "../schema/resource.ts";
-import { type Fit, fill, fitOf, type Hold, heldFor, type Part, type Work } from "./fit.ts";
-import { demandOf } from "./outlines.ts";
 import {
   type GangPlan,
-  lingers,
   mostPlanBytes,
   nodesOf,
   type Place,
@@ -23,7 +17,13 @@ import {
   planText,
   retryAt,
   takenBackOf,
-} from "./plan.ts";
+} from "../../kube/gang-plan.ts";
+import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
+import type { Priorities } from "../podgroup/group.ts";
+import { keys } from "../schema/resource.ts";
+import { type Fit, fill, fitOf, type Hold, heldFor, type Part, type Work } from "./fit.ts";
+import { demandOf } from "./outlines.ts";
+import { lingers } from "./plan.ts";
 import { closed, emptyRooms, placeOf, type Room, takenByPods } from "./rooms.ts";
 
 /** The most looks of one round: some hundred ms, well within the time of a decision. */

@@ -8,6 +8,8 @@ import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Metadata, OwnerReference, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
 import { bytesOf, openShare } from "../../core/share.ts";
+import { schedulingPart } from "../../kube/gang-members.ts";
+import { lacksRoomKey, mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "../../kube/gang-plan.ts";
 import { pinned, pinOf } from "../../kube/nodes.ts";
 import { antiAffinityIn, isBetweenNodes } from "../../kube/pod-anti-affinity.ts";
 import { quantityText } from "../../kube/quantity.ts";
@@ -22,7 +24,6 @@ import { containersIn, type JobSpec, nameOf, replicasOf, type Task, tasksOf } fr
 import { specIn } from "../validation/parse.ts";
 import { type Part, partOf, type Work } from "./fit.ts";
 import { portsOutline } from "./needs.ts";
-import { lacksRoomKey, mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "./plan.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are. `refused`: `why` says what no plan covers. */
 export type Demand =
@@ -192,29 +193,12 @@ export const groupOutline = (resources: ReadonlySet<string>, most = mostText): P
   };
 };
 
-const ofContainer = ["name", "image", "restartPolicy", "resources", "ports"] as const;
-
-const ofPod = [
-  ...["nodeSelector", "affinity", "tolerations", "nodeName", "hostNetwork", "topologySpreadConstraints"],
-  ...["resourceClaims", "overhead", "resources", "priorityClassName", "restartPolicy", "schedulerName"],
-] as const;
-
-const podSpecOutline = (spec: Json): Json => ({
-  ...only(spec, ofPod),
-  ...Object.fromEntries(
-    ["containers", "initContainers"].flatMap((list) => {
-      const containers = containersIn(spec, list);
-      return containers.length === 0 ? [] : [[list, containers.map((one) => only(one, ofContainer))]];
-    }),
-  ),
-});
-
 const taskOutline = (task: Json): Json => {
   const { metadata, spec } = fieldsOf(task["template"]);
   const { labels } = fieldsOf(metadata);
   return {
     ...only(task, ["name", "replicas", "minAvailable", "partitionPolicy", "dependsOn"]),
-    template: { ...(labels === undefined ? {} : { metadata: { labels } }), spec: podSpecOutline(fieldsOf(spec)) },
+    template: { ...(labels === undefined ? {} : { metadata: { labels } }), spec: schedulingPart(fieldsOf(spec)) },
   };
 };
 

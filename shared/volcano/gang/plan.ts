@@ -1,139 +1,26 @@
 /**
- * The plan of a group: the places that its minimum has on nodes, as the group's annotation holds them from its
- * admission until all of these pods have had a node. While it stands, it reserves the places. Pods are created pinned
- * to their places, see kube/node-pin.ts; pods beyond the plan are created after it has ended.
- *
- * A plan whose pods did not all get their nodes in time ends: the group waits again, its pods are deleted, and it is
- * planned again later, at first without the nodes that refused. Phase and status of a group are derived as Volcano's
- * scheduler would write them.
+ * The end of a group's plan: when it is due, and which nodes refused their pods. Phase and status of a group are derived
+ * as Volcano's scheduler would write them.
  */
 
-import * as z from "zod";
-import { fieldsOf, jsonOf } from "../../core/json.ts";
+import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { instantOf, timeText } from "../../core/time.ts";
+import { instantOf } from "../../core/time.ts";
+import {
+  bindMs,
+  type GangPlan,
+  nodesOf,
+  phaseOf,
+  planKey,
+  planOf,
+  scheduledByKey,
+  takenBackKey,
+  takenBackOf,
+} from "../../kube/gang-plan.ts";
 import { conditionOf, isEnding, isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
-import { statusOf } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, tasksOf } from "../schema/spec.ts";
-
-export const phaseOf = (group: Stored): string => {
-  const { phase } = statusOf(group);
-  return typeof phase === "string" ? phase : "";
-};
-
-/** True for a group that is still to be admitted. */
-export const isWaiting = (group: Stored): boolean => ["", "Pending"].includes(phaseOf(group)) && !isEnding(group);
-
-/** Annotation of a group that Rekindle admitted; it names the scheduler of the group's pods. */
-export const scheduledByKey = "rekindle.dev/scheduled-by";
-
-/** Annotation of a group: its plan. */
-export const planKey = "rekindle.dev/plan";
-
-/** Annotation of a waiting group: since when it has lacked nothing but room. */
-export const lacksRoomKey = "rekindle.dev/lacks-room-since";
-
-/** A number of pods of a task on a node. */
-export type Place = { readonly task: string; readonly node: string; readonly count: number };
-
-/** Counts of pods by node, by task. */
-type Places = Readonly<Record<string, Readonly<Record<string, number>>>>;
-
-export type GangPlan = {
-  /** When the group was admitted, epoch ms. */
-  readonly since: number;
-  readonly places: Places;
-};
-
-/** The most pods of a plan, as of a job: an annotation that says more is no plan. */
-const mostPods = 100_000;
-
-const podsIn = (places: Places): number =>
-  Object.values(places)
-    .flatMap((nodes) => Object.values(nodes))
-    .reduce((sum, count) => sum + count, 0);
-
-const shape = z.object({
-  since: z.string(),
-  places: z
-    .record(z.string(), z.record(z.string(), z.number().int().positive()))
-    .refine((places) => podsIn(places) <= mostPods),
-});
-
-/** Returns the plan of a group; undefined if it has none, or if a user has written something else into the annotation. */
-export const planOf = (group: Stored): GangPlan | undefined => {
-  const text = group.metadata.annotations?.[planKey];
-  const { data } = shape.safeParse(text === undefined ? undefined : jsonOf(text));
-  const since = instantOf(data?.since);
-  return data === undefined || since === undefined ? undefined : { since, places: data.places };
-};
-
-/** The most characters of a plan: annotations of an object may have 262,144 together, and a round reads all plans. */
-export const mostPlanBytes = 32_768;
-
-/** Writes a plan for the annotation; nodes are in the order of their names. */
-export const planText = (places: readonly Place[], now: number): string => {
-  const byTask: Record<string, Record<string, number>> = {};
-  for (const { task, node, count } of [...places].sort((a, b) => (a.node < b.node ? -1 : 1))) {
-    const nodes = byTask[task] ?? {};
-    byTask[task] = { ...nodes, [node]: (nodes[node] ?? 0) + count };
-  }
-  return JSON.stringify({ since: timeText(now), places: byTask });
-};
-
-/** Returns the places of a task: a node's name for each ordinal from 0 on. */
-export const nodesOf = ({ places }: Pick<GangPlan, "places">, task: string): readonly string[] =>
-  Object.entries(Object.hasOwn(places, task) ? (places[task] ?? {}) : {})
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([node, count]) => Array.from({ length: count }, () => node));
-
-/** Annotation of a group that was taken back and was not whole since. */
-export const takenBackKey = "rekindle.dev/taken-back";
-
-export type TakenBack = {
-  /** Epoch ms. */
-  readonly at: number;
-  /** How often in a row. */
-  readonly times: number;
-  /** Nodes that refused pods the last time. */
-  readonly nodes: readonly string[];
-};
-
-const takenBackForm = z.object({
-  at: z.string(),
-  times: z.number().int().min(1).max(1_000_000),
-  nodes: z.array(z.string()).max(10_000),
-});
-
-/** Returns when and how often a group was taken back; undefined if it was not. */
-export const takenBackOf = (group: Stored): TakenBack | undefined => {
-  const text = group.metadata.annotations?.[takenBackKey];
-  const { data } = takenBackForm.safeParse(text === undefined ? undefined : jsonOf(text));
-  const at = instantOf(data?.at);
-  return data === undefined || at === undefined ? undefined : { ...data, at };
-};
-
-export const takenBackText = ({ at, times, nodes }: TakenBack): string =>
-  JSON.stringify({ at: timeText(at), times, nodes });
-
-const firstRetryMs = 30_000;
-const lastRetryMs = 600_000;
-
-/** Returns when a group that was taken back is planned again, epoch ms. */
-export const retryAt = ({ at, times }: TakenBack): number =>
-  at + Math.min(firstRetryMs * 2 ** Math.min(times - 1, 30), lastRetryMs);
-
-/** The time that the pods of a plan have for getting their nodes, ms. */
-export const bindMs = 60_000;
-
-/** The longest time from the save that planned the creation of a pod to the creation: fence, timeout, rounding. */
-const latestMs = 16_000;
-
-/** True if a pod was created for a plan that was taken back; the next plan comes at least `firstRetryMs` later. */
-export const isOfTakenBack = ({ at }: TakenBack, pod: Stored): boolean =>
-  (instantOf(pod.metadata.creationTimestamp) ?? 0) <= at + latestMs;
 
 const taskOf = ({ metadata }: Stored): string | undefined => metadata.annotations?.[keys.taskSpec];
 

@@ -3,11 +3,11 @@ import { all, list, type Reads } from "../../core/decision.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Looking, View } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
+import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
 import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRenewed, runsImage, writtenBy } from "../../kube/upstream-controllers.ts";
 import type { QueueMemory } from "../queue/state/tree.ts";
-import { isWaiting, phaseOf } from "./plan.ts";
 import type { GangMode } from "./settings.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };

@@ -2,9 +2,9 @@
  * pod that is missing may come back within a window; later it counts as evicted. */
 
 import type { Plan } from "../../core/plan.ts";
+import { isOfTakenBack, isWaiting, takenBackOf } from "../../kube/gang-plan.ts";
 import { deletionAskedAt } from "../../kube/pods.ts";
 import { recalled, waitingOrders } from "../command/order.ts";
-import { isOfTakenBack, isWaiting, takenBackOf } from "../gang/plan.ts";
 import { podName } from "../pods/names.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { isExcess, isKept, type JobContext, ownerOf } from "./context.ts";

@@ -3,19 +3,18 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import { inFlightOf, unsettledUntil } from "../../../../shared/volcano/gang/admission-round.ts";
 import {
-  deadlineOf,
   type GangPlan,
   isOfTakenBack,
   nodesOf,
   planOf,
   planText,
-  refusedOf,
   retryAt,
   takenBackOf,
   takenBackText,
-} from "../../../../shared/volcano/gang/plan.ts";
+} from "../../../../shared/kube/gang-plan.ts";
+import { inFlightOf, unsettledUntil } from "../../../../shared/volcano/gang/admission-round.ts";
+import { deadlineOf, refusedOf } from "../../../../shared/volcano/gang/plan.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

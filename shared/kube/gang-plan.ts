@@ -24,6 +24,9 @@ export const isWaiting = (group: Stored): boolean => ["", "Pending"].includes(ph
 /** Annotation of a group that Rekindle admitted; it names the scheduler of the group's pods. */
 export const scheduledByKey = "rekindle.dev/scheduled-by";
 
+/** The scheduler that places pods where Volcano's scheduler does not. */
+export const placer = "default-scheduler";
+
 /** Annotation of a group: its plan. */
 export const planKey = "rekindle.dev/plan";
 

@@ -93,6 +93,7 @@ export const sparkApplication: Kind = {
   },
   wide,
   suspends: true,
+  awaitsGroup: (object) => ["", "PENDING_RERUN", "RESUMING"].includes(statusOf(object).applicationState?.state ?? ""),
 };
 
 const scheduleShape = z.object({

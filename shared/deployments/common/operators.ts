@@ -3,6 +3,8 @@ import type { Operator } from "../../core/operator.ts";
 import { promptness, settledMs, type Timing } from "../../engine/settings.ts";
 import { type Family, families, runs } from "../../kube/resources.ts";
 import { sparkApplication } from "../../spark/application/decide.ts";
+import { startWhole } from "../../spark/application/gang/admission.ts";
+import type { Ganging } from "../../spark/application/run/context.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { sparkConnect } from "../../spark/connect/decide.ts";
 import { scheduledSparkApplication } from "../../spark/scheduled/decide.ts";
@@ -14,8 +16,14 @@ import { volcanoPod } from "../../volcano/podgroup/ungrouped-pods.ts";
 import { type QueueOptions, volcanoQueue } from "../../volcano/queue/decide.ts";
 import { inCluster } from "./step-dependencies.ts";
 
-const sparkOperators = (timing: Timing, options: Options): readonly Operator<unknown>[] => [
-  sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), prompt: promptness(timing), options }),
+const sparkOperators = (timing: Timing, options: Options, gang: Gang): readonly Operator<unknown>[] => [
+  sparkApplication({
+    apiServer: inCluster,
+    settledMs: settledMs(timing),
+    prompt: promptness(timing),
+    options,
+    ...gang,
+  }),
   scheduledSparkApplication({ settledMs: settledMs(timing) }),
   sparkConnect({ apiServer: inCluster }),
 ];
@@ -29,10 +37,18 @@ const volcanoOperators = (timing: Timing, options: QueueOptions): readonly Opera
   volcanoPod,
 ];
 
+type Gang = { readonly gang?: Ganging };
+
+/** Groups start by plans where the deployment makes them, too: in the steps of queues. */
+const gangFor = ({ gang }: QueueOptions, chosen: readonly Family[]): Gang =>
+  gang === "builtin" && chosen.includes("volcano") ? { gang: startWhole } : {};
+
 export const operatorsFor = (
   timing: Timing,
   options: Options = defaultOptions,
   queues: QueueOptions = {},
   chosen: readonly Family[] = families,
 ): readonly Operator<unknown>[] =>
-  [...sparkOperators(timing, options), ...volcanoOperators(timing, queues)].filter(runs(chosen));
+  [...sparkOperators(timing, options, gangFor(queues, chosen)), ...volcanoOperators(timing, queues)].filter(
+    runs(chosen),
+  );

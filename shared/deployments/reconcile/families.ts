@@ -5,47 +5,36 @@
 import type { Operator } from "../../core/operator.ts";
 import { readMessage } from "../../engine/message.ts";
 import { type Delivered, longestBody } from "../../engine/reconcile/intake.ts";
-import { promptness, settledMs, type Timing, timing as usualTiming } from "../../engine/settings.ts";
-import { type Family, families, pods, runs } from "../../kube/resources.ts";
-import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
+import { settledMs, timing as usualTiming } from "../../engine/settings.ts";
+import { families, pods, runs } from "../../kube/resources.ts";
 import { scheduledSparkApplications, sparkApplications, sparkConnects } from "../../spark/schema/resource.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
 import { cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../../volcano/schema/resource.ts";
 import { inCluster } from "../common/step-dependencies.ts";
+import type { ApplicationSettings } from "./applications.ts";
 
 /** Settings of a deployment for its kinds. */
-export type KindSettings = {
-  /** Options of Spark submissions; absent: the defaults. */
-  readonly options?: Options;
-  /** Options of Volcano queues; absent: the defaults. */
-  readonly queues?: QueueOptions;
-  /** Families to run; absent: all. */
-  readonly families?: readonly Family[];
-  /** Absent: the defaults. */
-  readonly timing?: Timing;
-};
+export type KindSettings = ApplicationSettings & { readonly queues?: QueueOptions };
 
 type Loaders = Readonly<Record<string, () => Promise<Operator<unknown>>>>;
 
-const loadersFor = ({ options = defaultOptions, queues: ofQueues, timing = usualTiming }: KindSettings): Loaders => ({
-  [sparkApplications.kind]: async () => {
-    const { sparkApplication } = await import("../../spark/application/decide.ts");
-    const prompt = promptness(timing);
-    return sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), prompt, options });
-  },
-  [queues.kind]: async () => (await import("../../volcano/queue/decide.ts")).volcanoQueue(ofQueues),
-  [pods.kind]: async () => (await import("../../volcano/podgroup/ungrouped-pods.ts")).volcanoPod,
-  [jobs.kind]: async () => (await import("../../volcano/job/decide.ts")).volcanoJob,
-  [cronJobs.kind]: async () =>
-    (await import("../../volcano/cron/decide.ts")).volcanoCronJob({ settledMs: settledMs(timing) }),
-  [jobFlows.kind]: async () =>
-    (await import("../../volcano/flow/decide.ts")).volcanoJobFlow({ settledMs: settledMs(timing) }),
-  [jobTemplates.kind]: async () => (await import("../../volcano/flow/template.ts")).volcanoJobTemplate,
-  [scheduledSparkApplications.kind]: async () =>
-    (await import("../../spark/scheduled/decide.ts")).scheduledSparkApplication({ settledMs: settledMs(timing) }),
-  [sparkConnects.kind]: async () =>
-    (await import("../../spark/connect/decide.ts")).sparkConnect({ apiServer: inCluster }),
-});
+const loadersFor = (settings: KindSettings): Loaders => {
+  const { queues: ofQueues, timing = usualTiming } = settings;
+  const settled = { settledMs: settledMs(timing) };
+  return {
+    [sparkApplications.kind]: async () => (await import("./applications.ts")).applications(settings),
+    [queues.kind]: async () => (await import("../../volcano/queue/decide.ts")).volcanoQueue(ofQueues),
+    [pods.kind]: async () => (await import("../../volcano/podgroup/ungrouped-pods.ts")).volcanoPod,
+    [jobs.kind]: async () => (await import("../../volcano/job/decide.ts")).volcanoJob,
+    [cronJobs.kind]: async () => (await import("../../volcano/cron/decide.ts")).volcanoCronJob(settled),
+    [jobFlows.kind]: async () => (await import("../../volcano/flow/decide.ts")).volcanoJobFlow(settled),
+    [jobTemplates.kind]: async () => (await import("../../volcano/flow/template.ts")).volcanoJobTemplate,
+    [scheduledSparkApplications.kind]: async () =>
+      (await import("../../spark/scheduled/decide.ts")).scheduledSparkApplication(settled),
+    [sparkConnects.kind]: async () =>
+      (await import("../../spark/connect/decide.ts")).sparkConnect({ apiServer: inCluster }),
+  };
+};
 
 const ofVolcano = [jobs, cronJobs, jobFlows, jobTemplates, queues];
 

@@ -249,7 +249,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   leases: { form: "list", text: "leases of other controllers; empty: no detection by lease" },
   gang: {
     form: "choice",
-    text: "which component admits PodGroups: Volcano's scheduler, none (Rekindle admits them), auto (Volcano's scheduler if one is found, otherwise Rekindle), or builtin (Rekindle, when the whole minimum of a Job's PodGroup fits the nodes; with places reserved for its pods; needs --features gang)",
+    text: "which component admits PodGroups: Volcano's scheduler, none (Rekindle admits them), auto (Volcano's scheduler if one is found, otherwise Rekindle), or builtin (Rekindle, when the whole minimum of a Job's PodGroup, or driver and initial executors of a Spark application, fit the nodes; with places reserved for the pods; needs --features gang)",
   },
   queueCommandNamespaces: {
     form: "list",

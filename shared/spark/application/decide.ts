@@ -243,7 +243,8 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(context, refusal.message);
   const from = view.memory === undefined ? shownState(object) : memory.state.phase;
-  const plan = yield* act({ ...context, memory: withHistory(context, from, interrupted(context)) });
+  const now = { ...context, memory: withHistory(context, from, interrupted(context)) };
+  const plan = yield* settings.gang === undefined ? act(now) : settings.gang(now, act);
   return yield* startingUp(key, view, object, plan);
 }
 

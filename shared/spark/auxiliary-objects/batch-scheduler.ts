@@ -46,7 +46,7 @@ export const executorAmounts = (spec: SparkApplicationSpec): Amounts => ({
 });
 
 /** The number of executors that the driver requests at its start. */
-const firstExecutors = ({ executor, dynamicAllocation }: SparkApplicationSpec): number =>
+export const firstExecutors = ({ executor, dynamicAllocation }: SparkApplicationSpec): number =>
   Math.max(0, executor.instances ?? 0, dynamicAllocation?.minExecutors ?? 0, dynamicAllocation?.initialExecutors ?? 0);
 
 /** Thousandths of a quantity of cores; 0 for an invalid one, which was refused before. */
@@ -143,22 +143,32 @@ const both = (spec: SparkApplicationSpec, over: { labels?: Texts; annotations?: 
 
 const groupName = "scheduling.k8s.io/group-name";
 
+/** The name of an application's PodGroup. */
+export const groupNameOf = (name: string): string => `spark-${name}-pg`;
+
 /** True when the user names a group, which Rekindle does not change. */
-const hasOwnGroup = ({ driver }: SparkApplicationSpec): boolean => driver.annotations?.[groupName] !== undefined;
+export const hasOwnGroup = ({ driver }: SparkApplicationSpec): boolean => driver.annotations?.[groupName] !== undefined;
+
+/** The fields of a PodGroup by which its queue is to admit it. */
+export const groupFields = (spec: SparkApplicationSpec) => {
+  const { queue, priorityClassName, resources } = spec.batchSchedulerOptions ?? {};
+  const given = Object.keys(resources ?? {}).length > 0;
+  return {
+    minResources: given ? resources : totalAmounts(spec),
+    ...(queue === undefined ? {} : { queue }),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
+  };
+};
 
 const volcano: Scheduler = {
   arranged: ({ name, spec }) =>
-    hasOwnGroup(spec) ? spec : both(spec, { annotations: { [groupName]: `spark-${name}-pg` } }),
+    hasOwnGroup(spec) ? spec : both(spec, { annotations: { [groupName]: groupNameOf(name) } }),
   companions: (subject) => {
     const { name, spec } = subject;
-    if (spec.driver.annotations?.[groupName] !== `spark-${name}-pg`) return [];
-    const { queue, priorityClassName, resources } = spec.batchSchedulerOptions ?? {};
-    const given = Object.keys(resources ?? {}).length > 0;
-    const object = objectOf(volcanoPodGroups, metadataOf(subject, { name: `spark-${name}-pg` }), {
+    if (spec.driver.annotations?.[groupName] !== groupNameOf(name)) return [];
+    const object = objectOf(volcanoPodGroups, metadataOf(subject, { name: groupNameOf(name) }), {
       minMember: 1,
-      minResources: given ? resources : totalAmounts(spec),
-      ...(queue === undefined ? {} : { queue }),
-      ...(priorityClassName === undefined ? {} : { priorityClassName }),
+      ...groupFields(spec),
     });
     return [{ resource: volcanoPodGroups, optional: false, object }];
   },
@@ -217,6 +227,10 @@ const yunikorn: Scheduler = {
 
 const nameOf = (spec: SparkApplicationSpec, { defaultBatchScheduler }: Options): string =>
   spec.batchScheduler || defaultBatchScheduler;
+
+/** True for an application whose PodGroup Volcano's scheduler would admit. */
+export const asksForVolcano = (spec: SparkApplicationSpec, options: Options): boolean =>
+  options.batchScheduler && nameOf(spec, options) === "volcano";
 
 /** The batch scheduler by its name; an unknown name is only the pods' schedulerName. */
 const schedulerOf = (spec: SparkApplicationSpec, options: Options): Scheduler | undefined => {

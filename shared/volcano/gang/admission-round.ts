@@ -17,7 +17,7 @@ import { jobs, podGroups } from "../schema/resource.ts";
 import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admission.ts";
 import { mostAtOnce, roundWrites, standingIn, takeBack } from "./admission-writes.ts";
 import { type NodeGround, openGround } from "./ground.ts";
-import { groupOutline, jobOutlines, jobOwnerOf, nodeOutline, podOutline } from "./outlines.ts";
+import { groupOutline, jobOutlines, jobOwnerOf, nodeOutline, podOutline, statedMembers } from "./outlines.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
 import type { GangMode } from "./settings.ts";
 
@@ -138,6 +138,9 @@ const nextOf = ({ admits, saying, silent, doubtful }: Found, left: number, wakeA
 const needsCluster = (groups: readonly Stored[], now: number): boolean =>
   groups.some(isWaiting) || standingIn(groups).some(({ dueAt }) => dueAt !== undefined && dueAt <= now);
 
+/** The time after which a round looks again at a plan whose group states its members, ms: no step but its own ends it. */
+const lookMs = 10_000;
+
 const earliest = (instants: readonly (number | undefined)[], now: number): number | undefined => {
   const coming = instants.filter((at) => at !== undefined).filter((at) => at > now);
   return coming.length === 0 ? undefined : Math.min(...coming);
@@ -160,7 +163,8 @@ function* plannedRound(hall: AdmissionInput, found: Found, { now, memory }: Seen
   const cluster = needsCluster(groups, now) ? yield* readCluster(groups) : undefined;
   const standing = standingIn(groups, cluster);
   const retries = waits.map(takenBackOf).map((back) => back && retryAt(back));
-  const wakes = [...standing.map(({ dueAt }) => dueAt), ...retries];
+  const follows = standing.some(({ members }) => members !== undefined) ? now + lookMs : undefined;
+  const wakes = [...standing.map(({ dueAt }) => dueAt), ...retries, follows];
   if (cluster === undefined) return { groups, found, effects: [], next: nextOf(found, 0, earliest(wakes, now)) };
   const back = yield* takeBack(standing, cluster, now);
   const ground = openGround({ ...cluster, ...{ groups, now, priorities: hall.priorities } });
@@ -169,7 +173,10 @@ function* plannedRound(hall: AdmissionInput, found: Found, { now, memory }: Seen
   const { effects, ...first } = roundWrites(verdicts, hall.queues, now, most);
   const admitted = entering(first.verdicts);
   const planning = inFlightOf(admitted, now);
-  const wakeAt = earliest([...wakes, admitted.length === 0 ? undefined : now + bindMs], now);
+  const wakeAt = earliest(
+    [...wakes, ...admitted.map((group) => now + (statedMembers(group) === undefined ? bindMs : lookMs))],
+    now,
+  );
   const next = nextOf(found, waits.length - entering(verdicts).length, wakeAt);
   // A round that admits groups and has no time for others goes on at once; one that admits none would go on for ever.
   const isShort = ground.wasShort() && admitted.length > 0;

@@ -8,12 +8,14 @@ import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Looking } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
+import type { GangMembers } from "../../kube/gang-members.ts";
 import {
   bindMs,
   type GangPlan,
   lacksRoomKey,
   type Place,
   phaseOf,
+  placer,
   planKey,
   planOf,
   planText,
@@ -32,11 +34,8 @@ import { keys, podGroups } from "../schema/resource.ts";
 import { specIn } from "../validation/parse.ts";
 import type { Verdict } from "./admission.ts";
 import { byGroup, type NodeGround, type Obstacle } from "./ground.ts";
-import { jobOwnerOf, podOutline } from "./outlines.ts";
-import { deadlineOf, type Refused, refusedOf } from "./plan.ts";
-
-/** The scheduler that places pods where Volcano's scheduler does not. */
-export const placer = "default-scheduler";
+import { jobOwnerOf, podOutline, statedMembers } from "./outlines.ts";
+import { deadlineOf, isForfeit, planEnds, type Refused, refusedOf, statedDeadline } from "./plan.ts";
 
 /** The most nodes that are remembered as having refused a group. */
 const mostNodes = 100;
@@ -181,6 +180,8 @@ export type Standing = {
   readonly group: Stored;
   readonly plan: GangPlan;
   readonly job: Stored | undefined;
+  /** What the group states of its members, if it has no Job. */
+  readonly members: GangMembers | undefined;
   readonly dueAt: number | undefined;
 };
 
@@ -188,11 +189,17 @@ export type Standing = {
 const dueOf = (
   { metadata: { namespace = "", name } }: Stored,
   plan: GangPlan,
-  { job, pods }: { readonly job?: Stored | undefined; readonly pods?: ReadonlyMap<string, readonly Stored[]> },
+  {
+    job,
+    members,
+    pods,
+  }: Pick<Standing, "job" | "members"> & { readonly pods?: ReadonlyMap<string, readonly Stored[]> },
 ): number | undefined => {
+  const own = pods?.get(`${namespace}/${name}`) ?? [];
+  if (members !== undefined) return pods === undefined ? plan.since : statedDeadline({ plan, members, pods: own });
   if (pods === undefined) return plan.since + bindMs;
   const read = job === undefined ? undefined : specIn(job);
-  return read?.ok === true ? deadlineOf(plan, read.spec, pods.get(`${namespace}/${name}`) ?? []) : undefined;
+  return read?.ok === true ? deadlineOf(plan, read.spec, own) : undefined;
 };
 
 const hasPlan = (group: Stored): boolean =>
@@ -207,8 +214,10 @@ export const standingIn = (
   const pods = cluster === undefined ? undefined : byGroup(cluster.pods);
   return groups.filter(hasPlan).flatMap((group): readonly Standing[] => {
     const plan = planOf(group);
-    const job = jobsByUid.get(jobOwnerOf(group)?.uid ?? "");
-    return plan === undefined ? [] : [{ group, plan, job, dueAt: dueOf(group, plan, { job, ...(pods && { pods }) }) }];
+    const of = { job: jobsByUid.get(jobOwnerOf(group)?.uid ?? ""), members: statedMembers(group) };
+    return plan === undefined
+      ? []
+      : [{ group, plan, ...of, dueAt: dueOf(group, plan, { ...of, ...(pods && { pods }) }) }];
   });
 };
 
@@ -218,21 +227,37 @@ const podsOfJob = (job: Stored): Looking => ({
   labels: { [keys.jobName]: job.metadata.name },
 });
 
-function* podsOf(job: Stored | undefined): Reads<readonly Stored[]> {
-  return job === undefined ? [] : yield* list(podsOfJob(job));
+/** Lists the pods of a group without a Job, among all of its namespace. */
+const podsOfGroup = ({ metadata: { namespace = "", name } }: Stored): Looking => ({
+  ...{ do: "list", resource: pods, namespace, labels: {}, again: true },
+  projecting: () => (pod) => (pod.metadata.annotations?.[keys.group] === name ? podOutline(pod) : undefined),
+});
+
+function* podsOf({ group, job, members }: Standing): Reads<readonly Stored[]> {
+  if (members !== undefined) return yield* list(podsOfGroup(group));
+  if (job === undefined) return [];
+  const found = yield* list(podsOfJob(job));
+  return found.filter((pod) => ownedBy(pod, job.metadata.uid));
 }
 
-/** Takes groups back whose time is over; finished pods, which had a node, are read only here. */
+/** Ends the plan of a group that states its members: what has its places keeps them, and other places are free. */
+const ending = (group: Stored): Effect => patchOf(group, { ...planEnds, status: { phase: "Running" } });
+
+/**
+ * Takes groups back whose time is over, and ends plans that have done their work. Finished pods, which had a node, are
+ * read only here.
+ */
 export function* takeBack(
   standing: readonly Standing[],
   cluster: Pick<NodeGround, "pods">,
   now: number,
 ): Reads<readonly Effect[]> {
   const late = standing.filter(({ dueAt }) => dueAt !== undefined && dueAt <= now);
-  const own = yield* all(late.map(({ job }) => podsOf(job)));
-  return late.flatMap(({ group, plan, job }, at) => {
-    const members = (own[at] ?? []).filter((pod) => job !== undefined && ownedBy(pod, job.metadata.uid));
-    const refused = refusedOf(plan, members, cluster.pods);
+  const own = yield* all(late.map(podsOf));
+  return late.flatMap(({ group, plan, members }, at) => {
+    const its = own[at] ?? [];
+    if (members !== undefined && !isForfeit({ plan, members, pods: its })) return [ending(group)];
+    const refused = refusedOf(plan, its, cluster.pods, ...(members === undefined ? [] : ["in time"]));
     return refused === undefined ? [] : [takingBack(group, refused, now)];
   });
 }

@@ -8,7 +8,7 @@ import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Metadata, OwnerReference, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
 import { bytesOf, openShare } from "../../core/share.ts";
-import { schedulingPart } from "../../kube/gang-members.ts";
+import { type GangMembers, membersKey, membersOf, mostMembersText, schedulingPart } from "../../kube/gang-members.ts";
 import { lacksRoomKey, mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "../../kube/gang-plan.ts";
 import { pinned, pinOf } from "../../kube/nodes.ts";
 import { antiAffinityIn, isBetweenNodes } from "../../kube/pod-anti-affinity.ts";
@@ -25,7 +25,7 @@ import { specIn } from "../validation/parse.ts";
 import { type Part, partOf, type Work } from "./fit.ts";
 import { portsOutline } from "./needs.ts";
 
-/** `unplanned`: the group has no Job that says what its pods are. `refused`: `why` says what no plan covers. */
+/** `unplanned`: the group has no Job that says what its pods are, and does not state its members. `refused`: `why` says what no plan covers. */
 export type Demand =
   | { readonly is: "planned"; readonly parts: readonly Part[] }
   | { readonly is: "unplanned" }
@@ -103,11 +103,36 @@ export type Jobs = {
 /** Characters of a Job that take as long to read as a look at a node. */
 const charactersPerLook = 8;
 
+const remedy = "which `gang: builtin` cannot plan: remove it, or set gang to none";
+
+/** Returns the members that a group without a Job states. */
+export const statedMembers = (group: Stored): GangMembers | undefined =>
+  jobOwnerOf(group) === undefined ? membersOf(group) : undefined;
+
+/** Returns what a group needs that has no Job. */
+const statedDemand = (group: Stored, { work }: Jobs): Demand => {
+  const text = group.metadata.annotations?.[membersKey];
+  if (text === undefined) return { is: "unplanned" };
+  work.looks += text.length / charactersPerLook;
+  const stated = membersOf(group);
+  if (stated === undefined)
+    return { is: "refused", why: `its annotation ${membersKey} cannot be read, or is too long for one round` };
+  for (const { task, spec } of stated.members) {
+    const beyond = beyondPlan(spec);
+    if (beyond !== undefined) return { is: "refused", why: `task ${task} has ${beyond}, ${remedy}` };
+  }
+  const { namespace = "" } = group.metadata;
+  const parts = stated.members.map(({ task, spec, count, labels }) =>
+    partOf(task, spec, count, count, { work, namespace, labels }),
+  );
+  return { is: "planned", parts };
+};
+
 /** Returns what a group needs. */
 export const demandOf = (group: Stored, jobsOfRound: Jobs): Demand => {
   const { byUid, work } = jobsOfRound;
   const owner = jobOwnerOf(group);
-  if (owner === undefined) return { is: "unplanned" };
+  if (owner === undefined) return statedDemand(group, jobsOfRound);
   const job = byUid.get(owner.uid);
   if (job === undefined) return { is: "refused", why: "its Job is not found" };
   if (job["spec"] === undefined) return { is: "refused", why: tooMuch };
@@ -116,7 +141,7 @@ export const demandOf = (group: Stored, jobsOfRound: Jobs): Demand => {
   if (!read.ok) return { is: "refused", why: `its Job is refused: ${read.message}` };
   const refused = refusalOf(read.spec);
   if (refused === undefined) return { is: "planned", parts: partsOf(job, read.spec, jobsOfRound) };
-  return { is: "refused", why: `${refused}, which \`gang: builtin\` cannot plan: remove it, or set gang to none` };
+  return { is: "refused", why: `${refused}, ${remedy}` };
 };
 
 /** The most conditions, and the most writers, of a group that are kept. */
@@ -146,6 +171,9 @@ const metadataOf = ({ metadata }: Stored, names: readonly string[]): Stored["met
   return { name, uid, resourceVersion, ...optional };
 };
 
+const marked = (metadata: Stored["metadata"], more: Readonly<Record<string, string>>): Stored["metadata"] =>
+  Object.keys(more).length === 0 ? metadata : { ...metadata, annotations: { ...metadata.annotations, ...more } };
+
 /** The writers of an object and their times, which tell whether Volcano's scheduler is at work. */
 const writersOf = ({ metadata }: Stored): Json => {
   const { managedFields } = fieldsOf(metadata);
@@ -158,7 +186,14 @@ const writersOf = ({ metadata }: Stored): Json => {
 };
 
 /** Marks of a group, and the most characters of each: a longer one is no mark of Rekindle's. */
-const marks = { [scheduledByKey]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536, [planKey]: mostPlanBytes } as const;
+const marks = {
+  ...{ [scheduledByKey]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536 },
+  ...{ [planKey]: mostPlanBytes, [membersKey]: mostMembersText },
+} as const;
+
+/** Members that are not kept leave an annotation that cannot be read, so that no group is admitted without its plan. */
+const unread = (group: Stored, kept: readonly string[]): Readonly<Record<string, string>> =>
+  group.metadata.annotations?.[membersKey] === undefined || kept.includes(membersKey) ? {} : { [membersKey]: "" };
 
 /**
  * Keeps of a group what a round reads, and its size; `resources`: the resources that queues state. A group for whose
@@ -177,7 +212,7 @@ export const groupOutline = (resources: ReadonlySet<string>, most = mostText): P
     return {
       ...{ apiVersion: group.apiVersion, kind: group.kind, size: Math.min(mostSize, bytesOf(group, mostSize)) },
       metadata: {
-        ...metadataOf(group, kept),
+        ...marked(metadataOf(group, kept), unread(group, kept)),
         ...writersOf(group),
         ...(owner === undefined ? {} : { ownerReferences: [owner] }),
       },
@@ -253,13 +288,13 @@ const controllerIn = ({ metadata }: Stored): Json => {
   return controller === undefined ? {} : { ownerReferences: [controller] };
 };
 
-/** Keeps when the pod got its node, which tells the pod that has taken a place. */
+/** Keeps when the pod got its node, which tells the pod that has taken a place, and when it was up. */
 const boundIn = (status: Json): Json => {
-  const bound = recordsIn(status["conditions"]).find(({ type }) => type === "PodScheduled");
+  const kept = recordsIn(status["conditions"]).filter(({ type }) => type === "PodScheduled" || type === "Ready");
   const known = only(status, ["phase", "nominatedNodeName", "startTime"]);
-  return bound === undefined
+  return kept.length === 0
     ? known
-    : { ...known, conditions: [only(bound, ["type", "status", "lastTransitionTime"])] };
+    : { ...known, conditions: kept.map((one) => only(one, ["type", "status", "lastTransitionTime"])) };
 };
 
 /** Keeps the node, the task and the needs of pods that have a node or a pin, and of others of a group that they exist. */

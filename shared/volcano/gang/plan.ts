@@ -6,6 +6,7 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
+import type { GangMembers } from "../../kube/gang-members.ts";
 import {
   bindMs,
   type GangPlan,
@@ -58,6 +59,46 @@ export const deadlineOf = (plan: GangPlan, spec: JobSpec, pods: readonly Stored[
   return dues.length === 0 ? undefined : Math.min(...dues);
 };
 
+/** The time that the pods of later members have for getting their nodes, once the pod that creates them runs, ms. */
+const followMs = 120_000;
+
+/** The longest time from the node of that pod to its start in which places stay reserved, ms. */
+const startMs = 600_000;
+
+/** Returns until when the members that come after a pod with a node have their places, epoch ms. */
+const followersDue = (pod: Stored): number => {
+  if (podStatus(pod).phase === "Pending") return startedAt(pod) + startMs;
+  const ready = conditionOf(podStatus(pod), "Ready");
+  const upAt = ready?.status === "True" ? instantOf(ready.lastTransitionTime) : undefined;
+  return (upAt ?? startedAt(pod)) + followMs;
+};
+
+type Stated = { readonly plan: GangPlan; readonly members: GangMembers; readonly pods: readonly Stored[] };
+
+const leaderOf = ({ members: { members }, pods }: Stated, task: string): string | undefined => {
+  const after = members.find((one) => one.task === task)?.after;
+  return pods.some((pod) => taskOf(pod) === after && hasNode(pod)) ? after : undefined;
+};
+
+/**
+ * Returns when the plan of a group that states its members ends, epoch ms: at once if no pod lacks a node. Members that
+ * come after a pod without a node are not late before that pod is.
+ */
+export const statedDeadline = (stated: Stated): number => {
+  const { plan, members, pods } = stated;
+  const dues = lacksOf(plan, pods).flatMap(({ task }) => {
+    const leader = leaderOf(stated, task);
+    const found = leader === undefined ? undefined : pods.find((pod) => taskOf(pod) === leader && hasNode(pod));
+    if (found !== undefined) return [followersDue(found)];
+    return members.members.some((one) => one.task === task && one.after !== undefined) ? [] : [plan.since + bindMs];
+  });
+  return dues.length === 0 ? plan.since : Math.min(...dues);
+};
+
+/** True if the group is taken back at its deadline. Otherwise its plan ends, and what runs goes on. */
+export const isForfeit = (stated: Stated): boolean =>
+  lacksOf(stated.plan, stated.pods).some(({ task }) => stated.members.required || leaderOf(stated, task) === undefined);
+
 const startedAt = (pod: Stored): number =>
   instantOf(podStatus(pod).conditions?.find(({ type }) => type === "PodScheduled")?.lastTransitionTime) ??
   instantOf(podStatus(pod).startTime) ??
@@ -85,7 +126,12 @@ export type Refused = { readonly nodes: readonly string[]; readonly message: str
  * Returns the nodes that did not take their pods, and what to say about it; undefined if nothing is missing. `pods`: all
  * pods of the group, finished ones included; `others`: unfinished pods of the cluster.
  */
-export const refusedOf = (plan: GangPlan, pods: readonly Stored[], others: readonly Stored[]): Refused | undefined => {
+export const refusedOf = (
+  plan: GangPlan,
+  pods: readonly Stored[],
+  others: readonly Stored[],
+  inTime = `within ${bindMs / 1_000} s`,
+): Refused | undefined => {
   const lacks = lacksOf(plan, pods);
   if (lacks.length === 0) return undefined;
   const nodes = [...new Set(lacks.flatMap(({ task, pods: own }) => leftOf(nodesOf(plan, task), own)))];
@@ -96,7 +142,7 @@ export const refusedOf = (plan: GangPlan, pods: readonly Stored[], others: reado
   const more = nodes.length > mostNamed ? ` and ${nodes.length - mostNamed} more` : "";
   return {
     nodes,
-    message: `${missing} of ${total} pods did not get their places within ${bindMs / 1_000} s: ${where.join("; ")}${more}`,
+    message: `${missing} of ${total} pods did not get their places ${inTime}: ${where.join("; ")}${more}`,
   };
 };
 
@@ -160,7 +206,7 @@ const saysSo = (group: Stored, counts: Json): boolean => {
 };
 
 /** The end of a plan: the group was whole once, so it is not taken back any more. */
-const planEnds: Json = { metadata: { annotations: { [planKey]: null, [takenBackKey]: null } } };
+export const planEnds: Json = { metadata: { annotations: { [planKey]: null, [takenBackKey]: null } } };
 
 /**
  * Returns the part of a group that its pods change; undefined if it is up to date, or Rekindle has not admitted the group.

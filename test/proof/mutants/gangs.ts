@@ -2,6 +2,8 @@
 import type { Mutant } from "./mutants.ts";
 
 const gang = "shared/volcano/gang";
+const applications = "shared/spark/application/gang";
+const gangSpark = "test/unit/host/gang-spark.test.ts";
 const scheduler = "test/unit/volcano/gang/scheduler.test.ts";
 
 export const gangMutants: readonly Mutant[] = [
@@ -99,6 +101,54 @@ export const gangMutants: readonly Mutant[] = [
     find: "isAlone ? Math.min(1, most) : most",
     replace: "isAlone ? most : most",
     tests: ["test/unit/volcano/gang/constraints.test.ts"],
+  },
+  {
+    name: "driver-before-its-gang",
+    promise: "the driver of a gang is created only when its group has a plan",
+    file: `${applications}/admission.ts`,
+    find: "if (isWaiting(group)) return isHandedOut",
+    replace: "if (isWaiting(group) && view.now < 0) return isHandedOut",
+    tests: [gangSpark],
+  },
+  {
+    name: "driver-without-its-pin",
+    promise: "the driver of a gang is pinned to its place",
+    file: `${applications}/admission.ts`,
+    find: "isDriver(effect) ? { ...effect, object: pinnedPod(effect.object, node) } : effect",
+    replace: "isDriver(effect) ? { ...effect, object: pinnedPod(effect.object, node?.slice(0, -64)) } : effect",
+    tests: [gangSpark],
+  },
+  {
+    name: "executors-without-pins",
+    promise: "the initial executors that Rekindle creates for a gang are pinned to their places",
+    file: `${applications}/admission.ts`,
+    find: "return node === undefined ? effect :",
+    replace: "return node === undefined || first > 0 ? effect :",
+    tests: [gangSpark],
+  },
+  {
+    name: "gang-given-back-spends-a-retry",
+    promise: "an attempt whose group was taken back is not counted",
+    file: `${applications}/admission.ts`,
+    find: "executions: Math.max(0, memory.executions - 1),",
+    replace: "executions: Math.max(0, memory.executions),",
+    tests: [gangSpark],
+  },
+  {
+    name: "required-executors-forgotten",
+    promise: "a run that asks for it is given back if its initial executors do not get their places",
+    file: `${gang}/plan.ts`,
+    find: "stated.members.required || leaderOf",
+    replace: "leaderOf",
+    tests: ["test/unit/volcano/gang/stated-members.test.ts"],
+  },
+  {
+    name: "unread-members-enter",
+    promise: "a group whose members cannot be read is not admitted without a plan",
+    file: `${gang}/outlines.ts`,
+    find: "kept.includes(membersKey) ? {} :",
+    replace: "kept.length >= 0 ? {} :",
+    tests: ["test/unit/volcano/gang/stated-members.test.ts"],
   },
   {
     name: "scheduler-lease-unread",

@@ -1,5 +1,5 @@
 /** The context that every act of a SparkApplication's step works with, and the queries and effects that acts share. */
-import { list, type Reads } from "../../../core/decision.ts";
+import { type Decision, list, type Reads } from "../../../core/decision.ts";
 import type { Key } from "../../../core/key.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
 import type { Effect, Listing, Query, View } from "../../../core/plan.ts";
@@ -23,7 +23,14 @@ export type Settings = {
   /** The fence and the distance, ms, for a creation that begins soon after the first read or not at all. */
   readonly prompt: { readonly fenceMs: number; readonly settledMs: number };
   readonly options: Options;
+  /** Starts driver and initial executors as one group; absent where groups do not start by plans. */
+  readonly gang?: Ganging;
 };
+
+type Acting = (context: ApplicationContext) => Decision<Memory>;
+
+/** Decides with the act of the phase, which creates the driver only once its group has places. */
+export type Ganging = (context: ApplicationContext, act: Acting) => Decision<Memory>;
 
 export type ApplicationContext = {
   readonly key: Key;

@@ -212,6 +212,20 @@ const choices = {
     meaning:
       "how the wait before a retry grows: linear, as upstream's, counts from the start of the failed run; exponential doubles, and counts from its end",
   },
+  gang: {
+    form: "choice",
+    annotation: "rekindle.dev/gang",
+    words: ["false", "true"],
+    meaning:
+      "with gang: builtin, true: the driver is created when there are places for it and its initial executors; as batchScheduler: volcano, without the setting batch-scheduler",
+  },
+  gangRequired: {
+    form: "choice",
+    annotation: "rekindle.dev/gang-required",
+    words: ["false", "true"],
+    meaning:
+      "true: a run of a gang whose initial executors do not all get nodes within 2 minutes of the driver's start is given back; it waits for places again and spends no retry",
+  },
   restartOn: {
     form: "choice",
     annotation: "rekindle.dev/restart-on",
@@ -261,6 +275,8 @@ export type Policies = {
   readonly onDriverHang: Word<"onDriverHang">;
   readonly unreachableExecutors: Word<"unreachableExecutors">;
   readonly backoff: Word<"backoff">;
+  readonly gang: Word<"gang">;
+  readonly gangRequired: Word<"gangRequired">;
   readonly restartOn: Word<"restartOn">;
 };
 
@@ -294,6 +310,8 @@ export const policiesOf = ({
     onDriverHang: choice<Word<"onDriverHang">>(choices.onDriverHang),
     unreachableExecutors: choice<Word<"unreachableExecutors">>(choices.unreachableExecutors),
     backoff: choice<Word<"backoff">>(choices.backoff),
+    gang: choice<Word<"gang">>(choices.gang),
+    gangRequired: choice<Word<"gangRequired">>(choices.gangRequired),
     restartOn: choice<Word<"restartOn">>(choices.restartOn),
   };
   return { policies, problems: [...problems, ...listenerProblems(annotations[listener.annotation])] };

@@ -20,6 +20,8 @@ const driver = z.object({
   submittedAt: instant,
   /** Requests of the driver and of each executor: thousandths of a core, and MiB. */
   needs: z.tuple([z.int(), z.int(), z.int(), z.int()]).optional(),
+  /** The places of the initial executors in the plan of the run's group, by node. */
+  places: z.record(z.string(), z.int().positive()).optional(),
   /** Set once a step has seen the pod: from then on its absence is a loss. */
   uid: z.string().optional(),
 });

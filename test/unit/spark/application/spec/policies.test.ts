@@ -31,6 +31,8 @@ const plain = {
   unreachableExecutors: "free",
   backoff: "linear",
   returnMs: undefined,
+  gang: "false",
+  gangRequired: "false",
   restartOn: "policy",
 };
 
@@ -49,6 +51,8 @@ describe("annotations", () => {
     { name: "retry-reset-after", value: "1s", want: { goodRunMs: 1_000 } },
     { name: "reregistration-timeout", value: "1m", want: { returnMs: 60_000 } },
     { name: "restart-on", value: "infrastructure", want: { restartOn: "infrastructure" } },
+    { name: "gang", value: "true", want: { gang: "true" } },
+    { name: "gang-required", value: "true", want: { gangRequired: "true" } },
     { name: "executors", value: "own", want: { executors: "own" } },
     { name: "executor-batch", value: " 20 ", want: { executorBatch: 20 } },
     { name: "executor-interval", value: "5s", want: { executorIntervalMs: 5_000 } },
@@ -116,7 +120,7 @@ describe("annotations", () => {
 
 test("the table has a row for every annotation, with default and range", () => {
   const lines = policyLines();
-  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 26);
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 28);
   assert.deepEqual(
     lines.slice(0, 1).map(({ annotation, default: normally, range }) => [annotation, normally, range]),
     [["rekindle.dev/driver-start-timeout", "off", "10s to 1d"]],

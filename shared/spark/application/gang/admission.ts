@@ -1,0 +1,181 @@
+/**
+ * Starts driver and initial executors as one group, where `gang` is builtin. The step that would create the driver
+ * creates the application's PodGroup instead, and waits until an admission round has planned places for all members. The
+ * driver is then created pinned to its place, and so are the executors that Rekindle creates; a driver's own allocator
+ * finds their places reserved. A group that a round took back ends the attempt, spends no retry, and waits again.
+ */
+import { type Decision, list, type Reads } from "../../../core/decision.ts";
+import { fieldsOf, recordsIn } from "../../../core/json.ts";
+import type { Obj, Stored } from "../../../core/object.ts";
+import type { Effect, Plan, Wait } from "../../../core/plan.ts";
+import { until } from "../../../core/waiting-on.ts";
+import { bindMs, type GangPlan, isWaiting, nodesOf, planOf as planIn, takenBackOf } from "../../../kube/gang-plan.ts";
+import { pinned } from "../../../kube/nodes.ts";
+import { isEnding, labelOf, ownedBy } from "../../../kube/pods.ts";
+import { pods } from "../../../kube/resources.ts";
+import { groupNameOf, volcanoPodGroups } from "../../auxiliary-objects/batch-scheduler.ts";
+import { type ApplicationContext, type Ganging, rareOf, removal } from "../run/context.ts";
+import { planOf } from "../run/plan.ts";
+import type { Driver, Memory, Phase } from "../state/memory.ts";
+import { arranged, driverTask, executorTask, groupFor, isGang, isSame } from "./group.ts";
+
+/** Interval in which the group is looked at: no watch of applications shows its admission. */
+const pollMs = 5_000;
+
+/** The longest time from the decision to create a pod to its creation, ms: the fence, the request timeout, rounding. */
+const latestMs = 16_000;
+
+/** The time after a submission in which a group may still be taken back beside a driver that has just got its node, ms. */
+const unsureMs = 600_000;
+
+/** phase → the part of the group in it. `before`: the attempt waits for it. `running`: the attempt uses it. */
+const parts: Readonly<Partial<Record<Phase, "before" | "running">>> = {
+  "": "before",
+  SUBMISSION_FAILED: "before",
+  PENDING_RERUN: "before",
+  RESUMING: "before",
+  SUBMITTED: "running",
+  RUNNING: "running",
+  UNKNOWN: "running",
+};
+
+const isLookedAt = ({ memory, policies, view }: ApplicationContext): boolean => {
+  const { state, driver } = memory;
+  if (parts[state.phase] !== "running" || state.phase === "SUBMITTED" || policies.gangRequired === "true")
+    return parts[state.phase] !== undefined;
+  return view.now < (driver?.submittedAt ?? 0) + unsureMs;
+};
+
+function* readGroup(context: ApplicationContext): Reads<Stored | undefined> {
+  const found = yield* list({ ...rareOf(context, "volcano"), again: true, spared: true });
+  const name = groupNameOf(context.key.name);
+  return found.find((group) => group.metadata.name === name && ownedBy(group, context.view.uid));
+}
+
+const withGroup = (memory: Memory): Memory => ({
+  ...memory,
+  rare: [...new Set([...(memory.rare ?? []), "volcano" as const])].sort(),
+});
+
+/** Hides the group of the next attempt from the step that clears the last one. */
+const withoutGroup = (context: ApplicationContext): ApplicationContext => {
+  const { rare = [], ...memory } = context.memory;
+  return { ...context, memory: { ...memory, rare: rare.filter((name) => name !== "volcano") } };
+};
+
+const isDriver = (effect: Effect): effect is Extract<Effect, { do: "create" }> =>
+  effect.do === "create" && effect.resource === pods && labelOf(effect.object, "spark-role") === "driver";
+
+const whyOf = (group: Stored): string | undefined => {
+  const { message } =
+    recordsIn(fieldsOf(group["status"])["conditions"]).findLast(({ type }) => type === "Unschedulable") ?? {};
+  return typeof message === "string" && message !== "" ? message.slice(0, 400) : undefined;
+};
+
+const awaiting = ({ key }: ApplicationContext, group?: Stored): { readonly do: "wait" } & Wait => ({
+  ...{ do: "wait", pollMs },
+  waitsFor: until(
+    `group ${key.namespace}/${groupNameOf(key.name)} of the driver and its executors`,
+    "admitted",
+    group === undefined ? undefined : whyOf(group),
+  ),
+});
+
+/** Ends the attempt as one that never was: its pods are cleared, and the next attempt waits for the group. */
+const givenBack = (context: ApplicationContext): Plan<Memory> => {
+  const { memory } = context;
+  const counts = {
+    submissions: Math.max(0, memory.submissions - 1),
+    executions: Math.max(0, memory.executions - 1),
+  };
+  return planOf(context, { ...memory, ...counts, state: { phase: "PENDING_RERUN" } }, undefined, {
+    next: { do: "again" },
+  });
+};
+
+/** A pod that is created within its fence must be there before the group is taken back. */
+const isTimely = ({ since }: GangPlan, now: number): boolean => now + latestMs < since + bindMs;
+
+const pinnedPod = (pod: Obj, node: string | undefined): Obj =>
+  node === undefined ? pod : { ...pod, spec: pinned(fieldsOf(pod["spec"]), node) };
+
+const countsOf = (nodes: readonly string[]): Readonly<Record<string, number>> =>
+  Object.fromEntries([...Map.groupBy(nodes, (node) => node)].map(([node, same]) => [node, same.length]));
+
+type Submitting = { readonly plan: Plan<Memory>; readonly driver: Driver; readonly pod: Obj };
+
+/** The submission with its driver pinned, and the executors' places remembered. */
+const placed = ({ plan, driver }: Submitting, places: GangPlan): Plan<Memory> => {
+  const [node] = nodesOf(places, driverTask);
+  const { enclosureSafe: _, ...safety } = plan.safety ?? {};
+  const stages = plan.stages.map((stage) =>
+    stage.map((effect) => (isDriver(effect) ? { ...effect, object: pinnedPod(effect.object, node) } : effect)),
+  );
+  const executors = countsOf(nodesOf(places, executorTask));
+  return { ...plan, safety, stages, memory: withGroup({ ...plan.memory, driver: { ...driver, places: executors } }) };
+};
+
+/** Decides at the moment of a submission whether the group has its places. */
+const admitted = (context: ApplicationContext, submitting: Submitting, group: Stored | undefined): Plan<Memory> => {
+  const { view } = context;
+  const isHandedOut = parts[context.memory.state.phase] === "running";
+  const waiting = (stage: readonly Effect[], there?: Stored): Plan<Memory> =>
+    planOf(context, withGroup(context.memory), undefined, { stages: [stage], next: awaiting(context, there) });
+  const desired = groupFor(context, submitting.driver, submitting.pod);
+  if (desired === undefined || (group !== undefined && isEnding(group))) return waiting([]);
+  if (group === undefined) {
+    const create: Effect = { do: "create", object: desired, resource: volcanoPodGroups, owner: view.uid };
+    return isHandedOut ? givenBack(context) : waiting([create]);
+  }
+  if (!isHandedOut && !isSame(group, desired)) return waiting([removal(group, volcanoPodGroups)], group);
+  if (isWaiting(group)) return isHandedOut ? givenBack(context) : waiting([], group);
+  const places = planIn(group);
+  // Without a plan, the group was admitted where none was asked for.
+  if (places === undefined) return { ...submitting.plan, memory: withGroup(submitting.plan.memory) };
+  return isTimely(places, view.now) ? placed(submitting, places) : waiting([], group);
+};
+
+const idIn = (name: string): number => Number(/-(\d{1,15})$/.exec(name)?.[1] ?? Number.NaN);
+
+/** Pins the initial executors that Rekindle creates. Later ones may go to any node: the plan has ended by then. */
+const withPins = (plan: Plan<Memory>): Plan<Memory> => {
+  const { driver, allotment } = plan.memory;
+  const { first } = allotment ?? {};
+  if (driver?.places === undefined || allotment?.attempt !== driver.attempt || first === undefined) return plan;
+  const nodes = nodesOf({ places: { [executorTask]: driver.places } }, executorTask);
+  const pin = (effect: Effect): Effect => {
+    if (effect.do !== "create" || effect.resource !== pods || effect.body === undefined) return effect;
+    const { body } = effect;
+    const node = nodes[idIn(effect.object.metadata.name) - first];
+    return node === undefined ? effect : { ...effect, body: () => pinnedPod(body(), node) };
+  };
+  return { ...plan, stages: plan.stages.map((stage) => stage.map(pin)) };
+};
+
+/** Looks again soon at a run whose group may still be taken back. */
+const watched = (context: ApplicationContext, plan: Plan<Memory>, group: Stored): Plan<Memory> => {
+  const { enclosureSafe: _, ...safety } = plan.safety ?? {};
+  const isOpen = planIn(group) !== undefined && plan.next.do === "wait";
+  const isAwaited = context.policies.gangRequired === "true" || plan.memory.state.phase === "SUBMITTED";
+  if (!isOpen || !isAwaited || plan.next.do !== "wait") return { ...plan, safety };
+  return { ...plan, safety, next: { ...plan.next, pollMs: Math.min(plan.next.pollMs ?? pollMs, pollMs) } };
+};
+
+const isTakenBack = (group: Stored): boolean => isWaiting(group) && takenBackOf(group) !== undefined;
+
+/** Decides a step of an application; one that asks for no group is decided by the act alone. */
+export const startWhole: Ganging = function* (given, act): Decision<Memory> {
+  if (!isGang(given)) return yield* act(given);
+  const context = arranged(given);
+  const part = parts[context.memory.state.phase];
+  const group = isLookedAt(context) ? yield* readGroup(context) : undefined;
+  if (part === "running" && group !== undefined && isTakenBack(group)) return givenBack(context);
+  const keeps = part === "before" && group !== undefined && !isEnding(group);
+  const plan = yield* act(keeps ? withoutGroup(context) : context);
+  const pod = plan.stages.flat().find(isDriver)?.object;
+  const { driver } = plan.memory;
+  if (part !== undefined && pod !== undefined && driver !== undefined)
+    return admitted(context, { plan, driver, pod }, group);
+  const kept = keeps ? { ...plan, memory: withGroup(plan.memory) } : plan;
+  return withPins(group === undefined ? kept : watched(context, kept, group));
+};

@@ -1,10 +1,11 @@
-/** Overview: what waits and for what, what failed lately, which queues are full. */
+/** Overview: what waits and for what, what failed lately, which queues are full, what each namespace used. */
 import { Link, Name, Panel, State, Table } from "./parts.tsx";
 import { isSchedule } from "./query.ts";
+import { hoursText } from "./receipt.ts";
 import { QueuePanel } from "./screens.tsx";
-import { all, isLoaded, queues, serverNow } from "./store.ts";
+import { all, costs, isLoaded, queues, serverNow } from "./store.ts";
 import { briefly, grouped, plural, visible } from "./text.ts";
-import type { Row } from "./wire.ts";
+import type { Costs, Row, Used } from "./wire.ts";
 
 const dayS = 86_400;
 
@@ -92,6 +93,55 @@ const Newest = ({
   );
 };
 
+const sumOf = (days: readonly Used[], of: keyof Used): number => days.reduce((sum, one) => sum + one[of], 0);
+
+/** Money where prices are set, core-hours otherwise; "": nothing. */
+const amountText = (days: readonly Used[], currency: string | undefined, isLost = false): string => {
+  const hours = sumOf(days, isLost ? "lostCores" : "cores");
+  if (hours === 0) return "";
+  return currency === undefined
+    ? `${hoursText(hours)} core-h`
+    : `${hoursText(sumOf(days, isLost ? "lostCost" : "cost"))} ${currency}`;
+};
+
+/** What each namespace used: today, on the days before, and in a week. */
+const Usage = ({ of: { currency, days, rows, more } }: { readonly of: Costs }) => {
+  const all = rows.flatMap((row) => row.days);
+  const assumed = sumOf(all, "assumed");
+  return (
+    <Panel
+      title="Used, by namespace"
+      beside={
+        <span class="muted">
+          {amountText(all, currency)} in {days.length} days
+        </span>
+      }
+    >
+      <Table
+        label="Used, by namespace"
+        heads={["Namespace", "Today", "Yesterday", `${days.length} days`, "core-h", "GiB-h", "Lost, at most"]}
+        rows={rows.map((row) => [
+          visible(row.namespace),
+          amountText(row.days.slice(0, 1), currency),
+          amountText(row.days.slice(1, 2), currency),
+          amountText(row.days, currency),
+          hoursText(sumOf(row.days, "cores")),
+          hoursText(sumOf(row.days, "gib")),
+          amountText(row.days, currency, true),
+        ])}
+        empty="No pod has run."
+      />
+      <p class="note">
+        Requests of pods times the time that they ran, by days of UTC since {days.at(-1)}
+        {assumed === 0 || currency === undefined
+          ? ""
+          : `; the usual price for ${hoursText(assumed)} core-h on unknown nodes`}
+        {more === 0 ? "" : `; ${plural(more, "namespace")} used less and ${more === 1 ? "is" : "are"} not shown`}.
+      </p>
+    </Panel>
+  );
+};
+
 export const Overview = () => {
   const nowS = serverNow() / 1_000;
   const rows = all.value.filter((row) => !isSchedule(row));
@@ -120,6 +170,7 @@ export const Overview = () => {
         <Newest title="Latest failures" rows={failed} empty="Nothing failed." />
         {losses.length === 0 ? undefined : <Newest title="Lost executors" rows={losses} empty="" />}
         {queues.value.length === 0 ? undefined : <QueuePanel />}
+        {costs.value === undefined ? undefined : <Usage of={costs.value} />}
       </div>
     </main>
   );

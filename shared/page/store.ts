@@ -8,6 +8,7 @@ import { countsOf, parse, select } from "./query.ts";
 import { withRecorded } from "./timeline.ts";
 import {
   type Batch,
+  type Costs,
   type Detail,
   type FirstRows,
   type Health,
@@ -161,6 +162,25 @@ export const readHealth = async (): Promise<void> => {
   const answer = await fetch("/page/health").catch(() => undefined);
   if (answer?.ok === true) health.value = await answer.json();
 };
+
+/** Hours and money by namespace and day; undefined until they have come. */
+export const costs = signal<Costs | undefined>(undefined);
+
+const readCosts = async (): Promise<void> => {
+  const answer = await fetch("/page/costs").catch(() => undefined);
+  if (answer?.ok === true) costs.value = await answer.json();
+};
+
+effect(() => {
+  if (place.value.screen === "overview" && isLoaded.value) void readCosts();
+});
+
+const costsMs = 60_000;
+
+setInterval(() => {
+  const isSeen = place.value.screen === "overview" && document.visibilityState === "visible";
+  if (isSeen && link.value !== "signed out") void readCosts();
+}, costsMs);
 
 /** One application; `missing`: there is none of this name. */
 export const detail = signal<Detail | "missing" | { readonly error: string } | undefined>(undefined);

@@ -249,6 +249,29 @@ export type Detail = {
   readonly record: string;
 };
 
+/** What one namespace used on one day: core-hours, GiB-hours, money, and how much of it was lost at most. */
+export type Used = {
+  readonly cores: number;
+  readonly gib: number;
+  readonly cost: number;
+  readonly lostCores: number;
+  readonly lostCost: number;
+  /** Core-hours at the usual price, because the price depends on their node, which is not known. */
+  readonly assumed: number;
+};
+
+/** The answer of `/page/costs`. */
+export type Costs = {
+  /** Absent: no prices are set. */
+  readonly currency?: string;
+  /** Days of UTC, today first. */
+  readonly days: readonly string[];
+  /** By namespace, the costliest first; `days` as above. */
+  readonly rows: readonly { readonly namespace: string; readonly days: readonly Used[] }[];
+  /** Namespaces that are left out, because there are too many. */
+  readonly more: number;
+};
+
 /** The answer of `/page/health`. */
 export type Health = {
   readonly now: number;

@@ -3,13 +3,25 @@
  * server. Every change has a revision; a reader asks for what changed after one.
  */
 import { createHash, randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { hintOf } from "../../adapters/checkpoints/kubernetes.ts";
+import type { Rates } from "../../cli/inspection/rates.ts";
 import { historyOf, lossesOf, type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { countsOf, parse, select } from "../../page/query.ts";
-import { type Batch, columnsOf, type FirstRows, keyOf, type Lane, type QueueRow, type Row } from "../../page/wire.ts";
+import {
+  type Batch,
+  type Costs,
+  columnsOf,
+  type FirstRows,
+  keyOf,
+  type Lane,
+  type QueueRow,
+  type Row,
+} from "../../page/wire.ts";
+import { type CostBook, openCostBook } from "./costs.ts";
 import { type Lanes, openLanes, recordedLosses } from "./lanes.ts";
 import { type Projected, projected, queueFrom, type RecordOutline, recordOutline, rowFrom } from "./projection.ts";
 
@@ -44,7 +56,7 @@ export type Board = {
   /** Takes in a record that this process has saved; undefined: it is removed. */
   recorded(key: Key, record: unknown): void;
   /** Takes in records that other processes saved, by `recordId`; what this process saved itself is newer. */
-  remember(records: ReadonlyMap<string, RecordView>): void;
+  remember(records: ReadonlyMap<string, RecordView>): Promise<void>;
   /** All rows of these namespaces (empty: all), or what changed after `since`. */
   read(namespaces: readonly string[], since?: string): Batch;
   /** The beginning of the list that a filter shows of these namespaces. */
@@ -53,6 +65,8 @@ export type Board = {
   revision(): number;
   row(key: string): Row | undefined;
   lanes(key: string): readonly Lane[];
+  /** Hours and money of these namespaces (empty: all), by namespace and day. */
+  costs(namespaces: readonly string[]): Costs;
   /** Numbers the last change of one application: a detail of another number is read again. */
   changes(key: string): number;
   subscribe(listener: Listener): () => void;
@@ -86,6 +100,7 @@ type State = {
   /** The number of the newest change of any application. */
   serial: number;
   readonly lanes: Lanes;
+  readonly book: CostBook;
   readonly listeners: Set<Listener>;
   /** Changes of rows in their order; of a row there may be several. */
   log: { readonly revision: number; readonly key: string }[];
@@ -138,6 +153,7 @@ const remove = (state: State, { uid }: Stored["metadata"], outline: Projected): 
   if (state.entries.get(key)?.uid !== uid) return;
   state.entries.delete(key);
   state.lanes.forget(key);
+  state.book.gone(key);
   state.revision += 1;
   state.gone.push({ key, namespace: outline.namespace, revision: state.revision });
   const over = state.gone.length - mostGone;
@@ -146,9 +162,11 @@ const remove = (state: State, { uid }: Stored["metadata"], outline: Projected): 
   state.changes.delete(key);
 };
 
-/** Keeps the losses of a record for the lanes of its application. */
-const putLosses = ({ lanes }: State, key: string, record: RecordView | undefined): void =>
+/** Keeps the losses of a record for the lanes of its application, and what its runs used. */
+const putUsage = ({ lanes, book }: State, key: string, namespace: string, record: RecordView | undefined): void => {
   lanes.recorded(key, recordedLosses(lossesOf(record)), historyOf(record).at(-1)?.attempt ?? 1);
+  book.recorded(key, namespace, record);
+};
 
 /** Takes in a record; undefined: it is gone. The row of its application follows, if the object is known. */
 const putRecord = (state: State, object: Stored, record: RecordView | undefined): void => {
@@ -158,7 +176,7 @@ const putRecord = (state: State, object: Stored, record: RecordView | undefined)
   else state.records.set(at, recordOutline(record));
   const hint = hintOf(object.metadata);
   const key = hint === undefined ? "" : keyOf(hint);
-  putLosses(state, key, record);
+  putUsage(state, key, namespace, record);
   const entry = state.entries.get(key);
   if (entry === undefined) return;
   put(state, entry.uid, entry.outline);
@@ -170,21 +188,38 @@ const recorded = (state: State, key: Key, given: unknown): void => {
   if (record === undefined) state.records.delete(recordId(key));
   else state.records.set(recordId(key), recordOutline(record));
   const application = keyOf(key);
-  putLosses(state, application, record);
+  putUsage(state, application, key.namespace, record);
   const entry = state.entries.get(application);
   if (entry === undefined) return;
   put(state, entry.uid, entry.outline);
   tell(state, application);
 };
 
-const remember = (state: State, records: ReadonlyMap<string, RecordView>): void => {
-  const unknown = new Map([...records].filter(([id]) => !state.records.has(id)));
-  for (const [id, record] of unknown) state.records.set(id, recordOutline(record));
-  for (const [key, { uid, outline }] of [...state.entries]) {
-    const { kind, namespace, name } = outline;
-    const record = unknown.get(recordId({ cluster: "", kind, namespace, name }));
-    if (record !== undefined) putLosses(state, key, record);
-    put(state, uid, outline);
+/** The most records that are taken in at once: ten thousand would hold up the process for more than a second. */
+const atOnce = 500;
+
+const remember = async (state: State, records: ReadonlyMap<string, RecordView>): Promise<void> => {
+  const keys = new Map(
+    [...state.entries].map(
+      ([
+        key,
+        {
+          outline: { kind, namespace, name },
+        },
+      ]) => [recordId({ cluster: "", kind, namespace, name }), key],
+    ),
+  );
+  let taken = 0;
+  for (const [id, record] of records) {
+    if (state.records.has(id)) continue;
+    state.records.set(id, recordOutline(record));
+    const key = keys.get(id) ?? "";
+    const entry = state.entries.get(key);
+    if (entry === undefined) continue;
+    putUsage(state, key, entry.outline.namespace, record);
+    put(state, entry.uid, entry.outline);
+    taken += 1;
+    if (taken % atOnce === 0) await setImmediate();
   }
 };
 
@@ -290,11 +325,18 @@ const first = ({ entries, now }: State, namespaces: readonly string[], filter: s
   return { now: at, columns: columnsOf(listed.slice(0, mostFirst)), count: listed.length, counts };
 };
 
-export const openBoard = (now: () => number): Board => {
+const costs = ({ entries, lanes, book, now }: State, namespaces: readonly string[]): Costs => {
+  const own = [...entries].filter(([, { row }]) => within(namespaces, row.namespace));
+  return book.read(namespaces, new Map(own.map(([key]) => [key, lanes.of(key)])), now());
+};
+
+/** Opens an empty board. `rates` undefined: it tells no money. */
+export const openBoard = (now: () => number, rates?: Rates): Board => {
   const state: State = {
     epoch: randomBytes(6).toString("hex"),
     now,
     ...{ entries: new Map(), records: new Map(), queues: new Map(), changes: new Map(), lanes: openLanes() },
+    book: openCostBook(rates, now),
     ...{ listeners: new Set(), serial: 0, log: [], gone: [], forgotten: 0, revision: 0, queuesAt: 0 },
   };
   return {
@@ -307,6 +349,7 @@ export const openBoard = (now: () => number): Board => {
     revision: () => state.revision,
     row: (key) => state.entries.get(key)?.row,
     lanes: state.lanes.of,
+    costs: (namespaces) => costs(state, namespaces),
     changes: (key) => state.changes.get(key) ?? 0,
     subscribe: (listener) => {
       state.listeners.add(listener);

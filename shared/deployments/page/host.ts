@@ -30,6 +30,7 @@ type Known = Pick<Stored, "apiVersion" | "kind" | "metadata">;
 type Settings = {
   readonly transport: Transport;
   readonly board: Board;
+  readonly rates?: Rates | undefined;
   readonly report: Report;
   /** False: records are in a table, and only those of opened applications are read. */
   readonly hasRecords: boolean;
@@ -90,7 +91,7 @@ const listed = async (
 };
 
 export const openPolling = (settings: Settings): Polling => {
-  const { report, hasRecords, now } = settings;
+  const { report, rates, hasRecords, now } = settings;
   const resources = [...everyKind.map(({ resource }) => resource), ...(hasRecords ? [checkpointResource] : []), queues];
   const known = new Map<Resource, ReadonlyMap<string, Known>>();
   let dueAt = Number.NEGATIVE_INFINITY;
@@ -98,6 +99,8 @@ export const openPolling = (settings: Settings): Polling => {
   const read = async (): Promise<void> => {
     const began = now();
     try {
+      // Before the records, so that their executors have the prices of their nodes.
+      await rates?.refresh();
       for (const resource of resources)
         known.set(resource, await listed(settings, resource, known.get(resource) ?? new Map()));
     } catch (cause) {
@@ -135,12 +138,14 @@ export const openHostPage = (
   secret: Secret,
   report: Report,
 ): ServedPage => {
-  const board = openBoard(Date.now);
+  const rates = openRates(transport, prices, () => performance.now());
+  const board = openBoard(Date.now, rates);
   const places = namespaces.length === 0 ? [""] : namespaces;
   let isRead = false;
   const readRecords = async (): Promise<void> => {
     try {
-      for (const place of places) board.remember(await recordsIn({ transport }, place));
+      await rates?.refresh();
+      for (const place of places) await board.remember(await recordsIn({ transport }, place));
     } catch (cause) {
       isRead = false;
       report("warn", "the page cannot list records, and tries again with the next viewer", { error: String(cause) });
@@ -148,7 +153,7 @@ export const openHostPage = (
   };
   return {
     ...{ board, cluster, transport, secret, table: tableIn(checkpoints, cluster) },
-    rates: openRates(transport, prices, () => performance.now()),
+    rates,
     ready: () => true,
     isStreamed: true,
     viewed: () => {
@@ -173,12 +178,13 @@ const polledFreshMs = 1_500;
 /** Opens the page of the api function or a dispatcher, without a request. A standby dispatcher shows it, too. */
 export const openFunctionPage = ({ settings, transport, secret, report }: Elsewhere): ServedPage => {
   const { cluster, checkpoints, prices } = settings;
-  const board = openBoard(Date.now);
+  const rates = openRates(transport, prices, () => performance.now());
+  const board = openBoard(Date.now, rates);
   const hasRecords = checkpoints.in === "kubernetes";
-  const { fresh, ready } = openPolling({ transport, board, report, hasRecords, now: () => performance.now() });
+  const { fresh, ready } = openPolling({ transport, board, rates, report, hasRecords, now: () => performance.now() });
   return {
     ...{ board, cluster, transport, secret, table: tableIn(checkpoints, cluster), fresh, ready },
-    rates: openRates(transport, prices, () => performance.now()),
+    rates,
     isStreamed: false,
     freshMs: polledFreshMs,
   };

@@ -107,9 +107,11 @@ type Settings = {
 /** Watches the cluster and serves the page on 127.0.0.1. */
 export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
   const { transport, table, cluster, namespaces, access } = settings;
-  const board = openBoard(Date.now);
-  const watching = watchAll({ transport, namespaces, board });
   const rates = openRates(transport, settings.prices, () => performance.now());
+  // Before the records, so that their executors have the prices of their nodes.
+  await rates?.refresh();
+  const board = openBoard(Date.now, rates);
+  const watching = watchAll({ transport, namespaces, board });
   const details = openDetails({ transport, table }, board, { rates });
   let port = settings.port;
   const hosts = (): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];

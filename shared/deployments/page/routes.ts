@@ -68,6 +68,23 @@ const openSharedRows = (board: Board, isStreamed: boolean): SharedRows => {
   };
 };
 
+/** The age at which sums are made again, ms. */
+const sumsMs = 30_000;
+
+/** Answers `/page/costs`, the same to all viewers of the same namespaces for half a minute. */
+const openSharedCosts = (board: Board): SharedRows => {
+  const answers = new Map<string, Answer>();
+  return async (c, { namespaces }) => {
+    const key = JSON.stringify(namespaces);
+    const known = answers.get(key);
+    const isFresh = known !== undefined && Date.now() - known.at < sumsMs;
+    const made = isFresh ? known.made : compressed(JSON.stringify(board.costs(namespaces)));
+    if (!isFresh) answers.set(key, { revision: 0, at: Date.now(), made });
+    forgetOldest(answers, mostAnswers);
+    return sent(c, await made, { "content-type": "application/json", "cache-control": "no-store" });
+  };
+};
+
 /** The parts of the page. */
 export type PageParts = {
   readonly board: Board;
@@ -227,6 +244,13 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     const viewer = await admit(c);
     if (viewer instanceof Response) return viewer;
     return isStreamed ? streams.open(c, viewer) : c.json({ error: "not streamed here: poll /page/changes" }, 501);
+  });
+  const costs = openSharedCosts(board);
+  app.get("/page/costs", async (c) => {
+    const viewer = await admit(c);
+    if (viewer instanceof Response) return viewer;
+    await parts.fresh?.();
+    return await costs(c, viewer);
   });
   serveApplication(app, parts, admit);
   app.get("/page/health", async (c) => {

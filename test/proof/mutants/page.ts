@@ -86,6 +86,22 @@ export const pageMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/application/metrics.test.ts"],
   },
   {
+    name: "page-costs-of-other-namespaces",
+    promise: "a caller of some namespaces learns no hours and no money of another",
+    file: `${folder}/costs.ts`,
+    find: "if (namespaces.length > 0 && !namespaces.includes(namespace)) return undefined;",
+    replace: "if (namespaces.length < 0) return undefined;",
+    tests: testsOf("costs"),
+  },
+  {
+    name: "page-costs-of-the-deleted-vanish",
+    promise: "what a deleted application used stays in the sums of its days",
+    file: `${folder}/costs.ts`,
+    find: "if (before !== undefined && before.uid !== record?.uid) keep(before);",
+    replace: "if (before !== undefined && before.uid === '') keep(before);",
+    tests: testsOf("costs"),
+  },
+  {
     name: "page-end-with-the-driver-is-a-loss",
     promise: "an executor that ended with its driver is not marked as lost",
     file: `${folder}/lanes.ts`,

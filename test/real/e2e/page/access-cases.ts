@@ -80,7 +80,8 @@ export const ofOneTeam: Case = {
       async (tab) => {
         const heard: Promise<string>[] = [];
         tab.page.on("response", (response) => {
-          if (/\/page\/(rows|changes|health|app)/.test(response.url())) heard.push(response.text().catch(() => ""));
+          if (/\/page\/(rows|changes|health|app|costs)/.test(response.url()))
+            heard.push(response.text().catch(() => ""));
         });
         for (const screen of screens) {
           await tab.page.goto(`${fixture.host.url}?screen=${screen}`);

@@ -5,7 +5,7 @@ import { must } from "../scene.ts";
 import { doors, hostileText, ofOneTeam, statusOf } from "./access-cases.ts";
 import { evaluated, objections, openTab, signIn, type Tab } from "./browser.ts";
 import { hostile, sparkApplication, tokens } from "./fixture.ts";
-import { logs, members, repairs } from "./screen-cases.ts";
+import { logs, members, money, repairs } from "./screen-cases.ts";
 import { type Case, type Fixture, onHost, open, screens, watched } from "./tabs.ts";
 import { demoAgrees, losses, onFunction, timeline } from "./timeline-cases.ts";
 
@@ -326,6 +326,7 @@ export const cases: readonly Case[] = [
     accessible,
     members,
     logs,
+    money,
     repairs,
     byKeyboard,
     losses,

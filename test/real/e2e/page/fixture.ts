@@ -158,7 +158,10 @@ export const openPageHost = async (cluster: PageCluster, dir: string): Promise<P
   await writeFile(secret, callers, { mode: 0o600 });
   const address = `127.0.0.1:${await freePort()}`;
   const begin = () =>
-    startHost(cluster.kubeconfig, join(dir, "host.log"), ["--listen", address, "--trigger-secret-file", secret]);
+    startHost(cluster.kubeconfig, join(dir, "host.log"), [
+      ...["--listen", address, "--trigger-secret-file", secret],
+      ...["--prices", JSON.stringify({ currency: "US$", core: 0.04, gib: 0.005 })],
+    ]);
   let host = begin();
   await answers(`http://${address}/readyz`);
   return {

@@ -53,6 +53,29 @@ export const logs: Case = {
     }),
 };
 
+export const money: Case = {
+  name: "2 the receipt shows money where prices are set, and Overview by namespace",
+  run: (fixture) =>
+    onHost(fixture, async (tab) => {
+      await open(tab, fixture.host.url, watched);
+      const receipt = tab.page.getByRole("region", { name: "Receipt" });
+      await receipt
+        .getByText(/^0\.\d+ US\$, [\d.]+ core-h, [\d.]+ GiB-h$/)
+        .first()
+        .waitFor();
+      await tab.shoot("receipt");
+      const ofReceipt = await objections(tab);
+      await tab.page.goto(`${fixture.host.url}?screen=overview`);
+      const used = tab.page.getByRole("region", { name: "Used, by namespace", exact: true });
+      await used.getByRole("row", { name: /^team-a [\d.]+ US\$/ }).waitFor();
+      await used.getByRole("row", { name: /^team-b [\d.]+ US\$/ }).waitFor();
+      await tab.shoot("costs");
+      const found = [...ofReceipt, ...(await objections(tab))];
+      must(found.length === 0, found.join("; "));
+      return [(await used.getByRole("row", { name: /^team-a/ }).textContent()) ?? ""];
+    }),
+};
+
 const checkpoints = z.object({
   items: z.array(
     z.object({ metadata: z.object({ name: z.string(), annotations: z.record(z.string(), z.string()).default({}) }) }),

@@ -1,6 +1,7 @@
 /** Rows, changes and deletions as readers of the board get them; namespaces hold; secrets are masked. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { type RecordView, recordId, recordView } from "../../../../shared/cli/inspection/record.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { masked } from "../../../../shared/kube/secret-mask.ts";
@@ -233,5 +234,30 @@ describe("the memory of the board is bounded:", () => {
         .toSorted(),
       ["a", "b"],
     );
+  });
+});
+
+describe("records of before", () => {
+  const keyOf = (name: string) => ({ cluster: "", kind: "SparkApplication", namespace: "team-a", name });
+  const stored = (waitsFor: string) => ({ schema: 1, uid: "u", saves: 1, waitsFor, memory: {} });
+  const waitsOf = (board: ReturnType<typeof openBoard>): readonly string[] =>
+    rowsOf(board.read([]).columns).map(({ waits }) => waits);
+
+  test("are taken in by five hundred, so that thousands do not hold up the process, and never over an own save", async () => {
+    const board = openBoard(() => now);
+    const names = Array.from({ length: 1_200 }, (_, nth) => `app-${nth}`);
+    const records = new Map<string, RecordView>();
+    for (const name of names) {
+      board.see(application(name, "NEW"));
+      const view = recordView(stored("before"));
+      assert.ok(view);
+      records.set(recordId(keyOf(name)), view);
+    }
+    const taking = board.remember(records);
+    const countOf = (text: string): number => waitsOf(board).filter((waits) => waits.includes(text)).length;
+    assert.equal(countOf("before"), 500);
+    board.recorded(keyOf("app-1199"), stored("own"));
+    await taking;
+    assert.deepEqual([countOf("before"), countOf("own")], [1_199, 1]);
   });
 });

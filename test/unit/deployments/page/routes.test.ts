@@ -25,6 +25,17 @@ for (const namespace of ["team-a", "team-b"])
     status: { applicationState: { state: "RUNNING" } },
   });
 
+/** Each application completed after an hour. */
+const memory = {
+  driver: { attempt: 1, submittedAt: Date.now() - 3_600_000, needs: [1_000, 1_024, 1_000, 1_024] },
+  state: { phase: "COMPLETED", endedAt: Date.now() },
+};
+for (const namespace of ["team-a", "team-b"])
+  board.recorded(
+    { cluster: "default", kind: "SparkApplication", namespace, name: `of-${namespace}` },
+    { schema: 1, cluster: "c1", uid: namespace, saves: 1, memory },
+  );
+
 const parts: PageParts = {
   board,
   details: async () => undefined,
@@ -57,6 +68,7 @@ describe("access to the page", () => {
       "changes",
       "stream",
       "health",
+      "costs",
       ...["app", "lanes", "log"].map((one) => `${one}/SparkApplication/team-a/of-team-a`),
     ])
       assert.equal((await app.request(`/page/${path}`)).status, 401, path);
@@ -73,6 +85,8 @@ describe("access to the page", () => {
     const rows = await app.request("/page/rows", { headers: { cookie: cookieIn(signed) } });
     const text = await rows.text();
     assert.ok(text.includes("of-team-a") && !text.includes("team-b"));
+    const costs = await (await app.request("/page/costs", { headers: { cookie: cookieIn(signed) } })).text();
+    assert.ok(costs.includes("team-a") && !costs.includes("team-b"), costs);
     const other = await app.request("/page/app/SparkApplication/team-b/of-team-b", {
       headers: { cookie: cookieIn(signed) },
     });

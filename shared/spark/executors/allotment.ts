@@ -60,6 +60,11 @@ const round = z.object({
   at: instant,
   /** The time when it has settled, epoch ms, where it is earlier than for other saves. */
   until: instant.optional(),
+  /** The first digits of the UIDs of the claims that were handed on to them. */
+  claims: z
+    .string()
+    .regex(/^[\da-f]*$/)
+    .optional(),
 });
 
 export const allotment = z.object({
@@ -85,6 +90,10 @@ export const allotment = z.object({
   demand: demandShape.optional(),
   /** The limit of a quota that is used up. */
   grant: grantShape.optional(),
+  /** Ended executors whose pods are waited for, because their claims are handed on, until an instant, epoch ms. */
+  awaited: z.object({ ids: idsShape, until: instant }).optional(),
+  /** No claim is handed on before, epoch ms: a lost record may have handed it to an executor on its way. */
+  claimsFrom: instant.optional(),
   /** Executors in a row that ended soon after their start, and the time of the last end, epoch ms. */
   crashes: z.object({ count: z.number().int(), at: instant }).optional(),
 });

@@ -172,7 +172,7 @@ const closed = (ledger: Ledger, { live, over, lost, losses, unclear }: Books): L
 };
 
 /** The first hexadecimal digits of a UID, padded with 0. */
-const markOf = (uid: string): string =>
+export const markOf = (uid: string): string =>
   uid
     .toLowerCase()
     .replace(/[^\da-f]/g, "")

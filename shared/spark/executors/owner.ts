@@ -84,40 +84,13 @@ export const obstacles: readonly Obstacle[] = [
   },
 ];
 
-type Confs = Readonly<Record<string, string>>;
-
-const isOff = (confs: Confs, key: string): boolean => confs[key]?.trim().toLowerCase() === "false";
-
-const claimed = /^spark\.kubernetes\.executor\.volumes\.persistentVolumeClaim\.[^.]+\.options\.claimName$/;
-
-const claimsOnDemand = (confs: Confs): boolean =>
-  Object.entries(confs).some(([key, value]) => claimed.test(key) && value.includes("OnDemand"));
-
-const ownClaims = "spark.kubernetes.driver.ownPersistentVolumeClaim";
-const reuse = "spark.kubernetes.driver.reusePersistentVolumeClaim";
-const wait = "spark.kubernetes.driver.waitToReusePersistentVolumeClaim";
-
-/** Spark's own allocator reuses claims unless a conf turns that off. */
-const claims = (confs: Confs): readonly string[] => {
-  if (!claimsOnDemand(confs) || isOff(confs, ownClaims) || isOff(confs, reuse)) return [];
-  const waits = confs[wait]?.trim().toLowerCase() === "true" ? `, and no driver waits for one (${wait})` : "";
-  return [
-    `${reuse}: with ${ownerAnnotation}: own claims are not reused${waits}: an executor that replaces another gets new claims, and the old ones stay until the driver ends; set it to false to confirm`,
-  ];
-};
-
-const batch = (confs: Confs): readonly string[] => {
-  const given = batchIn(confs) ?? 0;
+/** Confs of Spark's own allocator that Rekindle reads otherwise, one text each; none causes a refusal. */
+export const readOtherwise = ({ sparkConf = {} }: SparkApplicationSpec): readonly string[] => {
+  const given = batchIn(sparkConf) ?? 0;
   return given <= mostInBatch
     ? []
     : [`${batchConf}: ${given} executors are more than Rekindle creates in one batch: it creates ${mostInBatch}`];
 };
-
-/** Confs of Spark's own allocator that Rekindle reads otherwise, one text each; none causes a refusal. */
-export const readOtherwise = ({ sparkConf = {} }: SparkApplicationSpec): readonly string[] => [
-  ...claims(sparkConf),
-  ...batch(sparkConf),
-];
 
 /** The obstacles to `rekindle.dev/executors: own`, one text each. */
 export const obstaclesIn = (given: VersionedConf): readonly string[] =>

@@ -2,6 +2,7 @@
 import type { Mutant } from "./mutants.ts";
 
 const demand = "shared/spark/executors/demand.ts";
+const claims = "shared/spark/executors/claims.ts";
 
 export const elasticMutants: readonly Mutant[] = [
   {
@@ -99,5 +100,46 @@ export const elasticMutants: readonly Mutant[] = [
     replace: "!data.moves",
     scenarios: ["elastic-holders"],
     fault: "crash-after",
+  },
+  {
+    name: "claim-of-a-pod",
+    promise: "a claim that a pod mounts is not handed on, also while that pod ends",
+    file: claims,
+    find: "!mounted.has(claim.metadata.name)",
+    replace: '!mounted.has("")',
+    tests: ["test/unit/spark/executors/claims.test.ts"],
+  },
+  {
+    name: "claim-by-uid",
+    promise: "a claim that the record handed to an executor on its way is not handed to another one",
+    file: claims,
+    find: "marks.has(markOf(claim.metadata.uid)) ||",
+    replace: "marks.has(claim.metadata.name) ||",
+    tests: ["test/unit/spark/executors/claims.test.ts"],
+  },
+  {
+    name: "claim-of-an-id-underway",
+    promise: "the claim of an executor that is on its way is not handed to another one",
+    file: claims,
+    find: " || hasId(ids, executorId(claim) ?? 0);",
+    replace: " || hasId(ids, 0);",
+    tests: ["test/unit/spark/executors/claims.test.ts"],
+  },
+  {
+    name: "claims-not-handed-on",
+    promise: "a replacement takes the claim of an executor that is gone",
+    file: claims,
+    find: "own.map((claim) => left.get(fitOf(claim))?.shift())",
+    replace: "own.map((claim) => left.get(fitOf(claim))?.find(() => false))",
+    scenarios: ["elastic-claims"],
+    fault: "crash-after",
+  },
+  {
+    name: "claims-not-waited-for",
+    promise: "no claim is created while there are as many as executors, where the user says so",
+    file: claims,
+    find: "(free + Math.max(0, expected * each - all))",
+    replace: "(free + Math.max(0, 2 * expected * each - all))",
+    tests: ["test/unit/spark/executors/claims.test.ts"],
   },
 ];

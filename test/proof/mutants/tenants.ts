@@ -81,7 +81,7 @@ export const tenantMutants: readonly Mutant[] = [
     promise: "a plan with many executors does not hold their bodies",
     file: "shared/spark/application/executors/allocation-result.ts",
     find: 'object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace } },',
-    replace: "object: marked(builder.build(id).pod, context, driver),",
+    replace: "object: marked(executor(id, at).pod, context, driver),",
     tests: ["test/unit/spark/application/executors/allocator.test.ts"],
   },
   {

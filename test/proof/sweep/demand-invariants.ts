@@ -18,6 +18,8 @@ export type Demand = {
   readonly idleMs: number;
   /** The most executors that may live at a time, where that is less than the maximum in the spec. */
   readonly granted?: number;
+  /** The most claims that are created, where executors have claims. */
+  readonly claims?: number;
   /** From `fromMs` to `untilMs`, this many executors run, and nothing is written. */
   readonly settled?: { readonly fromMs: number; readonly untilMs: number; readonly executors: number };
 };

@@ -12,7 +12,7 @@ const outlasting = [
 ];
 
 type Way = Pick<Scenario, "name" | "what"> &
-  Pick<Demand, "gauge" | "granted"> &
+  Pick<Demand, "gauge" | "granted" | "claims"> &
   Partial<Pick<Scenario, "userActions" | "stands" | "also" | "annotations">> & {
     readonly jobMs?: number;
     readonly executors?: Readonly<Record<string, PodScript>>;
@@ -55,6 +55,14 @@ const dies = (afterMs: number): UserAction => ({
   afterMs,
   do: { type: "kill", pod: /-exec-\d+$/, code: 137 },
 });
+
+const volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.data";
+const claims = {
+  [`${volume}.mount.path`]: "/data",
+  [`${volume}.options.claimName`]: "OnDemand",
+  [`${volume}.options.storageClass`]: "fast",
+  [`${volume}.options.sizeLimit`]: "1Gi",
+} as const;
 
 const ways: readonly Way[] = [
   {
@@ -179,6 +187,29 @@ const ways: readonly Way[] = [
     settles: 1,
   },
   {
+    name: "elastic-claims",
+    what: "executors die one after the other, and each replacement takes the claim of a dead one",
+    gauge: [[0, 2]],
+    confs: claims,
+    // A read that is behind may cost one.
+    claims: 3,
+    // A step that died is repeated before the second death.
+    userActions: [dies(20_000), dies(130_000)],
+    jobMs: 300_000,
+  },
+  {
+    name: "elastic-claims-return",
+    what: "executors leave, and when others are needed, these take the claims that stayed",
+    gauge: [
+      [0, 3],
+      [20_000, 1],
+      [80_000, 3],
+    ],
+    confs: claims,
+    claims: 3,
+    settles: 3,
+  },
+  {
     name: "elastic-retry",
     what: "the driver dies, and the executors of the next attempt carry its number",
     spec: { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 5 } },
@@ -188,7 +219,16 @@ const ways: readonly Way[] = [
   },
 ];
 
-const scenarioOf = ({ gauge, granted, settles, executors = idle, driver, confs, ...way }: Way): Scenario => {
+const scenarioOf = ({
+  gauge,
+  granted,
+  claims: most,
+  settles,
+  executors = idle,
+  driver,
+  confs,
+  ...way
+}: Way): Scenario => {
   const last = gauge.at(-1)?.[0] ?? 0;
   const fromMs = last + settledMs;
   const { jobMs = settles === undefined ? 120_000 : fromMs + standsMs + 10_000, spec: other, ...rest } = way;
@@ -204,7 +244,13 @@ const scenarioOf = ({ gauge, granted, settles, executors = idle, driver, confs, 
       sparkConf: { ...base.sparkConf, "spark.dynamicAllocation.executorIdleTimeout": `${idleMs / 1_000}s`, ...confs },
     },
     scripts: { [appName]: driver === undefined ? [usual] : [{ ...usual, ...driver }, usual] },
-    demand: { gauge, idleMs, ...(granted === undefined ? {} : { granted }), ...settled },
+    demand: {
+      gauge,
+      idleMs,
+      ...(granted === undefined ? {} : { granted }),
+      ...(most === undefined ? {} : { claims: most }),
+      ...settled,
+    },
     ends: "COMPLETED",
     breadth: "sparse",
     without: outlasting,

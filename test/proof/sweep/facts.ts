@@ -60,6 +60,22 @@ export type Facts = {
   most: number | undefined;
   /** The time in which the demand has stood for long is over, and was judged. */
   settled: boolean;
+  /** Claims by UID: what replaces them, and since when no pod mounts them; new: none has mounted it. */
+  claims: Map<
+    string,
+    {
+      readonly name: string;
+      readonly sort: string;
+      readonly createdAt: number;
+      freeSince: number | undefined;
+      isNew: boolean;
+    }
+  >;
+  /** Claims that are to be used until an instant. */
+  suspicions: { readonly uid: string; readonly freeSince: number; readonly until: number; readonly what: string }[];
+  claimsMade: number;
+  /** The claims that each pod mounts, by the pod's UID. */
+  mounts: Map<string, string[]>;
   /** UID of the executor that has an id, by driver and id. */
   executorIds: Map<string, string>;
   /** Instant since which the record lists a lack of memory of this attempt's executors. */
@@ -92,6 +108,10 @@ export const fresh = (): Facts => ({
   born: [],
   most: undefined,
   settled: false,
+  claims: new Map(),
+  suspicions: [],
+  claimsMade: 0,
+  mounts: new Map(),
   executorIds: new Map(),
   shortOfMemory: undefined,
   shownUnder: new Map(),

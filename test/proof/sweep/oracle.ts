@@ -13,11 +13,13 @@
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
  * E1–E9. Of its executors: see `executor-invariants.ts`. E10–E12. Of their number: see `demand-invariants.ts`.
+ * E13–E15. Of their claims: see `claim-invariants.ts`.
  * I10. A status shows one run: a run under way shows no end, and no executors of an earlier one.
  */
 
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { textOf } from "../../../shared/simulator/verbs/read.ts";
+import { checkClaims } from "./claim-invariants.ts";
 import { checkEpoch, checkIdleness, checkSettled, type Demand } from "./demand-invariants.ts";
 import {
   checkAtWork,
@@ -80,7 +82,7 @@ const final = new Set(["COMPLETED", "FAILED"]);
 const underWay = new Set(["SUBMITTED", "RUNNING"]);
 /** The tables of a run's objects. */
 const accompanying: ReadonlySet<string> = new Set([
-  ...["pods", "services", "configmaps"],
+  ...["pods", "services", "configmaps", "persistentvolumeclaims"],
   ...["ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io"],
   ...["poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh"],
 ]);
@@ -299,6 +301,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       const { table, object, type } = change;
       checkStrays(now);
       checkSettled(facts, subject.demand, { actor, table, now }, blame);
+      checkClaims(facts, change, { now, demand: subject.demand }, blame);
       if (actor === "engine" && subject.together !== true && !permitted(change))
         blame(`I5: ${type} ${table}/${object.metadata.name} was not ours to do`);
       if (table === apps && isSubject(object)) hearApp(change, now);

@@ -1,13 +1,13 @@
 /**
- * The result of the allocator in one step: the executors to create under ids that were handed out, their pods, then
- * the claims that the pods wait for; their events, the wait of the run, and the change that a refusal of the API
+ * The result of the allocator in one step: the executors to create under ids that were handed out, the claims that they
+ * are not handed on, then their pods; their events, the wait of the run, and the change that a refusal of the API
  * server or a used-up quota makes.
  */
 import type { Obj, OwnerReference, Stored } from "../../../core/object.ts";
 import { type Effect, quotaExceeded, type Refusal, type Wait } from "../../../core/plan.ts";
-import { type WaitingOn, waitingText } from "../../../core/waiting-on.ts";
+import { until, type WaitingOn, waitingText } from "../../../core/waiting-on.ts";
 import { podStatus } from "../../../kube/pods.ts";
-import { pods } from "../../../kube/resources.ts";
+import { pods as podResource } from "../../../kube/resources.ts";
 import { rulesFor } from "../../configuration/versions.ts";
 import { type ExecutorBuilder, executorBuilder } from "../../executor-pod/builder.ts";
 import { recoveryMode } from "../../executor-pod/container.ts";
@@ -30,6 +30,7 @@ import {
   refusedGrant,
   settlesAt,
 } from "../../executors/allotment.ts";
+import { claimPolicyOf, type Handover, handOn, labelled, marksOf, withClaims } from "../../executors/claims.ts";
 import type { Scale } from "../../executors/demand.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
 import { avoidedNodes, placedElsewhere } from "../../executors/nodes.ts";
@@ -84,36 +85,40 @@ const mostAtOnce = (context: ApplicationContext, driver: Driver, pod: Stored): n
 /** The driver with its pod, for which executors are created, and the executors that are there. */
 type CreationInput = { readonly driver: Driver; readonly pod: Stored; readonly there: readonly Stored[] };
 
-/** The claims of executors, without building all of them where the first has none: all have as many. */
-const claimsFor = (builder: ExecutorBuilder, [first, ...others]: readonly string[]): readonly Obj[] => {
-  const claims = first === undefined ? [] : builder.build(first).claims;
-  return claims.length === 0 ? [] : [...claims, ...others.flatMap((id) => builder.build(id).claims)];
+/** Executors to create, and the claims that each is handed. */
+type Creation = {
+  readonly ids: readonly number[];
+  readonly handed: readonly (readonly (Stored | undefined)[])[];
 };
 
-/** Creates the pods in one stage, in parallel; nothing where the spec makes no executor. */
+/** Creates claims, then the pods in one stage, in parallel: a claim without a pod is handed on, but not the reverse. */
 const executorsFor = (
   context: ApplicationContext,
-  { driver, pod, there }: CreationInput,
-  ids: readonly number[],
+  { driver, there }: CreationInput,
+  builder: ExecutorBuilder,
+  { ids, handed }: Creation,
 ): readonly (readonly Effect[])[] => {
-  const builder = ids.length === 0 ? undefined : builderFor(context, driver, pod);
-  if (builder === undefined) return [];
   const going = drainingNodes(there);
   const { losses = [], doomed = [] } = context.memory.executors ?? {};
   const nodes = [...new Set([...going, ...avoidedNodes([...losses, ...doomed], context.view.now)])];
   const { uid } = context.view;
   const { namespace } = context.key;
-  const podFor = (id: string): Effect => ({
-    do: "create",
-    object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace } },
-    body: () => marked(placedElsewhere(builder.build(id).pod, nodes), context, driver),
-    resource: pods,
-    owner: uid,
-    limited: true,
-  });
   const all = ids.map((id) => `${id}`);
-  const claims = claimsFor(builder, all);
-  return [all.map(podFor), claims.map((claim) => creation(marked(claim, context, driver), uid))];
+  const executor = (id: string, at: number) => withClaims(builder.build(id), handed[at] ?? []);
+  const pods = all.map(
+    (id, at): Effect => ({
+      do: "create",
+      object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace } },
+      body: () => marked(placedElsewhere(executor(id, at).pod, nodes), context, driver),
+      resource: podResource,
+      owner: uid,
+      limited: true,
+    }),
+  );
+  // All executors have as many claims as the first.
+  const isBare = (handed[0] ?? []).length === 0;
+  const claims = isBare ? [] : all.flatMap((id, at) => executor(id, at).claims.map((claim) => labelled(claim, id)));
+  return [claims.map((claim) => creation(marked(claim, context, driver), uid)), pods];
 };
 
 export type AllocationResult = Pick<Wait, "wakeAt" | "pollMs" | "waitsFor"> & {
@@ -131,18 +136,19 @@ export type Situation = CreationInput & {
   readonly scale: Scale | undefined;
   /** The driver's gauge in this step: 0 while no job runs. */
   readonly gauge?: number | undefined;
+  /** The claims that may be handed on; undefined where they were not read. */
+  readonly handover?: Handover | undefined;
 };
 
-export const allocation = (
-  { context, driver, pod, members, allotment, expected }: Situation,
-  unsure: number,
-): Allocation => {
+export const allocation = (situation: Situation, unsure: number): Allocation => {
+  const { context, driver, pod, members, allotment, expected } = situation;
   const { view, policies, read, settings } = context;
   const { sparkConf = {}, sparkVersion = "" } = read.ok ? read.spec : {};
   const pace = paceOf(policies, sparkConf, rulesFor(sparkVersion));
   const promptUntil = view.slow === true ? undefined : view.now + settings.prompt.settledMs;
   const granted = Math.min(expected, grantedAt([allotment.grant], view.now));
-  const need = { expected: granted, members, allotment, unsure, pace: pace, now: view.now, promptUntil };
+  const later = unsure + (situation.handover?.held ?? 0);
+  const need = { expected: granted, members, allotment, unsure: later, pace: pace, now: view.now, promptUntil };
   if (shortage(need) <= mostPrompt) return allocate(need);
   const batch = Math.min(pace.batch, mostAtOnce(context, driver, pod));
   return allocate({ ...need, pace: { ...pace, batch } });
@@ -159,6 +165,9 @@ export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?
  */
 const overdueAt = ({ context: { settings }, allotment: { underway } }: Situation): number | undefined =>
   underway.length === 0 ? undefined : Math.min(...underway.map((round) => settlesAt(round, settings.settledMs)));
+
+/** While each further executor would need a new claim and none may be created, claims are read again after this, ms. */
+const claimsAgainMs = 30_000;
 
 const maker = ({ context }: Situation): string => `executors of attempt ${context.memory.attempt}`;
 
@@ -182,27 +191,56 @@ const singleTasks = (situation: Situation): Effect => {
   return onceForTheRun(situation, "ExecutorRecoveryMode", message);
 };
 
+/** The allotment after a step that read claims; `marks` are those of the claims that its creations were handed. */
+const handedOver = (allotment: Allotment, handover: Handover | undefined, marks: string): Allotment => {
+  if (handover === undefined) return allotment;
+  const { awaited: _, underway, ...rest } = allotment;
+  const newest = underway.at(-1);
+  return {
+    ...rest,
+    underway:
+      marks === "" || newest === undefined ? underway : [...underway.slice(0, -1), { ...newest, claims: marks }],
+    ...(handover.awaited === undefined ? {} : { awaited: handover.awaited }),
+  };
+};
+
+/** The wait of a step that holds creations back, until their claims are free. */
+const heldWait = ({ context: { view }, handover }: Situation): Partial<AllocationResult> => {
+  if (handover === undefined || handover.held + handover.heldOfQuit === 0) return {};
+  const { until: at = 0 } = handover.awaited ?? {};
+  return {
+    wakeAt: at > view.now ? at : view.now + claimsAgainMs,
+    waitsFor: until("pods of ended executors", "deleted", "their claims are handed on"),
+  };
+};
+
 export const planned = (
   situation: Situation,
   { ids, allotment, wakeAt, waitsFor, exhausted }: Allocation,
   more: Partial<AllocationResult> = {},
 ): AllocationResult => {
-  const { context } = situation;
+  const { context, driver, pod, handover } = situation;
   const { stages = [], ...extras } = more;
-  const memory = { ...context.memory, allotment };
-  const made = ids.length === 0 ? [] : executorsFor({ ...context, memory }, situation, ids);
+  const before = { ...context, memory: { ...context.memory, allotment } };
+  const builder = ids.length === 0 ? undefined : builderFor(before, driver, pod);
+  const own = ids[0] === undefined ? [] : (builder?.build(`${ids[0]}`).claims ?? []);
+  const handed = own.length === 0 ? [] : handOn(handover?.free ?? [], own, ids.length);
+  const memory = { ...context.memory, allotment: handedOver(allotment, handover, marksOf(handed)) };
+  const made = builder === undefined ? [] : executorsFor(context, situation, builder, { ids, handed });
   const events = [
     ...(exhausted === true && waitsFor !== undefined ? [maximumReached(situation, waitsFor)] : []),
     ...(ids.length > 0 && allotment.singleTask === true ? [singleTasks(situation)] : []),
   ];
   const isPrompt = ids.length > 0 && allotment.underway.at(-1)?.until !== undefined;
+  const wait = heldWait(situation);
   return {
     ...(isPrompt ? { createWithinMs: context.settings.prompt.fenceMs } : {}),
+    ...wait,
     ...(waitsFor === undefined ? {} : { waitsFor }),
     ...extras,
     memory,
     stages: [...made, ...stages, ...(events.length === 0 ? [] : [events])],
-    ...earlier(wakeAt, overdueAt(situation)),
+    ...earlier(earlier(wakeAt, wait.wakeAt).wakeAt, overdueAt(situation)),
   };
 };
 
@@ -259,7 +297,10 @@ export const refusedHere = (situation: Situation): AllocationResult | undefined 
   };
   const message = `an executor was refused: ${first.message}`.slice(0, 1_024);
   const count = Math.max(allotment.crashes?.count ?? 0, crashesBefore(expected)) + refused.length;
-  const held = { ...allotment, underway: [], crashes: { count, at: context.view.now } };
+  const { read, settings, view } = context;
+  const handsOn = read.ok && claimPolicyOf(read.spec.sparkConf ?? {}) !== undefined;
+  const claimsFrom = handsOn ? { claimsFrom: view.now + settings.settledMs } : {};
+  const held = { ...allotment, ...claimsFrom, underway: [], crashes: { count, at: context.view.now } };
   const event: Effect = { do: "record", ...about, type: "Warning", reason: "ExecutorRefused", message };
   return planned(situation, allocation({ ...situation, allotment: held }, 0), { stages: [[event]] });
 };

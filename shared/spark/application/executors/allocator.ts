@@ -15,25 +15,27 @@ import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { rulesFor } from "../../configuration/versions.ts";
 import { recoveryMode } from "../../executor-pod/container.ts";
-import { type Data, isMigrating, mostPrompt, shrink } from "../../executors/allocation.ts";
+import { type Data, isMigrating, mostPrompt, shrink, underwayIn } from "../../executors/allocation.ts";
 import {
   type Allotment,
   afterCrashes,
   afterLook,
   endedAt,
   grantAfterLook,
+  handedOut,
   isLiving,
   type Member,
   newlyEnded,
   quitters,
   settlesAt,
 } from "../../executors/allotment.ts";
+import { claimPolicyOf, handoverOf } from "../../executors/claims.ts";
 import { demandAfter, firstDemand, gaugeEveryMs, scaleOf, targetOf } from "../../executors/demand.ts";
 import { idsOf } from "../../executors/ids.ts";
 import { freshLedger } from "../../executors/ledger.ts";
 import { endingOf } from "../../executors/losses.ts";
 import { type ApplicationContext, removal } from "../run/context.ts";
-import { endsNobody } from "../run/executor-retention.ts";
+import { asksDeletion, endsNobody } from "../run/executor-retention.ts";
 import { planOf } from "../run/plan.ts";
 import type { Pods } from "../state/evidence.ts";
 import type { Driver, Memory } from "../state/memory.ts";
@@ -48,7 +50,7 @@ import {
   refusedHere,
   type Situation,
 } from "./allocation-result.ts";
-import { askDriver, askGauge, type DriverAnswer, expectedOf, membersOfRun } from "./lookup.ts";
+import { askDriver, askGauge, type DriverAnswer, expectedOf, membersOfRun, readClaims } from "./lookup.ts";
 import { isLeaving } from "./node-drain.ts";
 import { terminationsOf } from "./repair.ts";
 
@@ -86,7 +88,7 @@ const settle = (situation: Situation, heard: DriverAnswer, late = false): Alloca
   const { context, members, expected } = situation;
   const quit = quitters(members);
   const goesOn = heard.registered !== undefined;
-  const next = allocation(situation, goesOn ? 0 : quit.length);
+  const next = allocation(situation, goesOn ? (situation.handover?.heldOfQuit ?? 0) : quit.length);
   const force = context.policies.executorScaleDown === "force";
   const moves = context.read.ok && isMigrating(context.read.spec, true);
   const { busy } = heard.registered ?? {};
@@ -150,15 +152,37 @@ function* demanded(situation: Situation): Reads<Situation> {
   return { ...situation, gauge, allotment: { ...allotment, demand: after }, expected: targetOf(scale, after) };
 }
 
+/** Reads the claims that may be handed on, where executors are about to be created and each has claims of its own. */
+function* withHandover(situation: Situation): Reads<Situation> {
+  const { context, allotment, members, expected, pod, handover } = situation;
+  const { read, memory, view } = context;
+  const policy = read.ok ? claimPolicyOf(read.spec.sparkConf ?? {}) : undefined;
+  const isNeeded = policy !== undefined && handover === undefined && handedOut(allotment) > 0;
+  if (!isNeeded || allocation(situation, 0).ids.length === 0) return situation;
+  const { claims, pods } = yield* readClaims(context, allotment);
+  const handed = handoverOf(
+    // A pod that either read shows may mount its claim.
+    { claims, pods: [pod, ...situation.there, ...pods] },
+    {
+      ...{ policy, allotment, expected, now: view.now },
+      short: expected - members.filter(isLiving).length - underwayIn(allotment),
+      deletes: asksDeletion(context) === undefined,
+      isStuck: memory.executors?.attempt === allotment.attempt && memory.executors.care?.stuck !== undefined,
+    },
+  );
+  return { ...situation, handover: handed };
+}
+
 /** Replaces losses that need no answer of the driver first; asks the driver only where the decision depends on it. */
-function* decided(given: Situation): Reads<AllocationResult> {
-  const refused = refusedHere(given);
+function* decided(start: Situation): Reads<AllocationResult> {
+  const refused = refusedHere(start);
   if (refused !== undefined) return refused;
+  const given = yield* withHandover(start);
   const quit = quitters(given.members).length;
   const listens = given.allotment.listens === true;
   const lost = listens ? allocation(given, quit) : noneOf(given);
   if (lost.ids.length > 0) return planned(given, lost, quit > 0 || hasSurplus(given) ? { pollMs: 1_000 } : {});
-  const situation = yield* demanded(given);
+  const situation = yield* withHandover(yield* demanded(given));
   const next = listens ? allocation(situation, quit) : noneOf(situation);
   const asks = quit > 0 || hasSurplus(situation);
   if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});

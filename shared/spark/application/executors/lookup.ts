@@ -5,8 +5,9 @@
 import { all, list, proxyGet, type Reads } from "../../../core/decision.ts";
 import type { Looking, Query } from "../../../core/plan.ts";
 import { ownedBy } from "../../../kube/pods.ts";
-import { pods } from "../../../kube/resources.ts";
+import { claims as claimResource, pods } from "../../../kube/resources.ts";
 import { type Allotment, beyond, isLiving, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
+import type { ClaimReads } from "../../executors/claims.ts";
 import { gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
@@ -70,6 +71,17 @@ export function* membersOfRun(
   return [...members.filter(({ id }) => !wrong.has(id)), ...found].sort((a, b) => a.id - b.id);
 }
 
+/** Reads live which claims of the run there are, and the pods of its executors. */
+export function* readClaims({ key, view }: ApplicationContext, { attempt }: Allotment): Reads<ClaimReads> {
+  const { namespace } = key;
+  const labels = { "rekindle.dev/app-uid": view.uid, "rekindle.dev/attempt": `${attempt}` };
+  const [claims, found] = yield* all([
+    list({ do: "list", resource: claimResource, namespace, labels, again: true }),
+    list({ do: "list", resource: pods, namespace, labels: { ...labels, "spark-role": "executor" }, again: true }),
+  ]);
+  return { claims, pods: found };
+}
+
 /** Annotation on executors that Rekindle created: it identifies their run as an own run when the record is lost. */
 export const madeHere = { "rekindle.dev/executors": "own" } as const;
 
@@ -89,7 +101,8 @@ export const regained = (context: ApplicationContext, { executors }: Pods): Appl
   const next = Math.max(memory.allotment?.next ?? 0, last.id + beyond);
   // `first` counts the visible executors only: how many there were before is unknown.
   const first = next - members.length;
-  const allotment: Allotment = { attempt: memory.attempt, prefix, first, next, alive: "", underway: [] };
+  const claimsFrom = context.view.now + context.settings.settledMs;
+  const allotment: Allotment = { attempt: memory.attempt, prefix, first, next, alive: "", underway: [], claimsFrom };
   return { ...context, memory: { ...memory, spec: relevant(object, true), allotment } };
 };
 

@@ -7,8 +7,10 @@ import type { Effect } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { isEnding, labelOf } from "../../../kube/pods.ts";
 import { firstId } from "../../executors/allotment.ts";
+import { claimPolicyOf } from "../../executors/claims.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { endingOf, executorId, losses } from "../../executors/losses.ts";
+import { holdsClaims } from "../../executors/nodes.ts";
 import { isOwnRun } from "../state/memory.ts";
 import { shownExecutors } from "../state/status.ts";
 import type { ApplicationContext } from "./context.ts";
@@ -21,6 +23,8 @@ export type Keeping = {
   readonly retentionMs: number;
   /** End of the driver, epoch ms; executors that ended then or later ended because of it. */
   readonly driverEndedAt?: number | undefined;
+  /** Pods with claims are not kept, because their claims are handed on. */
+  readonly handsOn?: boolean;
 };
 
 type Spent = {
@@ -31,7 +35,9 @@ type Spent = {
 
 const endedAt = (pod: Stored): number | undefined => endingOf(pod)?.at ?? instantOf(pod.metadata.creationTimestamp);
 
-const isKept = (pod: Stored, { now, retentionMs, driverEndedAt = Number.POSITIVE_INFINITY }: Keeping): boolean => {
+const isKept = (pod: Stored, keeping: Keeping): boolean => {
+  const { now, retentionMs, driverEndedAt = Number.POSITIVE_INFINITY, handsOn = false } = keeping;
+  if (handsOn && holdsClaims(pod)) return false;
   const reason = endingOf(pod)?.reason ?? "unknown";
   const at = endedAt(pod) ?? now;
   return losses[reason].keeps && at < driverEndedAt && now < at + retentionMs;
@@ -96,7 +102,9 @@ export const uselessNow = (context: Judging, over: string, executors: readonly S
     const id = executorId(pod);
     return isOurs(pod) && id !== undefined && hasId(ids, id) && !(own && endingOf(pod)?.reason === "finished");
   });
-  const { useless } = few(spent(judged, { now: context.view.now, retentionMs: context.policies.retentionMs }));
+  const handsOn = own && context.read.ok && claimPolicyOf(context.read.spec.sparkConf ?? {}) !== undefined;
+  const { retentionMs } = context.policies;
+  const { useless } = few(spent(judged, { now: context.view.now, retentionMs, handsOn }));
   return namedInStatus(context, { useless, until: undefined });
 };
 

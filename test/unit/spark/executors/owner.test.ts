@@ -182,23 +182,8 @@ describe("the number of desired executors", () => {
 });
 
 describe("confs of Spark's allocator that own reads differently", () => {
-  const volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.data";
-  const onDemand = {
-    [`${volume}.mount.path`]: "/data",
-    [`${volume}.options.claimName`]: "OnDemand",
-    [`${volume}.options.storageClass`]: "fast",
-    [`${volume}.options.sizeLimit`]: "1Gi",
-  };
-  const reuse = "spark.kubernetes.driver.reusePersistentVolumeClaim";
-  const wait = "spark.kubernetes.driver.waitToReusePersistentVolumeClaim";
   const batch = "spark.kubernetes.allocation.batch.size";
   const rows: readonly (readonly [sparkConf: Readonly<Record<string, string>>, says: RegExp | undefined])[] = [
-    [onDemand, /^spark\.kubernetes\.driver\.reusePersistentVolumeClaim: .*claims are not reused: an executor/],
-    [{ ...onDemand, [reuse]: "true" }, /claims are not reused/],
-    [{ ...onDemand, [wait]: "true" }, /and no driver waits for one \(spark\.kubernetes\.driver\.waitTo/],
-    [{ ...onDemand, [reuse]: "false" }, undefined],
-    [{ ...onDemand, "spark.kubernetes.driver.ownPersistentVolumeClaim": "false" }, undefined],
-    [{ [reuse]: "true" }, undefined],
     [{ [batch]: "5000" }, /batch\.size: 5000 executors are more than Rekindle creates in one batch: it creates 1000$/],
     [{ [batch]: "1000" }, undefined],
   ];

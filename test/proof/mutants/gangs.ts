@@ -115,15 +115,16 @@ export const gangMutants: readonly Mutant[] = [
     promise: "the driver of a gang is pinned to its place",
     file: `${applications}/admission.ts`,
     find: "isDriver(effect) ? { ...effect, object: pinnedPod(effect.object, node) } : effect",
-    replace: "isDriver(effect) ? { ...effect, object: pinnedPod(effect.object, node?.slice(0, -64)) } : effect",
+    replace:
+      "isDriver(effect) ? { ...effect, object: pinnedPod(effect.object, nodesOf(places, executorTask)[64]) } : effect",
     tests: [gangSpark],
   },
   {
     name: "executors-without-pins",
     promise: "the initial executors that Rekindle creates for a gang are pinned to their places",
     file: `${applications}/admission.ts`,
-    find: "return node === undefined ? effect :",
-    replace: "return node === undefined || first > 0 ? effect :",
+    find: "return node === undefined || body === undefined ? effect :",
+    replace: "return node !== undefined || body === undefined ? effect :",
     tests: [gangSpark],
   },
   {

@@ -140,7 +140,7 @@ const isOfVolcano = ({ group }: Swept): boolean => group.endsWith(".volcano.sh")
 const bystanders = (scenario: Scenario): readonly (readonly [path: string, body: object])[] =>
   isOfVolcano(sweptOf(scenario))
     ? [manifest(sweptOf(scenario), stranger, scenario.spec, { "rekindle.dev/paused": "true" }), ...ofJobs]
-    : [...ofSpark(scenario), ...(scenario.beside === undefined ? [] : [homeNamespace])];
+    : [...ofSpark(scenario), ...((scenario.beside ?? scenario.gang) === undefined ? [] : [homeNamespace])];
 
 const write = (simulator: Simulator, method: string, path: string, body: object): void => {
   const answer = simulator.handle({
@@ -243,6 +243,7 @@ export const openFixture = (scenario: Scenario): Fixture => {
     busyMs,
     holders,
     demand: scenario.demand,
+    queued: scenario.gang !== undefined,
   });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
   const judged = scenario.gang === "builtin" ? withGangs(heard, { nodes: machines, cpuOfNode }) : heard;

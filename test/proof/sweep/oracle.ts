@@ -52,6 +52,8 @@ export type Subject = {
   readonly holders?: readonly string[];
   /** The demand of its driver, where the number of executors follows it. */
   readonly demand?: Demand | undefined;
+  /** Steps of queues run, too, and admit its group. */
+  readonly queued?: boolean;
   /** One of several oracles that watch together: the owner of a write is judged for all of them at once. */
   readonly together?: boolean;
 };
@@ -286,7 +288,12 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
   const isExpired = (object: Change["object"]): boolean =>
     final.has(facts.phase) && numberAt(object, "spec", "timeToLiveSeconds") !== undefined;
 
-  const permitted = (change: Change): boolean => {
+  const isOfQueue = ({ table, object }: Change): boolean =>
+    table === "queues.scheduling.volcano.sh" ||
+    (table === checkpoints && object.metadata.name.startsWith("queue.")) ||
+    (table === "events" && textAt(object, "involvedObject", "kind") === "Queue");
+
+  const isOfSubject = (change: Change): boolean => {
     const { type, table, object, before } = change;
     if (table === checkpoints) return isKept(object);
     if (table === apps && type === "DELETED") return isSubject(object) && isExpired(object);
@@ -295,6 +302,8 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (!accompanying.has(table)) return isIncidental(change);
     return isOwned(before ?? object);
   };
+
+  const permitted = (change: Change): boolean => (subject.queued === true && isOfQueue(change)) || isOfSubject(change);
 
   return {
     hear: (change, actor, now) => {

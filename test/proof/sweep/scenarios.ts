@@ -5,6 +5,7 @@ import { dispatchedApplications, dispatchedJobs } from "./dispatched-scenarios.t
 import { elastic } from "./elastic.ts";
 import { executorLosses } from "./executor-losses.ts";
 import { textAt } from "./fields.ts";
+import { gangApplications } from "./gang-applications.ts";
 import { lives } from "./lives.ts";
 import { owned } from "./owned.ts";
 import { recoveries } from "./recoveries.ts";
@@ -260,6 +261,7 @@ const first: readonly Scenario[] = [
 const spark: readonly Scenario[] = [
   ...[...first, ...lives, ...owned, ...executorLosses, ...strands],
   ...elastic,
+  ...gangApplications,
   ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings, ...beside, ...dispatchedApplications],
 ];
 
@@ -276,6 +278,11 @@ const volcano: readonly Scenario[] = [
 ];
 
 /** The values of `--family`. */
-export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano, elastic, gang: gangs };
+export const families: Readonly<Record<string, readonly Scenario[]>> = {
+  spark,
+  volcano,
+  elastic,
+  gang: [...gangs, ...gangApplications],
+};
 
 export const scenarios: readonly Scenario[] = [...spark, ...volcano];

@@ -10,10 +10,11 @@ import type { Obj, Stored } from "../../../core/object.ts";
 import type { Effect, Plan, Wait } from "../../../core/plan.ts";
 import { until } from "../../../core/waiting-on.ts";
 import { bindMs, type GangPlan, isWaiting, nodesOf, planOf as planIn, takenBackOf } from "../../../kube/gang-plan.ts";
-import { pinned } from "../../../kube/nodes.ts";
-import { isEnding, labelOf, ownedBy } from "../../../kube/pods.ts";
+import { pinned, pinOf } from "../../../kube/nodes.ts";
+import { isEnding, labelOf, nodeNameOf, ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { groupNameOf, volcanoPodGroups } from "../../auxiliary-objects/batch-scheduler.ts";
+import { isLiving, membersOf } from "../../executors/allotment.ts";
 import { type ApplicationContext, type Ganging, rareOf, removal } from "../run/context.ts";
 import { planOf } from "../run/plan.ts";
 import type { Driver, Memory, Phase } from "../state/memory.ts";
@@ -135,22 +136,42 @@ const admitted = (context: ApplicationContext, submitting: Submitting, group: St
   return isTimely(places, view.now) ? placed(submitting, places) : waiting([], group);
 };
 
-const idIn = (name: string): number => Number(/-(\d{1,15})$/.exec(name)?.[1] ?? Number.NaN);
+const isExecutor = (effect: Effect): effect is Extract<Effect, { do: "create" }> =>
+  effect.do === "create" && effect.resource === pods && effect.body !== undefined;
 
-/** Pins the initial executors that Rekindle creates. Later ones may go to any node: the plan has ended by then. */
-const withPins = (plan: Plan<Memory>): Plan<Memory> => {
+/** Returns the executors' places that no living executor has, a node's name for each. */
+function* freePlaces(context: ApplicationContext, places: readonly string[]): Reads<readonly string[]> {
+  const { namespace } = context.key;
+  const labels = { "rekindle.dev/app-uid": context.view.uid, "spark-role": "executor" };
+  const there = yield* list({ do: "list", resource: pods, namespace, labels, again: true });
+  const free = [...places];
+  for (const { pod } of membersOf(there).filter(isLiving)) {
+    const place = free.indexOf(pinOf(fieldsOf(pod["spec"])) ?? nodeNameOf(pod) ?? "");
+    if (place >= 0) free.splice(place, 1);
+  }
+  return free;
+}
+
+/**
+ * Pins the executors that Rekindle creates while the group's plan stands. Places are given by what is free of the plan and
+ * not by ids: a step that died after it saved ids leaves ids without pods.
+ */
+function* withPins(context: ApplicationContext, plan: Plan<Memory>, group: Stored | undefined): Decision<Memory> {
   const { driver, allotment } = plan.memory;
-  const { first } = allotment ?? {};
-  if (driver?.places === undefined || allotment?.attempt !== driver.attempt || first === undefined) return plan;
-  const nodes = nodesOf({ places: { [executorTask]: driver.places } }, executorTask);
+  if (driver?.places === undefined || allotment?.attempt !== driver.attempt) return plan;
+  if (!plan.stages.flat().some(isExecutor)) return plan;
+  const standing = group ?? (yield* readGroup(context));
+  if (standing === undefined || planIn(standing) === undefined) return plan;
+  const free = yield* freePlaces(context, nodesOf({ places: { [executorTask]: driver.places } }, executorTask));
+  const nodes = free.values();
   const pin = (effect: Effect): Effect => {
-    if (effect.do !== "create" || effect.resource !== pods || effect.body === undefined) return effect;
+    if (!isExecutor(effect)) return effect;
     const { body } = effect;
-    const node = nodes[idIn(effect.object.metadata.name) - first];
-    return node === undefined ? effect : { ...effect, body: () => pinnedPod(body(), node) };
+    const node = nodes.next().value;
+    return node === undefined || body === undefined ? effect : { ...effect, body: () => pinnedPod(body(), node) };
   };
   return { ...plan, stages: plan.stages.map((stage) => stage.map(pin)) };
-};
+}
 
 /** Looks again soon at a run whose group may still be taken back. */
 const watched = (context: ApplicationContext, plan: Plan<Memory>, group: Stored): Plan<Memory> => {
@@ -177,5 +198,5 @@ export const startWhole: Ganging = function* (given, act): Decision<Memory> {
   if (part !== undefined && pod !== undefined && driver !== undefined)
     return admitted(context, { plan, driver, pod }, group);
   const kept = keeps ? { ...plan, memory: withGroup(plan.memory) } : plan;
-  return withPins(group === undefined ? kept : watched(context, kept, group));
+  return yield* withPins(context, group === undefined ? kept : watched(context, kept, group), group);
 };

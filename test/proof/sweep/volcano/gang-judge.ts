@@ -96,6 +96,13 @@ const hearJob = ({ needs }: Facts, { object }: Change): void => {
     needs.set(needId(object.metadata.name, textAt(task, "name") ?? ""), cpuOf(at(task, "template", "spec")));
 };
 
+/** The cpu of the members that a group without a Job states. */
+const hearMembers = ({ needs }: Facts, { job }: Group, { metadata }: Item): void => {
+  const text = metadata.annotations?.["rekindle.dev/members"];
+  for (const member of text === undefined ? [] : items(at(JSON.parse(text), "members")))
+    needs.set(needId(job, textAt(member, "task") ?? ""), cpuOf(at(member, "spec")));
+};
+
 const placesOf = ({
   plan,
 }: Group): readonly { readonly task: string; readonly node: string; readonly count: number }[] =>
@@ -163,6 +170,7 @@ const hearGroup = (facts: Facts, ground: Ground, { type, object }: Change, actor
   }
   const group = groupOf(object, before, now);
   facts.groups.set(name, group);
+  hearMembers(facts, group, object);
   if (actor !== "engine") return;
   if (before?.plan === undefined && group.plan !== undefined) checkLedger(facts, ground, group, now);
   if (!isAdmitted(before?.phase ?? "") && isAdmitted(group.phase)) checkTurn(facts, group, now);

@@ -128,6 +128,14 @@ export const gangMutants: readonly Mutant[] = [
     tests: [gangSpark],
   },
   {
+    name: "places-given-by-turn",
+    promise: "an executor of a gang gets a place that no living executor has",
+    file: `${applications}/admission.ts`,
+    find: "if (place >= 0) free.splice(place, 1);",
+    replace: "if (place >= 64) free.splice(place, 1);",
+    tests: [gangSpark],
+  },
+  {
     name: "gang-given-back-spends-a-retry",
     promise: "an attempt whose group was taken back is not counted",
     file: `${applications}/admission.ts`,

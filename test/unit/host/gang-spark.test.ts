@@ -142,6 +142,32 @@ describe("a Spark application with gang: builtin", () => {
   );
 
   it(
+    "two of whose executors were not created has those that come instead pinned to the places that are left",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        await stand.host(settings);
+        let refused = 0;
+        stand.fault(({ method, body = "" }) => {
+          if (method !== "POST" || !/"name":"one-[0-9a-f]+-exec-100[34]"/.test(body)) return undefined;
+          refused += 1;
+          return answer(503, "ServiceUnavailable", "away");
+        });
+        await stand.create(gang("one", { own: true }));
+        await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 60_000);
+        const plan = JSON.parse(String(planOf(stand.all("PodGroup")[0])));
+        await stand.until("its executors exist", () => ofRole(stand, "executor").length === 4, 120_000);
+        const pins = (name: string): number =>
+          ofRole(stand, "executor").filter((pod) => pinText(name).test(JSON.stringify(pod))).length;
+        assert.deepEqual({ a: pins("a"), b: pins("b") }, plan.places.executor);
+        assert.ok(ofRole(stand, "executor").some(({ metadata: { name } }) => name.endsWith("-exec-1006")));
+        assert.ok(refused >= 2);
+      },
+      { nodes: [node("a", "2"), node("b", "3")], scripts: { "*": [{ jobMs: 60_000 }] } },
+    ),
+  );
+
+  it(
     "whose driver's place another pod has taken is taken back, spends no retry, and runs when it has places again",
     onStand(
       async (stand) => {

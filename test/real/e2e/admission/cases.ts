@@ -1,10 +1,11 @@
 /**
- * Admission on a real API server: registered by URL and by Service, unreachable and back, its policies without the
- * webhook, and its removal.
+ * Admission on a real API server: registered by URL, by Service and by functions, unreachable and back, its policies
+ * without the webhook, and its removal.
  */
 import * as z from "zod";
 import { admissionByUrl, type HostProcess, installAdmission, rekindle, startHost } from "../installed.ts";
 import { type Case, kubectl, must, type Scene } from "../scene.ts";
+import { byFunctions } from "./functions.ts";
 import { podFlags, writtenIntoPods } from "./pods.ts";
 import { application, applications, dryRun, isAsked, messageOf, refuses, until } from "./rules.ts";
 import { areKindsAsked, isVolcanoAsked, openQueues, outdoes, volcanoRefuses } from "./volcano.ts";
@@ -176,6 +177,8 @@ export const admissionCases = (folder: string | undefined): readonly Case[] => [
   gone,
   byService,
   volcano,
+  // Their accounts take bindings of the host's account over.
+  ...byFunctions,
   policies,
   volcanoPolicies(folder),
   removed,

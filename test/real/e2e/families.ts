@@ -4,6 +4,7 @@ import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
 import { followsDemand, staysWithinQuota } from "./elastic/lane.ts";
 import type { Family } from "./family.ts";
+import { tenApplications } from "./gang/applications.ts";
 import { gangCases } from "./gang/cases.ts";
 import { nodeCount, nodeFlags } from "./gang/fixture.ts";
 import { gangFunctions } from "./gang/functions.ts";
@@ -129,11 +130,11 @@ const withScheduler = volcanoBy(
 
 const gang: Family = {
   about:
-    "gangs by plans (--gang builtin) on the real scheduler: two for one place, a place taken, kills; by functions, too",
+    "gangs by plans (--gang builtin) on the real scheduler: two for one place, a place taken, kills; Spark applications; by functions, too",
   needs: [],
   crds: ["ours"],
   cluster: { nodes: nodeCount, nodeFlags },
-  cases: ({ kills }) => ({ cases: [...gangCases(kills), gangFunctions], skipped: 0 }),
+  cases: ({ kills }) => ({ cases: [...gangCases(kills), tenApplications, gangFunctions], skipped: 0 }),
 };
 
 export const families: Readonly<Record<string, Family>> = {

@@ -20,7 +20,7 @@ export type GangForm = {
 };
 
 /** The time that the pods of a plan have for getting their nodes. */
-const bindMs = 60_000;
+export const bindMs = 60_000;
 /** The time in which a decision that is due is carried out on a busy machine. */
 export const marginMs = 20_000;
 const longestMs = 300_000;
@@ -108,7 +108,7 @@ export const allowPods = async ({ scene: { cluster }, namespace }: Fixture): Pro
 };
 
 const accountOf = ({ phases, plan, reasons }: Gang): string =>
-  `Job ${phases.join(" → ")}; ${plan === undefined ? "no plan" : `planned on ${plan.nodes.join(", ")}`}; ${[...reasons].at(-1) ?? ""}`;
+  `${phases.join(" → ")}; ${plan === undefined ? "no plan" : `planned on ${plan.nodes.join(", ")}`}; ${[...reasons].at(-1) ?? ""}`;
 
 /** Waits until the condition holds for the gang. */
 export const untilGang = async (
@@ -159,21 +159,25 @@ export const judge = ({ record, namespace }: Fixture, forms: readonly GangForm[]
 /** The latest instant, epoch ms, at which a gang with this plan has pods that did not get their nodes. */
 export const takenBackBy = ({ since }: Plan): number => since + bindMs + marginMs;
 
+/** Resolves when the API server serves the kinds of gangs. */
+export const untilServed = async ({ cluster }: Scene): Promise<void> => {
+  for (const path of ["/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"])
+    await cluster.api.until(path, ({ status }) => status === 200, 30_000);
+};
+
 /** Runs `work` in a namespace of its own, whose gangs and pods are deleted afterwards. */
 export const inNamespace = async <T>(
   scene: Scene,
   namespace: string,
   work: (fixture: Fixture) => Promise<T>,
 ): Promise<T> => {
-  const { cluster } = scene;
-  for (const path of ["/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"])
-    await cluster.api.until(path, ({ status }) => status === 200, 30_000);
+  await untilServed(scene);
   await namespaced(scene, namespace);
-  const record = await openRecord(cluster.adminKubeconfig);
+  const record = await openRecord(scene.cluster.adminKubeconfig);
   try {
     return await work({ scene, namespace, record });
   } finally {
     record.stop();
-    await kubectl(cluster, ["delete", "-n", namespace, "jobs.batch.volcano.sh,pods", "--all", "--wait"]);
+    await kubectl(scene.cluster, ["delete", "-n", namespace, "jobs.batch.volcano.sh,pods", "--all", "--wait"]);
   }
 };

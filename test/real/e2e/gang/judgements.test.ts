@@ -1,7 +1,7 @@
 /** Tests the judgements of the lane on made-up changes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createdTooOften, longestHalf, type PodChange, wereTogether } from "./judgements.ts";
+import { createdTooOften, longestHalf, mostTogether, type PodChange, wereTogether } from "./judgements.ts";
 
 const change = (at: number, pod: string, more: Partial<PodChange> = {}): PodChange => ({
   ...{ at, pod, uid: pod, job: pod.slice(0, 1), state: "alive" },
@@ -52,4 +52,11 @@ test("a name with two UIDs was created too often, unless its gang started twice"
     createdTooOften(changes, (job) => (job === "a" ? 2 : 1)),
     [],
   );
+});
+
+test("gangs are counted while they have an unfinished pod with a node", () => {
+  const both = [change(0, "a0", on), change(1, "b0"), change(2, "b0", on), change(3, "a0", { ...on, state: "over" })];
+  assert.equal(mostTogether(both), 2);
+  assert.equal(mostTogether([change(0, "a0", on), change(1, "b0"), change(2, "a1", on)]), 1);
+  assert.equal(mostTogether([change(0, "a0", on), change(1, "a0", { ...on, state: "over" }), change(2, "b0", on)]), 1);
 });

@@ -57,6 +57,16 @@ export const wereTogether = (changes: readonly PodChange[], one: string, other: 
   return together;
 };
 
+/** Returns the largest number of gangs that had an unfinished pod with a node at the same time. */
+export const mostTogether = (changes: readonly PodChange[]): number => {
+  let most = 0;
+  eachMoment(changes, (_, present) => {
+    const holding = [...present.values()].filter((pod) => pod.state === "alive" && isBound(pod));
+    most = Math.max(most, new Set(holding.map(({ job }) => job)).size);
+  });
+  return most;
+};
+
 /** Returns the pods whose names were created more often than `starts` says of their gang. */
 export const createdTooOften = (changes: readonly PodChange[], starts: (job: string) => number): readonly string[] => {
   const bodies = Map.groupBy(changes, ({ pod }) => pod);

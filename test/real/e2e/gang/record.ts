@@ -1,4 +1,4 @@
-/** Records every change of gangs that the API shows: of their Jobs, their PodGroups and their pods. */
+/** Records every change of gangs that the API shows: of their Jobs or SparkApplications, their PodGroups and their pods. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { metadata } from "../../../support/standins.ts";
@@ -28,6 +28,13 @@ const job = z.object({
     .default({ state: { phase: "" }, retryCount: 0 }),
 });
 
+const application = z.object({
+  metadata,
+  status: z
+    .looseObject({ applicationState: z.looseObject({ state: z.string().default("") }).default({ state: "" }) })
+    .default({ applicationState: { state: "" } }),
+});
+
 const pod = z.object({
   metadata,
   spec: z.looseObject({ nodeName: z.string().optional() }),
@@ -38,9 +45,9 @@ const plan = z.object({ since: z.string(), places: z.record(z.string(), z.record
 
 export type Plan = { readonly since: number; readonly nodes: readonly string[] };
 
-/** The account of one gang, by the name of its Job within the namespace. */
+/** The account of one gang, by the name of its Job or SparkApplication within the namespace. */
 export type Gang = {
-  /** Phases of the Job in the order in which the API showed them. */
+  /** Phases of the Job, or states of the application, in the order in which the API showed them. */
   readonly phases: string[];
   retries: number;
   /** The plan that its PodGroup has now. */
@@ -57,7 +64,7 @@ export type GangRecord = {
   /** Changes of the pods of the namespace. */
   readonly changes: (namespace: string) => readonly PodChange[];
   readonly of: (namespace: string, job: string) => Gang;
-  /** Pods of the Job that exist now. */
+  /** Pods of the gang that exist now. */
   readonly pods: (namespace: string, job: string) => readonly PodChange[];
   readonly stop: () => void;
 };
@@ -107,16 +114,22 @@ export const openRecord = async (kubeconfig: string): Promise<GangRecord> => {
     gangs.set(key, known);
     return known;
   };
+  const shown = ({ phases }: Gang, phase: string): void => {
+    if (phase !== "" && phases.at(-1) !== phase) phases.push(phase);
+  };
   const jobSeen = (one: Followed): void => {
     const { metadata: meta, status } = job.parse(one);
     const gang = of(meta.namespace, meta.name);
     gang.retries = status.retryCount;
-    const { phase } = status.state;
-    if (phase !== "" && gang.phases.at(-1) !== phase) gang.phases.push(phase);
+    shown(gang, status.state.phase);
+  };
+  const applicationSeen = (one: Followed): void => {
+    const { metadata: meta, status } = application.parse(one);
+    shown(of(meta.namespace, meta.name), status.applicationState.state);
   };
   const groupSeen = (one: Followed): void => {
     const { metadata: meta, status } = group.parse(one);
-    const owner = meta.ownerReferences.find(({ kind }) => kind === "Job");
+    const owner = meta.ownerReferences.find(({ kind }) => kind === "Job" || kind === "SparkApplication");
     if (owner === undefined) return;
     const gang = of(meta.namespace, owner.name);
     gang.plan = planIn(meta.annotations["rekindle.dev/plan"]);
@@ -126,7 +139,7 @@ export const openRecord = async (kubeconfig: string): Promise<GangRecord> => {
   };
   const podChanged = (one: Followed, isGone: boolean): void => {
     const { metadata: meta, spec, status } = pod.parse(one);
-    const owner = meta.labels["volcano.sh/job-name"];
+    const owner = meta.labels["volcano.sh/job-name"] ?? meta.labels["sparkoperator.k8s.io/app-name"];
     if (owner === undefined) return;
     const { namespace, name, uid } = meta;
     const state = isGone ? "gone" : isOver(status.phase) ? "over" : "alive";
@@ -134,6 +147,7 @@ export const openRecord = async (kubeconfig: string): Promise<GangRecord> => {
     changes.push({ at: Date.now(), namespace, job: owner, pod: name, uid, state, ...placed });
   };
   api.follow<Followed>("/apis/batch.volcano.sh/v1alpha1/jobs", listening(jobSeen));
+  api.follow<Followed>("/apis/sparkoperator.k8s.io/v1beta2/sparkapplications", listening(applicationSeen));
   api.follow<Followed>("/apis/scheduling.volcano.sh/v1beta1/podgroups", listening(groupSeen));
   api.follow<Followed>(
     "/api/v1/pods",

@@ -16,7 +16,7 @@ type Options = {
   readonly isBusy?: () => boolean;
 };
 
-/** Of the requests of so long ago half count, ms. */
+/** A request of this age counts half, ms. */
 const halfLifeMs = 2_000;
 /** A namespace waits only after this many requests, each counted by its age and the weight of the namespace. */
 const much = 100;
@@ -28,6 +28,7 @@ const pauseMs = 5;
 const longestMs = 100;
 /** The event loop is busy if it was idle for less than this part of the time since the last look. */
 const idlePart = 0.2;
+/** The shortest time between two looks, ms. */
 const lookMs = 100;
 
 type Sender = { sent: number; countedAt: number; inFlight: number; answeredAt: number };

@@ -104,7 +104,7 @@ const amountText = (days: readonly Used[], currency: string | undefined, isLost 
     : `${hoursText(sumOf(days, isLost ? "lostCost" : "cost"))} ${currency}`;
 };
 
-/** What each namespace used: today, on the days before, and in a week. */
+/** The use of each namespace: today, on the days before, and in a week. */
 const Usage = ({ of: { currency, days, rows, more } }: { readonly of: Costs }) => {
   const all = rows.flatMap((row) => row.days);
   const assumed = sumOf(all, "assumed");

@@ -249,7 +249,7 @@ export type Detail = {
   readonly record: string;
 };
 
-/** What one namespace used on one day: core-hours, GiB-hours, money, and how much of it was lost at most. */
+/** The use of one namespace on one day: core-hours, GiB-hours, money, and how much of it was lost at most. */
 export type Used = {
   readonly cores: number;
   readonly gib: number;

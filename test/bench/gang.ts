@@ -12,6 +12,7 @@ import { type Cluster, startCluster } from "../real/cluster/cluster.ts";
 import { openApi } from "../real/cluster/node/api.ts";
 import { build, install, startHost } from "../real/e2e/installed.ts";
 import { ensure } from "../real/setup/ensure.ts";
+import { each } from "../support/parallel.ts";
 import type { Figure } from "./figures.ts";
 import { account } from "./submit.ts";
 
@@ -58,16 +59,11 @@ const barePod = (at: number): object => ({
 type Posted = { readonly path: string; readonly object: object };
 
 /** Creates the objects, sixteen at a time. */
-const createAll = async ({ api }: Cluster, all: readonly Posted[]): Promise<void> => {
-  const left = all.values();
-  const worker = async (): Promise<void> => {
-    for (const { path, object } of left) {
-      const { status, body } = await api.call("POST", path, object);
-      if (status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(body)}`);
-    }
-  };
-  await Promise.all(Array.from({ length: 16 }, worker));
-};
+const createAll = ({ api }: Cluster, all: readonly Posted[]): Promise<void> =>
+  each(all, async ({ path, object }) => {
+    const { status, body } = await api.call("POST", path, object);
+    if (status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(body)}`);
+  });
 
 const bindable = z.object({
   metadata: z.object({ uid: z.string(), labels: z.record(z.string(), z.string()).default({}) }),

@@ -13,6 +13,7 @@ import { type Audit, isWrite, openAudit } from "../real/cluster/audit.ts";
 import { startCluster } from "../real/cluster/cluster.ts";
 import { build, type HostProcess, install, startHost } from "../real/e2e/installed.ts";
 import { ensure } from "../real/setup/ensure.ts";
+import { each } from "../support/parallel.ts";
 import { sparkPi } from "../support/pi.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched, writing } from "./flow.ts";
@@ -32,15 +33,6 @@ const applicationAt = (index: number): object =>
     executor: { instances: 2, cores: 1, memory: "512m" },
     ...(isSubmitted(index) ? {} : { suspend: true }),
   });
-
-/** Runs `act` for every index, sixteen at a time. */
-const each = async (indices: readonly number[], act: (index: number) => Promise<void>): Promise<void> => {
-  const waiting = indices.values();
-  const worker = async (): Promise<void> => {
-    for (const index of waiting) await act(index);
-  };
-  await Promise.all(Array.from({ length: 16 }, worker));
-};
 
 const created = async (api: Api, index: number): Promise<void> => {
   const reply = await api.call("POST", applications, applicationAt(index));

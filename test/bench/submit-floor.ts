@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import type { Api } from "../real/cluster/api.ts";
+import { each } from "../support/parallel.ts";
 
 const inOrder = [
   { path: "apis/sparkoperator.k8s.io/v1beta2", plural: "sparkapplications" },
@@ -64,11 +65,9 @@ export const bareSubmissions = async (api: Api, count: number): Promise<number> 
     throw new Error(`the floor found ${posts.length} applications with ${total} objects in all`);
   await api.call("POST", "/api/v1/namespaces", { metadata: { name: into } });
   await api.call("POST", `/api/v1/namespaces/${into}/serviceaccounts`, { metadata: { name: "spark" } });
-  const waiting = posts.values();
   const began = performance.now();
-  const worker = async (): Promise<void> => {
-    for (const application of waiting) for (const post of application) await sent(api, post);
-  };
-  await Promise.all(Array.from({ length: 16 }, worker));
+  await each(posts, async (application) => {
+    for (const post of application) await sent(api, post);
+  });
   return (performance.now() - began) / 1_000;
 };

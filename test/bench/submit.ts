@@ -18,6 +18,7 @@ import {
   startHost,
 } from "../real/e2e/installed.ts";
 import { ensure } from "../real/setup/ensure.ts";
+import { each } from "../support/parallel.ts";
 import { sparkPi } from "../support/pi.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched } from "./flow.ts";
@@ -48,16 +49,14 @@ const drivers = async (api: Api): Promise<string[]> => {
   return names.parse(body).items.map((pod) => pod.metadata.labels["sparkoperator.k8s.io/app-name"] ?? "");
 };
 
-const createAll = async (api: Api, count: number): Promise<void> => {
-  const waiting = Array.from({ length: count }, (_, index) => `bench-${index + 1}`);
-  const worker = async (): Promise<void> => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+const createAll = (api: Api, count: number): Promise<void> =>
+  each(
+    Array.from({ length: count }, (_, index) => `bench-${index + 1}`),
+    async (name) => {
       const reply = await api.call("POST", applications, application(name));
       if (reply.status !== 201) throw new Error(`create ${name}: ${JSON.stringify(reply.body)}`);
-    }
-  };
-  await Promise.all(Array.from({ length: 16 }, worker));
-};
+    },
+  );
 
 /** Resolves when every application is SUBMITTED, so that the host has no work left. */
 const submitted = async (api: Api, count: number): Promise<void> => {

@@ -169,7 +169,7 @@ const leaseGrants = (name: string, namespace: string): readonly Obj[] =>
     ? grant({ name: "rekindle-lease", within: namespace, rules: leaseRules, to: granteesOf(name, namespace) })
     : [];
 
-/** What admission needs beside the rights of its function: webhook configurations, its certificate, quotas, queues. */
+/** The rights that admission needs beside those of its function: webhook configurations, its certificate, quotas, queues. */
 const admissionGrants = (name: string, namespace: string, chosen: readonly Family[]): readonly Obj[] => {
   if (!admittingFunctions.includes(name)) return [];
   const to = granteesOf(name, namespace);

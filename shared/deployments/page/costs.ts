@@ -119,7 +119,7 @@ export type CostBook = {
   recorded(key: string, namespace: string, record: RecordView | undefined): void;
   /** Takes in the deletion of an application: its record may stay for an hour. */
   gone(key: string): void;
-  /** The sums of these namespaces (empty: all). `lanesOf`: the pods of each application that has any. */
+  /** Returns the sums of these namespaces (empty: all). `lanesOf`: by application, its pods; one without pods is absent. */
   read(namespaces: readonly string[], lanesOf: ReadonlyMap<string, readonly Lane[]>, now: number): Costs;
 };
 
@@ -134,7 +134,7 @@ const partOf = ({ up, end, cores, gib, node, lost }: Lane, now: number): readonl
 
 const namespaceIn = (key: string): string => key.split("/")[1] ?? "";
 
-/** What a record tells; undefined for one that tells of no run, as those of other kinds. */
+/** The account of a record; undefined for one without a run, as those of other kinds. */
 const accountOf = (
   namespace: string,
   record: RecordView,

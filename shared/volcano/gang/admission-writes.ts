@@ -180,7 +180,7 @@ export type Standing = {
   readonly group: Stored;
   readonly plan: GangPlan;
   readonly job: Stored | undefined;
-  /** What the group states of its members, if it has no Job. */
+  /** The members that a group without a Job states. */
   readonly members: GangMembers | undefined;
   readonly dueAt: number | undefined;
 };

@@ -56,7 +56,7 @@ const million = 1_000_000;
 /** The template's parameters that a month at rest depends on, in the words of the table. */
 const savings = "`Alarms: FEW`, `Dashboard: DISABLED`, `StatusUpdates: DISABLED`, the record in a parameter";
 
-/** What a stack pays for whose parameters are `savings`. */
+/** The parts that are paid for in a stack whose parameters are `savings`. */
 const saved = (resting: Resting): Resting => ({ ...resting, alarms: resting.fewAlarms, dashboards: 0 });
 
 /** Queues that Lambda polls, and secrets that are paid for. */

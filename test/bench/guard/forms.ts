@@ -1,5 +1,6 @@
 /** The workloads of the guard: short forms of what the other benchmarks measure, on the simulator. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { each } from "../../support/parallel.ts";
 import { sparkPi } from "../../support/pi.ts";
 import type { Server, ServerOptions } from "../served.ts";
 
@@ -42,13 +43,8 @@ const until = async (what: string, holds: () => Promise<boolean>): Promise<void>
     if (performance.now() > end) throw new Error(`${what}: not after ${longestMs / 1_000} s`);
 };
 
-const createAll = async (server: Server, path: string, objects: readonly object[]): Promise<void> => {
-  const left = objects.values();
-  const worker = async (): Promise<void> => {
-    for (const object of left) await call(server, "POST", path, object);
-  };
-  await Promise.all(Array.from({ length: 8 }, worker));
-};
+const createAll = (server: Server, path: string, objects: readonly object[]): Promise<void> =>
+  each(objects, (object) => call(server, "POST", path, object), 8);
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
 

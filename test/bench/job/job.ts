@@ -15,6 +15,7 @@ import { type Cluster, startCluster } from "../../real/cluster/cluster.ts";
 import { build, type HostProcess, install, startHost } from "../../real/e2e/installed.ts";
 import { type Book, openBook } from "../../real/e2e/volcano/book.ts";
 import { ensure } from "../../real/setup/ensure.ts";
+import { each } from "../../support/parallel.ts";
 import { firstQueues } from "../../support/standins.ts";
 import { type Figure, figureLine, quantile } from "../figures.ts";
 import { account } from "../submit.ts";
@@ -183,12 +184,7 @@ const manyJobs = async (bench: Bench, host: HostProcess, count: number): Promise
   let up = 0;
   const names = Array.from({ length: count }, (_, index) => `small-${index + 1}`);
   const measured = await metered(bench, host, async () => {
-    const waiting = [...names];
-    const worker = async (): Promise<void> => {
-      for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
-        await must(bench, "POST", jobs, job(name, 1, "RestartJob"));
-    };
-    await Promise.all(Array.from({ length: 16 }, worker));
+    await each(names, (name) => must(bench, "POST", jobs, job(name, 1, "RestartJob")));
     up = await awaited(`${count} jobs Running`, () => names.every((name) => isUp(bench, name, 1, 0)));
   });
   const aims = { created: 8.5, running: 10.1, cpu: 2 };

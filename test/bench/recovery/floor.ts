@@ -1,5 +1,6 @@
 /** The same requests without Rekindle: the minimum for an API server and a client on this machine. */
 import type { Api } from "../../real/cluster/api.ts";
+import { each } from "../../support/parallel.ts";
 import { collection } from "../kubelet.ts";
 import { instant } from "./standins.ts";
 
@@ -36,9 +37,6 @@ export const bareLoss = async (api: Api, namespace: string, app: string, index: 
 export const barePosts = async (api: Api, namespace: string, count: number): Promise<number> => {
   const names = Array.from({ length: count }, (_, index) => `posted-${index}`);
   const began = instant();
-  const worker = async (): Promise<void> => {
-    for (let name = names.shift(); name !== undefined; name = names.shift()) await posted(api, namespace, name);
-  };
-  await Promise.all(Array.from({ length: 16 }, worker));
+  await each(names, (name) => posted(api, namespace, name));
   return (instant() - began) / 1_000;
 };

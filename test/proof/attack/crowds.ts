@@ -1,7 +1,8 @@
 /** Fairness: many objects of one tenant delay no other tenant. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { each } from "../../support/parallel.ts";
 import { type Attack, must } from "./attack.ts";
-import { application, command, cron, each, flow, job, type Obj, remove, scheduled, task } from "./objects.ts";
+import { application, command, cron, flow, job, type Obj, remove, scheduled, task } from "./objects.ts";
 import { allowedMs, fresh, pathOf, type Stand } from "./stand.ts";
 
 type Crowd = {

@@ -1,7 +1,8 @@
 /** Host names of listeners that resolve never, late or to forbidden addresses; and listeners that answer wrongly. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { each } from "../../support/parallel.ts";
 import { type Attack, must } from "./attack.ts";
-import { application, each, type Obj, remove } from "./objects.ts";
+import { application, type Obj, remove } from "./objects.ts";
 import { fresh, leastOf, pathOf, type Stand } from "./stand.ts";
 
 const told = (to: string): Obj =>

@@ -170,17 +170,6 @@ export const apply = async (stand: Stand, object: Obj): Promise<string | undefin
   return undefined;
 };
 
-const inParallel = 16;
-
-/** Runs `act` for each item, 16 at a time. */
-export const each = async <T>(all: readonly T[], act: (one: T) => Promise<unknown>): Promise<void> => {
-  const waiting = all.values();
-  const worker = async (): Promise<void> => {
-    for (const one of waiting) await act(one);
-  };
-  await Promise.all(Array.from({ length: inParallel }, worker));
-};
-
 const doorMs = 3_000;
 
 /** Sends an object to admission by a dry run. Both verdicts pass; a late answer or none throws. */

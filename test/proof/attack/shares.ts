@@ -1,15 +1,15 @@
 /**
  * Resources that all tenants share: the memory of a process for objects, the rounds that admit groups of pods, and the page. A
- * tenant, or a caller that may only read, takes a part of each, and another one finds room.
+ * tenant, or a caller that may only read, takes a part of and another one finds room.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { each } from "../../support/parallel.ts";
 import { type Attack, must } from "./attack.ts";
 import {
   answerOf,
   application,
   command,
   container,
-  each,
   type Fields,
   flow,
   job,

@@ -114,7 +114,7 @@ export const leaveRunning = async (fixture: Fixture, name: string, slices: numbe
   await fixture.cluster.api.until(
     `${core}/pods?labelSelector=${selector}`,
     ({ body }) => running.safeParse(body).success,
-    90_000,
+    200_000,
   );
   const { items } = running.parse(
     (await fixture.cluster.api.call("GET", `${core}/pods?labelSelector=${selector}`)).body,

@@ -41,7 +41,7 @@ const begun = async (scene: Scene, book: Book, mode: Mode, gates: string): Promi
   const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
   const { status, body } = await api.call("POST", path, shortened(mode, gates));
   must(status === 201, `${nameOf(mode)} is not created: ${JSON.stringify(body)}`);
-  await awaitState(api, nameOf(mode), ["RUNNING"], 90_000);
+  await awaitState(api, nameOf(mode), ["RUNNING"], 200_000);
   await untilBack(scene, book, mode);
 };
 
@@ -147,7 +147,7 @@ const byMachine = async (scene: Scene, { live }: Fixture, book: Book): Promise<r
 };
 
 const completed = async ({ cluster }: Scene, mode: Mode): Promise<string> => {
-  const app = await awaitState(cluster.api, nameOf(mode), ["COMPLETED", "FAILED"], 90_000);
+  const app = await awaitState(cluster.api, nameOf(mode), ["COMPLETED", "FAILED"], 200_000);
   must(
     stateOf(app) === "COMPLETED" && app.status?.executionAttempts === 1,
     `${nameOf(mode)}: ${JSON.stringify(app.status)}`,

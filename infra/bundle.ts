@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import * as z from "zod";
 import { pageInside } from "./page.ts";
+import { staticChunk } from "./static-chunk.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -109,12 +110,38 @@ const put = (path: string, contents: Uint8Array): void => {
   renameSync(beside, path);
 };
 
-/** Bundles functions together, so that shared modules are one chunk. `write` puts them into `outdir`. */
-export const bundle = async (write: boolean, names = functionNames(), outdir = "dist"): Promise<Metafile> => {
-  const { metafile, outputFiles = [] } = await build({ ...bundleOptions(names, outdir), write: false });
+/** Functions with chunks of their own, because their cold starts are most of what functions cost. */
+const alone: readonly string[] = ["reconcile", "deliver"];
+
+const builtWith = async (options: BuildOptions): Promise<Built> => {
+  const { metafile, outputFiles = [] } = await build({ ...options, write: false });
   if (metafile === undefined) throw new Error("esbuild gave no metafile");
-  const files = new Map(outputFiles.map(({ path, contents }) => [relative(root, path), contents]));
-  const built = gated({ meta: metafile, files }, names, outdir);
+  return { meta: metafile, files: new Map(outputFiles.map(({ path, contents }) => [relative(root, path), contents])) };
+};
+
+const builtAlone = async (name: string, outdir: string): Promise<Built> => {
+  const options = bundleOptions([name], outdir);
+  const { meta } = await builtWith(options);
+  const gathered = staticChunk(meta, `functions/${name}.ts`, root);
+  return await builtWith({ ...options, plugins: [gathered, ...(options.plugins ?? [])] });
+};
+
+const together = (all: readonly Built[]): Built => ({
+  meta: {
+    inputs: Object.assign({}, ...all.map(({ meta }) => meta.inputs)),
+    outputs: Object.assign({}, ...all.map(({ meta }) => meta.outputs)),
+  },
+  files: new Map(all.flatMap(({ files }) => [...files])),
+});
+
+/** Bundles functions, most of them together, so that shared modules are one chunk. `write` puts them into `outdir`. */
+export const bundle = async (write: boolean, names = functionNames(), outdir = "dist"): Promise<Metafile> => {
+  const shared = names.filter((name) => !alone.includes(name));
+  const parts = await Promise.all([
+    ...(shared.length === 0 ? [] : [builtWith(bundleOptions(shared, outdir))]),
+    ...names.filter((name) => alone.includes(name)).map((name) => builtAlone(name, outdir)),
+  ]);
+  const built = gated(together(parts), names, outdir);
   // A function's file comes after the chunks that it imports: a process that starts meanwhile finds them.
   const isEntry = (path: string): boolean => names.includes(basename(path, ".mjs"));
   const ordered = [...built.files].toSorted(([a], [b]) => Number(isEntry(a)) - Number(isEntry(b)));

@@ -12,21 +12,24 @@ const byName = "volcano.sh/resource-group";
 
 type Pair = readonly [key: string, value: string];
 
-const text = z.string({ error: "write a text" });
-const texts = z.array(text, { error: "write a list of texts" });
+const text = () => z.string({ error: "write a text" });
+const texts = () => z.array(text(), { error: "write a list of texts" });
 
-const toleration = z.strictObject(
-  {
-    ...{ key: text.optional(), operator: text.optional(), value: text.optional(), effect: text.optional() },
-    tolerationSeconds: z.int({ error: "write a whole number" }).optional(),
-  },
-  { error: "write a toleration: key, operator, value, effect, tolerationSeconds" },
-);
+const toleration = () => {
+  const each = text().optional();
+  return z.strictObject(
+    {
+      ...{ key: each, operator: each, value: each, effect: each },
+      tolerationSeconds: z.int({ error: "write a whole number" }).optional(),
+    },
+    { error: "write a toleration: key, operator, value, effect, tolerationSeconds" },
+  );
+};
 
 const affinityError = 'write the affinity as an object or as its JSON, such as {"nodeAffinity": {}}';
 
 /** The affinity of a group. Upstream's file holds it as a JSON text. */
-const affinity = z.unknown().transform((given, context): Json | undefined => {
+const affinityIn = (given: unknown, context: z.RefinementCtx): Json | undefined => {
   if (given === undefined || given === null || given === "") return undefined;
   try {
     const read: unknown = typeof given === "string" ? JSON.parse(given) : given;
@@ -36,7 +39,7 @@ const affinity = z.unknown().transform((given, context): Json | undefined => {
   }
   context.addIssue(affinityError);
   return z.NEVER;
-});
+};
 
 const unquoted = (value: string): string => {
   const isQuoted = value.length > 1 && ['"', "'"].some((quote) => value.startsWith(quote) && value.endsWith(quote));
@@ -50,18 +53,23 @@ const pairOf = (line: string): Pair | undefined => {
   return key === "" ? undefined : [unquoted(key), unquoted(value)];
 };
 
-const pair = text.refine((line) => pairOf(line) !== undefined, {
-  error: `write an annotation as KEY: VALUE, such as ${byName}: gpu`,
-});
+const pair = () =>
+  text().refine((line) => pairOf(line) !== undefined, {
+    error: `write an annotation as KEY: VALUE, such as ${byName}: gpu`,
+  });
 
-const chosen = z.discriminatedUnion(
-  "key",
-  [
-    z.strictObject({ key: z.literal("namespace"), value: texts }),
-    z.strictObject({ key: z.enum(["annotation", ""]), value: z.array(pair, { error: "write a list of annotations" }) }),
-  ],
-  { error: "write key: namespace or key: annotation, and a list of values" },
-);
+const chosen = () =>
+  z.discriminatedUnion(
+    "key",
+    [
+      z.strictObject({ key: z.literal("namespace"), value: texts() }),
+      z.strictObject({
+        key: z.enum(["annotation", ""]),
+        value: z.array(pair(), { error: "write a list of annotations" }),
+      }),
+    ],
+    { error: "write key: namespace or key: annotation, and a list of values" },
+  );
 
 const unnamed = { key: "", value: [] };
 
@@ -71,40 +79,46 @@ const absent = (given: unknown): unknown => given ?? undefined;
 const withDefaults = (given: unknown): unknown =>
   isRecord(given) ? { key: given["key"] ?? "", ...given, value: given["value"] ?? [] } : (given ?? unnamed);
 
-const group = z.strictObject(
-  {
-    resourceGroup: text.min(1, { error: "must not be empty" }),
-    object: z.preprocess(withDefaults, chosen),
-    schedulerName: z.preprocess(absent, text.default("")),
-    /** Labels of nodes. */
-    labels: z.preprocess(
-      absent,
-      z.record(z.string(), text, { error: "write labels of nodes, such as pool: gpu" }).default({}),
-    ),
-    tolerations: z.preprocess(absent, z.array(toleration, { error: "write a list of tolerations" }).default([])),
-    /** Written into pods that have none. */
-    affinity: affinity.optional(),
-  },
-  { error: "write a resource group: resourceGroup, object, schedulerName, labels, tolerations, affinity" },
-);
+const group = () =>
+  z.strictObject(
+    {
+      resourceGroup: text().min(1, { error: "must not be empty" }),
+      object: z.preprocess(withDefaults, chosen()),
+      schedulerName: z.preprocess(absent, text().default("")),
+      /** Labels of nodes. */
+      labels: z.preprocess(
+        absent,
+        z.record(z.string(), text(), { error: "write labels of nodes, such as pool: gpu" }).default({}),
+      ),
+      tolerations: z.preprocess(absent, z.array(toleration(), { error: "write a list of tolerations" }).default([])),
+      /** Written into pods that have none. */
+      affinity: z.unknown().transform(affinityIn).optional(),
+    },
+    { error: "write a resource group: resourceGroup, object, schedulerName, labels, tolerations, affinity" },
+  );
 
-export type ResourceGroup = Readonly<z.infer<typeof group>>;
+export type ResourceGroup = Readonly<z.infer<ReturnType<typeof group>>>;
 
-const groups = z.array(group, {
-  error: 'write a list of resource groups, such as [{"resourceGroup": "gpu", "labels": {"pool": "gpu"}}]',
-});
+const groups = () =>
+  z.array(group(), {
+    error: 'write a list of resource groups, such as [{"resourceGroup": "gpu", "labels": {"pool": "gpu"}}]',
+  });
 
 const placeOf = (path: readonly PropertyKey[]): string =>
   path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
 
-/** Parses a list of groups; each error names its place, such as `[0].tolerations`. */
-export const resourceGroups = z.unknown().transform((given, context): readonly ResourceGroup[] => {
-  const read = groups.safeParse(given ?? []);
-  if (read.success) return read.data;
-  for (const { path, message } of read.error.issues)
-    context.addIssue(path.length === 0 ? message : `${placeOf(path)}: ${message}`);
-  return z.NEVER;
-});
+/**
+ * Parses a list of groups; each error names its place, such as `[0].tolerations`. A function, so that a cold start that
+ * reads no groups builds no schema.
+ */
+export const resourceGroups = () =>
+  z.unknown().transform((given, context): readonly ResourceGroup[] => {
+    const read = groups().safeParse(given ?? []);
+    if (read.success) return read.data;
+    for (const { path, message } of read.error.issues)
+      context.addIssue(path.length === 0 ? message : `${placeOf(path)}: ${message}`);
+    return z.NEVER;
+  });
 
 /** The pods of a group: those of these namespaces, or those with any of these annotations. */
 export type Chosen =

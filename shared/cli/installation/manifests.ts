@@ -48,7 +48,7 @@ export const featuresNamed = (names: readonly string[], chosen: readonly Family[
 const groupsIn = (text: string): PodRules["groups"] => {
   const flag = "--admission-resource-groups";
   try {
-    const read = resourceGroups.safeParse(JSON.parse(text));
+    const read = resourceGroups().safeParse(JSON.parse(text));
     if (read.success) return read.data;
     throw new Refused(`${flag}: ${read.error.issues.map(({ message }) => message).join("; ")}`);
   } catch (cause) {

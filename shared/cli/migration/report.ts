@@ -66,7 +66,7 @@ const readGroups = (text: string, where: string): Found => {
   const read: unknown = document.errors.length > 0 ? undefined : (document.toJS() ?? {});
   if (!isRecord(read)) return unread(where, "it has another form");
   const given = read["resourceGroups"];
-  const parsed = resourceGroups.safeParse(Array.isArray(given) ? given.map(knownOf) : given);
+  const parsed = resourceGroups().safeParse(Array.isArray(given) ? given.map(knownOf) : given);
   if (parsed.success) return { groups: parsed.data, unread: [] };
   return unread(where, parsed.error.issues.map(({ message }) => `resourceGroups${message}`).join("; "));
 };

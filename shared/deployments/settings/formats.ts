@@ -102,7 +102,7 @@ export const sparkConfs = () =>
 export const prices = () => json(pricesShape().optional());
 
 /** Volcano's resource groups. */
-export const groupsOfPods = () => json(resourceGroups);
+export const groupsOfPods = () => json(resourceGroups());
 
 export const ingressTls = () =>
   json(

@@ -160,7 +160,7 @@ describe("migrate of Volcano, as a report,", () => {
       [byNamespace, false],
     ] as const) {
       const terminal = await opened({ configuration });
-      const groups = resourceGroups.parse(written ? parse(byNamespace).resourceGroups : [{ resourceGroup: "other" }]);
+      const groups = resourceGroups().parse(written ? parse(byNamespace).resourceGroups : [{ resourceGroup: "other" }]);
       const pods = { queueGate: true, groups };
       await register(terminal.simulator.transport, {
         ...{ reach: { url: "https://127.0.0.1:9443" }, ca: undefined, namespaces: [], pods },

@@ -21,7 +21,7 @@ const cpu = { resourceGroup: "cpu", object: { key: "annotation", value: ['volcan
 
 const rules = (queueGate: boolean, ...groups: readonly object[]) => ({
   queueGate,
-  groups: resourceGroups.parse(groups),
+  groups: resourceGroups().parse(groups),
 });
 
 /** Returns the fields that are written into the pod's spec. */
@@ -153,6 +153,6 @@ describe("resource groups that cannot be read", () => {
   ];
   for (const [given, says] of rows)
     test(`${JSON.stringify(given).slice(0, 60)} is told with its place`, () => {
-      assert.match(resourceGroups.safeParse(given).error?.issues[0]?.message ?? "", says);
+      assert.match(resourceGroups().safeParse(given).error?.issues[0]?.message ?? "", says);
     });
 });

@@ -13,7 +13,7 @@ import { creating } from "../../volcano/admission/reviews.ts";
 
 const gate = "scheduling.volcano.sh/queue-allocation-gate";
 const groups = [{ resourceGroup: "gpu", labels: { pool: "gpu" } }];
-const pods = { queueGate: true, groups: resourceGroups.parse(groups) };
+const pods = { queueGate: true, groups: resourceGroups().parse(groups) };
 
 const limited = { "rekindle.dev/memory-limit": "2Gi" };
 const pod = creating(

@@ -1,17 +1,21 @@
-/**
- * `rekindle pause`, `suspend`, `resume` and `delete`: `pause` stops the steps of an application, `suspend` ends its
- * run until it is resumed, and `delete` removes applications with their pods.
- */
+/** `rekindle pause`, `suspend`, `resume` and `delete`, of applications by their names or by labels. */
 
 import type { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { mergeObject, pages } from "../../adapters/kubernetes/requests.ts";
-import { isPaused, pausedAnnotation } from "../../core/annotation.ts";
-import { fieldsOf, isRecord } from "../../core/json.ts";
+import { pages } from "../../adapters/kubernetes/requests.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { mayBelongTo } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
-
+import {
+  deleteObject,
+  mustSuspend,
+  type Outcome,
+  objectOf,
+  pauseObject,
+  resumeObject,
+  type Subject,
+  suspendObject,
+} from "../actions/lifecycle.ts";
 import { findTarget, type Target } from "../inspection/target.ts";
 import { nameText } from "../io/documents.ts";
 import { application, connected, onNamespace, type Scoped, spanOption } from "../io/options.ts";
@@ -19,83 +23,26 @@ import { exits, Refused, type Session, type Tools } from "../io/tools.ts";
 import { kindNamed, kindNames, usual } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";
 
-const nameOf = ({ key }: Target): string => `${key.namespace}/${key.name}`;
-
-/** Reads the object of a command; refused when there is none. */
-export const objectOf = async ({ transport }: Session, { kind, key }: Target): Promise<Stored> => {
-  const { namespace, name } = key;
-  const { value } = await openCluster(transport).get({ resource: kind.resource, namespace, name });
-  if (value !== undefined) return value;
-  throw new Refused(`there is no ${kind.resource.kind} ${namespace}/${name}; see them all with: rekindle list`);
-};
-
-/** Patches the object that was read, by its UID: an object that was created anew under its name stays unchanged. */
-const merge = async ({ transport }: Session, { kind, key }: Target, object: Stored, change: object): Promise<void> => {
-  const ref = { resource: kind.resource, namespace: key.namespace, name: key.name };
-  const metadata = "metadata" in change ? fieldsOf(change.metadata) : {};
-  await mergeObject(transport, { ref }, { ...change, metadata: { ...metadata, uid: object.metadata.uid } });
-};
-
-/** Sets annotations of the object that was read; null removes one. */
-export const annotate = (
-  session: Session,
-  target: Target,
-  object: Stored,
-  annotations: Readonly<Record<string, string | null>>,
-): Promise<void> => merge(session, target, object, { metadata: { annotations } });
-
-const isSuspended = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
-
-/** Pauses an application. Returns the line to print. */
-const pauseApplication = async (session: Session, target: Target): Promise<string> => {
-  const object = await objectOf(session, target);
-  await annotate(session, target, object, { [pausedAnnotation]: "true" });
-  return `${nameOf(target)} is paused: its pods continue, nothing is created, deleted or counted until rekindle resume`;
-};
-
-/** Sets `spec.suspend`, which ends the run. Refuses kinds without this field. */
-const suspendApplication = async (session: Session, target: Target): Promise<string> => {
-  const { kind } = target;
-  if (!kind.suspends)
-    throw new Refused(
-      kind.resource.kind === "Job"
-        ? `a Job has no spec.suspend; suspend it by a command: rekindle job suspend -n ${target.key.namespace} ${target.key.name}`
-        : `a ${kind.resource.kind} has no spec.suspend; delete it, or pause it: rekindle pause`,
-    );
-  const object = await objectOf(session, target);
-  if (isSuspended(object)) return `${nameOf(target)} is suspended already`;
-  const { ended, state } = kind.stateOf(object);
-  if (ended !== undefined) throw new Refused(`${nameOf(target)} has ended (${state}): there is nothing to suspend`);
-  await merge(session, target, object, { spec: { suspend: true } });
-  return `${nameOf(target)} is being suspended: its run is ended, and rekindle resume starts a new one`;
-};
-
-/** Takes back a suspension and a pause. */
-const resumeApplication = async (session: Session, target: Target): Promise<string> => {
-  const object = await objectOf(session, target);
-  const spec = isSuspended(object) ? { spec: { suspend: false } } : {};
-  const metadata = isPaused(object) ? { metadata: { annotations: { [pausedAnnotation]: null } } } : {};
-  if (!isSuspended(object) && !isPaused(object)) return `${nameOf(target)} is neither suspended nor paused`;
-  await merge(session, target, object, { ...spec, ...metadata });
-  return `${nameOf(target)} continues`;
-};
-
-type Act = (session: Session, target: Target) => Promise<string>;
+type Act = (session: Session, subject: Subject) => Promise<Outcome>;
 
 const holding =
-  (name: string, act: Act) =>
+  (name: string, act: Act, must: (target: Target) => void = () => {}) =>
   (tools: Tools): Command =>
     onNamespace(name)
       .argument(`${application[0].slice(0, -1)}...>`, application[1])
       .action((names: readonly string[], options: Scoped) =>
         connected(tools, options, async (session) => {
-          for (const text of names) tools.print(await act(session, await findTarget(text, session, options.namespace)));
+          for (const text of names) {
+            const target = await findTarget(text, session, options.namespace);
+            must(target);
+            tools.print((await act(session, { target, object: await objectOf(session, target) })).text);
+          }
         }),
       );
 
-export const pause = holding("pause", pauseApplication);
-export const suspend = holding("suspend", suspendApplication);
-export const resume = holding("resume", resumeApplication);
+export const pause = holding("pause", pauseObject);
+export const suspend = holding("suspend", suspendObject, mustSuspend);
+export const resume = holding("resume", resumeObject);
 
 /** An object to delete, by its UID: a later object of the same name is another one. */
 type Going = { readonly target: Target; readonly uid: string };
@@ -129,12 +76,6 @@ const goingSelected = async (
     found.push(...page.items.map((object) => isGoing(kind, object)));
   }
   return found;
-};
-
-/** Deletes by UID; dependents go with it. */
-const remove = async ({ transport }: Session, { target, uid }: Going): Promise<void> => {
-  const { kind, key } = target;
-  await openCluster(transport).remove({ resource: kind.resource, namespace: key.namespace, name: key.name }, { uid });
 };
 
 /** True while the object or its pods exist. Labels find pods (the driver owns executors) until the name is reused. */
@@ -203,7 +144,7 @@ const act = async (tools: Tools, session: Session, names: readonly string[], opt
   if (names.length === 0 && options.yes !== true && !(await tools.confirm(question)))
     throw new Refused("nothing was deleted (--yes skips the question)");
   for (const one of found) {
-    await remove(session, one);
+    await deleteObject(session, one.target, { uid: one.uid });
     tools.print(`${nameText(one.target.kind.resource, one.target.key.name)} deleted`);
   }
   if (options.wait === true) await awaitGone(tools, session, found, options.timeout);

@@ -11,6 +11,7 @@ import { refText } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
+import { annotate, objectOf } from "../actions/lifecycle.ts";
 import { lookHinting, type Seen } from "../inspection/status.ts";
 import { findTarget, type Target } from "../inspection/target.ts";
 import { asDocuments, asJson, asYaml, documentsOf, yamlText } from "../io/documents.ts";
@@ -26,7 +27,6 @@ import {
 import { columns, whenText } from "../io/text.ts";
 import { type Preview, Refused, type Replayed, type Tools } from "../io/tools.ts";
 import { kindOf } from "../kinds/all.ts";
-import { annotate, objectOf } from "./lifecycle.ts";
 
 const indent = (text: string): string =>
   text
@@ -180,7 +180,7 @@ export const record = (tools: Tools): Command =>
         const target = await findTarget(text, session, options.namespace);
         const object = await objectOf(session, target);
         const until = options.stop ? null : new Date(tools.now() + options.for).toISOString();
-        await annotate(session, target, object, { [recordUntil]: until });
+        await annotate(session, { target, object }, { [recordUntil]: until });
         if (until === null) return tools.print(`decisions about ${nameOf(target)} are not recorded any more`);
         tools.print(
           `decisions about ${nameOf(target)} are recorded until ${until}, in the log of the process that takes them`,

@@ -1,20 +1,18 @@
-/**
- * `rekindle job` and `rekindle pod`: the subcommands and flags of vcctl's. A Command names its target for the
- * controller that runs it.
- */
+/** `rekindle job` and `rekindle pod`: the subcommands and flags of vcctl's. */
 
 import { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages, request } from "../../adapters/kubernetes/requests.ts";
-import { apiVersionOf, type Obj, type Resource, type Stored } from "../../core/object.ts";
+import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
 import { quantityOf } from "../../kube/quantity.ts";
+import { order } from "../actions/order.ts";
 import { eventsAbout } from "../inspection/log.ts";
 import { recordOf } from "../inspection/record.ts";
 import { asJson, asYaml, documentsOf, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onNamespace, outputOption, type Scoped } from "../io/options.ts";
 import { Refused, type Session, type Tools } from "../io/tools.ts";
-import { commands, jobs, phaseOf, specOf } from "../kinds/volcano.ts";
+import { jobs, phaseOf, specOf } from "../kinds/volcano.ts";
 import { jobTable, podRows, podTable, viewOf } from "./tables.ts";
 
 /** Flags of `rekindle job run`. */
@@ -82,35 +80,6 @@ const launched = async ({ transport }: Session, job: Obj, namespace: string): Pr
   const placed = { ...job, metadata: { ...job.metadata, namespace } };
   await request(transport, "POST", collectionPath(jobs, namespace), placed);
   return `run job ${job.metadata.name} successfully`;
-};
-
-type CommandRequest = {
-  readonly about: Stored;
-  readonly resource: Resource;
-  readonly action: string;
-  /** Namespace of the Command for an object without a namespace. */
-  readonly commandNamespace?: string;
-};
-
-/** The API server completes the name: `NAME-abortjob-x7k2p`. */
-const commandFor = ({ about, resource, action, commandNamespace = "" }: CommandRequest) => {
-  const { name, uid, namespace = commandNamespace } = about.metadata;
-  const owner = { apiVersion: apiVersionOf(resource), kind: resource.kind, name, uid };
-  const target = { ...owner, controller: true, blockOwnerDeletion: true };
-  return {
-    apiVersion: apiVersionOf(commands),
-    kind: commands.kind,
-    metadata: { generateName: `${name}-${action.toLowerCase()}-`, namespace, ownerReferences: [target] },
-    action,
-    target,
-  };
-};
-
-/** Creates a Command for the controller that runs the object. */
-export const order = async ({ transport }: Session, wanted: CommandRequest): Promise<void> => {
-  const command = commandFor(wanted);
-  const path = collectionPath(commands, command.metadata.namespace);
-  await request(transport, "POST", path, command);
 };
 
 type Named = Scoped & { readonly name?: string | undefined };

@@ -4,12 +4,12 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject, request } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Stored } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
+import { order } from "../actions/order.ts";
 import { allOf, listedOrNone, readPriorities, waitingIn, waitingTable } from "../inspection/waiting-groups.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onCluster, outputOption } from "../io/options.ts";
 import { Refused, type Session, type Tools, type Where } from "../io/tools.ts";
 import { podGroups, queues } from "../kinds/volcano.ts";
-import { order } from "./job.ts";
 import { queueTable } from "./tables.ts";
 
 type Named = Where & { readonly name?: string };

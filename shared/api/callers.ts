@@ -11,9 +11,10 @@ import { verified } from "../core/signature.ts";
 
 /**
  * `trigger`: request steps of named objects. `notice`: give notice that a node is about to go. `read`: use the read
- * API. `enclose`: call functions with objects that they need not read, as a dispatcher does.
+ * API and the page. `act`: change objects on the page. `enclose`: call functions with objects that they need not read, as
+ * a dispatcher does.
  */
-export const abilities = ["trigger", "notice", "read", "enclose"] as const;
+export const abilities = ["trigger", "notice", "read", "act", "enclose"] as const;
 export type Ability = (typeof abilities)[number];
 
 const secret = z.string().min(16, { error: "a secret of at least 16 characters is needed" });

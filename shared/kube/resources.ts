@@ -22,12 +22,16 @@ export const runs =
     return of !== undefined && chosen.includes(of);
   };
 
-export const features = ["ssh", "pod-http", "gang", "logs"] as const;
+/** Features that need a right on one resource of the core group. */
+const coreFeatures = ["ssh", "pod-http", "gang", "logs"] as const;
+
+export type CoreFeature = (typeof coreFeatures)[number];
+
+export const features = [...coreFeatures, "actions"] as const;
 
 export type Feature = (typeof features)[number];
 
-/** The resource of each right, in the core group. */
-export const featureResource: Readonly<Record<Feature, string>> = {
+export const featureResource: Readonly<Record<CoreFeature, string>> = {
   ssh: "secrets",
   "pod-http": "pods/proxy",
   gang: "nodes",
@@ -38,7 +42,7 @@ export const featureResource: Readonly<Record<Feature, string>> = {
 export const withFeature = (message: string): string => {
   const [, verb, resource] = /cannot (\w+) resource \\?"([\w/]+)/.exec(message) ?? [];
   // The host may need other verbs on nodes, which no feature grants.
-  const feature = features.find((one) => featureResource[one] === resource && (one !== "gang" || verb === "list"));
+  const feature = coreFeatures.find((one) => featureResource[one] === resource && (one !== "gang" || verb === "list"));
   return feature === undefined ? message : `rekindle manifests --features ${feature} grants this: ${message}`;
 };
 

@@ -2,14 +2,15 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { ActionAnswered, ApplicationActions } from "./actions.tsx";
 import { FlowGraph, GangCells } from "./members.tsx";
 import { FactList, Link, State, Table } from "./parts.tsx";
-import { hoursText, receiptOf, type Share } from "./receipt.ts";
+import { receiptOf, usedText } from "./receipt.ts";
 import { detail, isLogShown, log, logPod, now, place } from "./store.ts";
 import { briefly, kindText, moment, plural, span, visible } from "./text.ts";
 import { slotsOf } from "./timeline.ts";
 import { Timeline } from "./timeline-view.tsx";
-import type { Detail, LossRow } from "./wire.ts";
+import { type Detail, keyOf, type LossRow } from "./wire.ts";
 
 type Tab = readonly [title: string, count: number | undefined, view: () => ComponentChildren];
 
@@ -217,19 +218,13 @@ const Facts = ({ one }: { readonly one: Detail }) => (
 const Costs = ({ one }: { readonly one: Detail }) => {
   const receipt = receiptOf(one);
   const { shares, coreHours, unknown, assumed } = receipt;
-  const text = (part: Pick<Share, "coreHours" | "gibHours" | "cost">): string =>
-    [
-      ...(one.prices === undefined ? [] : [`${hoursText(part.cost)} ${one.prices.currency}`]),
-      `${hoursText(part.coreHours)} core-h`,
-      `${hoursText(part.gibHours)} GiB-h`,
-    ].join(", ");
   // A flow or a schedule has no pods of its own.
   if (shares.length === 0 && unknown === 0) return undefined;
   return (
     <section class="panel facts" aria-label="Receipt">
       <header>
         <h2>Receipt</h2>
-        <p class="muted">{text(receipt)}</p>
+        <p class="muted">{usedText(receipt, one.prices)}</p>
       </header>
       <div class="parts">
         {shares.map(({ of, coreHours: part }) => (
@@ -242,7 +237,7 @@ const Costs = ({ one }: { readonly one: Detail }) => {
             <dt>
               <i class={`dot ${share.of}`} /> {share.title}
             </dt>
-            <dd>{text(share)}</dd>
+            <dd>{usedText(share, one.prices)}</dd>
           </div>
         ))}
       </dl>
@@ -315,8 +310,9 @@ const Whole = ({ one }: { readonly one: Detail }) => (
         <State group={one.group} state={one.state} />
       </span>
       <p class="muted">{summary(one)}</p>
-      <p class="aside muted">Read only</p>
+      <ApplicationActions one={one} />
     </div>
+    <ActionAnswered path={keyOf(one)} />
     <Wait one={one} />
     {one.gang === undefined ? undefined : <GangCells gang={one.gang} open={showLog} />}
     {one.flow === undefined ? undefined : <FlowGraph nodes={one.flow} />}

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { ActionDialog, isActionAsked } from "./actions.tsx";
 import { Application, showLog } from "./application.tsx";
 import { Applications, listedText, listKey } from "./applications.tsx";
 import { follow, pollMs, signIn } from "./connection.ts";
@@ -124,7 +125,9 @@ const Foot = () => (
         {says}
       </span>
     ))}
-    <span class="aside">{place.value.screen === "applications" ? listedText() : "read only"}</span>
+    <span class="aside">
+      {place.value.screen === "applications" ? listedText() : (health.value?.may.length ?? 0) > 0 ? "" : "read only"}
+    </span>
   </footer>
 );
 
@@ -164,7 +167,7 @@ const Help = () => {
           </div>
         ))}
       </dl>
-      <p class="muted">No key changes anything: the page only reads.</p>
+      <p class="muted">No key changes anything.</p>
       <button
         type="button"
         onClick={() => {
@@ -219,6 +222,7 @@ const Page = () => {
       {link.value === "signed out" ? <SignIn /> : <View />}
       <Foot />
       <Help />
+      <ActionDialog />
     </>
   );
 };
@@ -299,7 +303,7 @@ addEventListener("keydown", (event) => {
       key.startsWith("Page") ||
       key === "Home" ||
       key === "End");
-  if (isTheirs || isHelpOpen.value) return;
+  if (isTheirs || isHelpOpen.value || isActionAsked()) return;
   if (act(key)) event.preventDefault();
 });
 

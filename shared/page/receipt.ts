@@ -92,3 +92,14 @@ export const hoursText = (hours: number): string => {
   const digits = hours >= 100 ? 0 : hours >= 10 ? 1 : hours >= 1 ? 2 : 3;
   return hours.toFixed(digits);
 };
+
+/** Money, if prices are set, and hours. */
+export const usedText = (
+  { cost, coreHours, gibHours }: Pick<Receipt, "cost" | "coreHours" | "gibHours">,
+  prices: Prices | undefined,
+): string =>
+  [
+    ...(prices === undefined ? [] : [`${hoursText(cost)} ${prices.currency}`]),
+    `${hoursText(coreHours)} core-h`,
+    `${hoursText(gibHours)} GiB-h`,
+  ].join(", ");

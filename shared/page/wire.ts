@@ -48,8 +48,26 @@ export type Columns = {
   readonly repair: readonly number[];
 };
 
+/** The changes that a caller may make on the page, where its abilities and the state of the object allow them. */
+export const actionNames = ["reconcile", "pause", "resume", "suspend", "delete", "open", "close"] as const;
+export type Action = (typeof actionNames)[number];
+
+/** The header of a request that changes something: a page of another site cannot set it. */
+export const actionHeader = "x-rekindle-page";
+
+/** The object that a viewer has seen: an action on it names its UID and its resourceVersion. */
+export type Seen = { readonly uid: string; readonly version: string };
+
+/** The body of an action; its path names the object. */
+export type ActionRequest = Seen & { readonly action: Action };
+
+/** The answer to an action. */
+export type ActionAnswer =
+  /** `version`: of the object after the action; absent where it was deleted, or where its controller acts on it later. */
+  { readonly text: string; readonly version?: string } | { readonly error: string };
+
 /** A queue of Volcano: its share and its use, as the status tells them. */
-export type QueueRow = {
+export type QueueRow = Seen & {
   readonly name: string;
   readonly parent: string;
   readonly state: string;
@@ -193,7 +211,7 @@ export type Log = {
 };
 
 /** Everything that the page shows of one application. Instants in epoch ms. */
-export type Detail = {
+export type Detail = Seen & {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
@@ -247,6 +265,8 @@ export type Detail = {
   /** YAML; secret values are masked. */
   readonly spec: string;
   readonly record: string;
+  /** The actions that its state allows. */
+  readonly actions: readonly Action[];
 };
 
 /** The use of one namespace on one day: core-hours, GiB-hours, money, and how much of it was lost at most. */
@@ -285,6 +305,8 @@ export type Health = {
   /** Name of the viewer, and the namespaces that it may read; empty: all. */
   readonly caller: string;
   readonly namespaces: readonly string[];
+  /** `act`: it may change objects here; `trigger`: it may request steps here. */
+  readonly may: readonly ("act" | "trigger")[];
 };
 
 export const keyOf = ({ kind, namespace, name }: Pick<Row, "kind" | "namespace" | "name">): string =>

@@ -11,18 +11,20 @@ import { findTarget, lifeOf, missing, noPod, podOf, type Target } from "../inspe
 import { application, connected, countFrom, onNamespace, type Scoped } from "../io/options.ts";
 import type { Session, Tools } from "../io/tools.ts";
 
-type Options = Scoped & { readonly port: number };
+type Options = Scoped & { readonly port: number; readonly act?: true };
 
 export const page = (tools: Tools): Command =>
   onNamespace("page")
-    .description("serve the page on 127.0.0.1 with the rights of the kubeconfig; it only reads")
+    .description("serve the page on 127.0.0.1 with the rights of the kubeconfig; it only reads, unless --act is given")
     .argument("[application]", "the page opens with this object: NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME")
     .option("--port <number>", "port on 127.0.0.1 (default: a free one)", countFrom(0), 0)
+    .option("--act", "lets the page pause, resume, suspend and delete, and open and close queues")
     .action((name: string | undefined, options: Options) =>
       connected(tools, options, async (session) => {
         const target = name === undefined ? undefined : await findTarget(name, session, options.namespace);
         const namespaces = options.namespace === undefined ? [] : [options.namespace];
-        const { link, close } = await tools.page(session, { namespaces, port: options.port, key: target?.key });
+        const acted = options.act === true ? tools.print : undefined;
+        const { link, close } = await tools.page(session, { namespaces, port: options.port, key: target?.key, acted });
         tools.print(`The page, until Ctrl-C; the link opens one session: ${link}`);
         await tools.stopped();
         await close();

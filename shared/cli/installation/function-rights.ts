@@ -74,19 +74,20 @@ export const functionRulesOf = (
   chosen: readonly Family[],
   wanted: readonly Feature[],
 ): Readonly<Record<string, readonly Rule[]>> => {
-  // Steps and watches read no logs: the page does.
+  // Steps and watches need no feature of the page.
+  const isOfPage = (feature: Feature): boolean => feature === "logs" || feature === "actions";
   const host = hostRulesOf(
     chosen,
-    wanted.filter((feature) => feature !== "logs"),
+    wanted.filter((feature) => !isOfPage(feature)),
   );
-  const logs = wanted.includes("logs") ? featureRulesOf("logs", chosen) : [];
+  const page = wanted.filter(isOfPage).flatMap((feature) => featureRulesOf(feature, chosen));
   const spark = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("spark") ? rules : []);
   const volcano = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("volcano") ? rules : []);
   const forward = [...watched(host), ...deployments, ...identityRules, records("get", "list", "create", "update")];
   return {
     forward,
     // It watches as the forwarder does, its resyncs list what it watches, and its page shows each object and its events.
-    dispatch: [...forward, ...readOne(chosen), rule("", ["events"], ["list"]), ...logs],
+    dispatch: [...forward, ...readOne(chosen), rule("", ["events"], ["list"]), ...page],
     reconcile: [...ofSteps(host), ...lookoutRules, ...nodeRules],
     resync: [
       ...spark(kinds("list")),
@@ -112,7 +113,7 @@ export const functionRulesOf = (
       rule("", ["events"], ["create"]),
       records("get", "create", "update", "delete"),
     ],
-    api: [...listedAndRead(chosen), ...logs, records("get", "list")],
+    api: [...listedAndRead(chosen), ...page, records("get", "list")],
     admission: registrationRulesOf(chosen).filter(
       ({ apiGroups }) => !apiGroups.includes("admissionregistration.k8s.io"),
     ),

@@ -4,7 +4,14 @@
  */
 
 import type { Obj } from "../../core/object.ts";
-import { type Family, type Feature, families, featureResource, features } from "../../kube/resources.ts";
+import {
+  type CoreFeature,
+  type Family,
+  type Feature,
+  families,
+  featureResource,
+  features,
+} from "../../kube/resources.ts";
 
 export type Rule = {
   readonly apiGroups: readonly string[];
@@ -169,11 +176,12 @@ const familyWith: Readonly<Record<Feature, Family | "any">> = {
   "pod-http": "any",
   gang: "volcano",
   logs: "any",
+  actions: "any",
 };
 
-type FeatureNeeds = { readonly verbs: readonly string[]; readonly for: string };
+type FeatureNeeds = { readonly for: string };
 
-export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {
+const coreNeeds: Readonly<Record<CoreFeature, FeatureNeeds & { readonly verbs: readonly string[] }>> = {
   ssh: { verbs: ["get", "create", "delete"], for: "the keys of Volcano's ssh plugin, one Secret a job" },
   "pod-http": {
     verbs: ["get"],
@@ -183,11 +191,39 @@ export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {
   logs: { verbs: ["get"], for: "logs of pods on the page: each caller that may read a namespace then reads its logs" },
 };
 
+export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {
+  ...coreNeeds,
+  actions: {
+    for: "actions on the page: callers with the ability `act` pause, resume, suspend and delete, open and close queues",
+  },
+};
+
+/** The rights of the page's actions. The Event about an action is the record of it. */
+const actionRules = (chosen: readonly Family[]): readonly Rule[] => [
+  ...(chosen.includes("spark")
+    ? [
+        rule(
+          "sparkoperator.k8s.io",
+          ["sparkapplications", "scheduledsparkapplications", "sparkconnects"],
+          ["patch", "delete"],
+        ),
+      ]
+    : []),
+  ...(chosen.includes("volcano")
+    ? [
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["patch", "delete"]),
+        rule("flow.volcano.sh", ["jobflows"], ["patch", "delete"]),
+        rule("bus.volcano.sh", ["commands"], ["create"]),
+        rule("scheduling.volcano.sh", ["queues"], ["get"]),
+      ]
+    : []),
+  rule("", ["events"], ["create"]),
+];
+
 /** The rights of one feature, where these families are run. */
 export const featureRulesOf = (feature: Feature, chosen: readonly Family[]): readonly Rule[] => {
-  return isNeeded(familyWith[feature], chosen)
-    ? [rule("", [featureResource[feature]], featureNeeds[feature].verbs)]
-    : [];
+  if (!isNeeded(familyWith[feature], chosen)) return [];
+  return feature === "actions" ? actionRules(chosen) : [rule("", [featureResource[feature]], coreNeeds[feature].verbs)];
 };
 
 /** The host's rules in its scope, for these families and features. */

@@ -167,6 +167,8 @@ export type PageOptions = {
   readonly namespaces: readonly string[];
   readonly port: number;
   readonly key: Key | undefined;
+  /** Gets a line for each action; undefined: the page only reads. */
+  readonly acted: ((line: string) => void) | undefined;
 };
 
 export type Tools = {

@@ -239,11 +239,11 @@ const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: ApiParts): v
 };
 
 /** Serves the page. Its code is loaded with the first request for it. */
-const servePages = (app: Hono, { page }: ApiParts, gate: Gate): void => {
+const servePages = (app: Hono, { page, trigger }: ApiParts, gate: Gate): void => {
   if (page === undefined) return;
   const open = once(async (): Promise<Hono> => {
     const { callersPage } = await import("../page/callers.ts");
-    return callersPage(await page(), gate);
+    return callersPage(await page(), gate, trigger);
   });
   for (const path of ["/page", "/page/*"]) app.all(path, async (c) => (await open()).fetch(c.req.raw, c.env));
 };

@@ -128,14 +128,18 @@ const serveOn = async ({ simulator }: DemoCluster, { port, kubeconfig }: DemoArg
   });
 };
 
-/** Serves the page over the cluster; everybody on this machine may look at a simulation. */
+/** Serves the page over the cluster; everybody on this machine may look at a simulation, and act on it. */
 const pageOf = async (cluster: DemoCluster): Promise<LocalPage> => {
   const [{ openLocalPage }, { everybody }] = await Promise.all([
     import("../page/local.ts"),
     import("../page/access.ts"),
   ]);
   const access = everybody("demo");
-  return openLocalPage({ transport: cluster.openTransport(), cluster: "demo", namespaces: [], access, port: 0 });
+  return openLocalPage({
+    ...{ transport: cluster.openTransport(), cluster: "demo", namespaces: [], access, port: 0 },
+    // The terminal tells the story; the Event on the object tells of an action.
+    acted: () => {},
+  });
 };
 
 type Show = {

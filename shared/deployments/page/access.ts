@@ -7,6 +7,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqua
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import * as z from "zod";
+import type { Caller } from "../../api/callers.ts";
 import { jsonOf } from "../../core/json.ts";
 import type { Gate } from "../common/authentication.ts";
 import type { Secret } from "../common/secret.ts";
@@ -19,13 +20,23 @@ const viewer = z.object({
   id: z.string(),
   /** Epoch ms after which it has to sign in again. */
   until: z.number(),
+  /** The abilities by which it changes something. */
+  may: z.array(z.enum(["act", "trigger"])).default([]),
 });
 
 export type Viewer = Readonly<z.infer<typeof viewer>>;
 
+/** The part of a viewer that its caller determines. */
+type Rights = Pick<Viewer, "name" | "namespaces" | "may">;
+
+const rightsOf = ({ name, namespaces, may }: Caller): Rights => ({
+  ...{ name, namespaces },
+  may: may.filter((ability) => ability === "act" || ability === "trigger"),
+});
+
 type Sessions = {
   /** Returns the value of the cookie. */
-  seal(name: string, namespaces: readonly string[]): string;
+  seal(rights: Rights): string;
   /** Returns the viewer; undefined for a value that was not sealed here, was changed, or is too old. */
   open(value: string): Viewer | undefined;
 };
@@ -45,11 +56,11 @@ const tagLength = 16;
 const openSessions = (secret: string, now: () => number): Sessions => {
   const key = new Uint8Array(hkdfSync("sha256", secret, "rekindle page", "session", 32));
   return {
-    seal: (name, namespaces) => {
+    seal: (rights) => {
       const iv = randomBytes(ivLength);
       const cipher = createCipheriv(algorithm, key, iv);
       const id = randomBytes(9).toString("base64url");
-      const text = JSON.stringify({ name, namespaces, id, until: now() + sessionMs });
+      const text = JSON.stringify({ ...rights, id, until: now() + sessionMs });
       return Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString(
         "base64url",
       );
@@ -82,15 +93,15 @@ export type Access = {
 const unknown = (c: Context): Response => c.json({ error: "sign in" }, 401);
 
 /** True for a request that the page itself sent: a browser says where it comes from, other clients say nothing. */
-const isOwn = (c: Context): boolean => {
+export const isOwn = (c: Context): boolean => {
   const site = c.req.header("sec-fetch-site");
   const origin = c.req.header("origin");
   if (site !== undefined && site !== "same-origin" && site !== "none") return false;
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === c.req.header("host"));
 };
 
-const enter = (c: Context, sessions: Sessions, name: string, namespaces: readonly string[]): Response => {
-  const value = sessions.seal(name, namespaces);
+const enter = (c: Context, sessions: Sessions, rights: Rights): Response => {
+  const value = sessions.seal(rights);
   // Lax, not Strict: a link from a chat or an alert leads to the page.
   setCookie(c, cookieName, value, {
     httpOnly: true,
@@ -99,7 +110,7 @@ const enter = (c: Context, sessions: Sessions, name: string, namespaces: readonl
     path: "/",
     maxAge: sessionMs / 1_000,
   });
-  return c.json({ name, namespaces });
+  return c.json({ name: rights.name, namespaces: rights.namespaces });
 };
 
 const viewerIn = (c: Context, sessions: Sessions): Viewer | undefined => {
@@ -122,14 +133,14 @@ export const callersOnly = (gate: Gate, secret: Secret): Access => {
       if (c.req.header("authorization") === undefined) return unknown(c);
       const admitted = await gate(c, "read");
       if (admitted instanceof Response) return admitted;
-      const { name, namespaces } = admitted.caller;
-      return { name, namespaces, id: `caller ${name}`, until: Number.POSITIVE_INFINITY };
+      const rights = rightsOf(admitted.caller);
+      return { ...rights, id: `caller ${rights.name}`, until: Number.POSITIVE_INFINITY };
     },
     signIn: async (c) => {
       if (!isOwn(c)) return c.json({ error: "forbidden: the request comes from another site" }, 403);
       const admitted = await gate(c, "read");
       if (admitted instanceof Response) return admitted;
-      return enter(c, await sessions(), admitted.caller.name, admitted.caller.namespaces);
+      return enter(c, await sessions(), rightsOf(admitted.caller));
     },
   };
 };
@@ -140,7 +151,7 @@ const same = (a: string, b: string): boolean => {
 };
 
 /** Access of one person on this machine: a secret that opens one session, once. */
-export const oneTime = (name: string): Access & { readonly secret: string } => {
+export const oneTime = (name: string, may: Viewer["may"] = []): Access & { readonly secret: string } => {
   const secret = randomBytes(24).toString("base64url");
   const sessions = openSessions(randomBytes(32).toString("hex"), Date.now);
   let isSpent = false;
@@ -152,13 +163,13 @@ export const oneTime = (name: string): Access & { readonly secret: string } => {
       if (!isOwn(c) || isSpent || !same(given, `Bearer ${secret}`))
         return c.json({ error: "this link was used already: run rekindle page again" }, 403);
       isSpent = true;
-      return enter(c, sessions, name, []);
+      return enter(c, sessions, { name, namespaces: [], may });
     },
   };
 };
 
 /** Access of everybody who reaches the port: only for a simulated cluster on this machine. */
 export const everybody = (name: string): Access => {
-  const viewer: Viewer = { name, namespaces: [], id: name, until: Number.POSITIVE_INFINITY };
+  const viewer: Viewer = { name, namespaces: [], id: name, until: Number.POSITIVE_INFINITY, may: ["act"] };
   return { admit: async () => viewer, signIn: async (c) => c.json({ name, namespaces: [] }) };
 };

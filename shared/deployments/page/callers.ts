@@ -2,17 +2,22 @@
 import { Hono } from "hono";
 import type { Gate } from "../common/authentication.ts";
 import { callersOnly } from "./access.ts";
+import { openActions, type Trigger } from "./actions.ts";
 import { openDetails, openLogs } from "./detail.ts";
 import { pageFiles } from "./files.ts";
 import type { ServedPage } from "./host.ts";
 import { servePage } from "./routes.ts";
 
-export const callersPage = (page: ServedPage, gate: Gate): Hono => {
-  const { board, transport, table, secret, freshMs, rates } = page;
+/** Names the right that actions need, beside the API server's message. */
+const advice = "; rekindle manifests --features actions grants the rights that actions need";
+
+export const callersPage = (page: ServedPage, gate: Gate, trigger: Trigger): Hono => {
+  const { board, transport, table, secret, freshMs, rates, report, commandNamespace } = page;
   const app = new Hono();
   const details = openDetails({ transport, table }, board, { freshMs, rates });
   const logs = openLogs({ transport });
-  servePage(app, { ...page, details, logs, files: pageFiles }, callersOnly(gate, secret));
+  const actions = openActions({ transport, report, commandNamespace, trigger, now: Date.now, advice });
+  servePage(app, { ...page, details, logs, actions, files: pageFiles }, callersOnly(gate, secret));
   app.notFound((c) => c.json({ error: "not found" }, 404));
   app.onError((_, c) => c.json({ error: "internal" }, 500));
   return app;

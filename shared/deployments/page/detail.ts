@@ -38,6 +38,7 @@ import {
   type Row,
 } from "../../page/wire.ts";
 import { type Flow, flowSpecSchema, flowStatusSchema } from "../../volcano/schema/workflows.ts";
+import { actionsOn } from "./actions.ts";
 import type { Board } from "./board.ts";
 import { openLanes, recordedLanes, recordedLosses, withLosses } from "./lanes.ts";
 import { groupOf } from "./projection.ts";
@@ -249,6 +250,8 @@ const detailOf = (seen: Seen, { talk: { events, error }, board, rates }: Beside)
   const lanes = withLosses(withRecorded(known, recorded), losses, attempt);
   return {
     ...{ kind: view.kind, namespace: view.namespace, name: view.name, now: seen.now, state: view.state },
+    ...{ uid: seen.object.metadata.uid, version: seen.object.metadata.resourceVersion },
+    actions: actionsOn(seen.target, seen.object),
     group: board.row(key)?.group ?? groupOf(view.state),
     attempts: view.attempts ?? 0,
     message: view.message ?? "",

@@ -127,13 +127,19 @@ export type ServedPage = Pick<PageParts, "cluster" | "viewed" | "ready" | "depth
   readonly rates: Rates | undefined;
   /** The setting that names the callers. */
   readonly secret: Secret;
+  readonly report: Report;
+  /** Namespace of Commands for queues. */
+  readonly commandNamespace: string;
   /** An answer about one application is read again after this time, ms, also without a change; absent: the usual. */
   readonly freshMs?: number;
 };
 
+/** A namespace from which Commands for queues are obeyed; "": there is none. */
+const placeOfCommands = ([first = ""]: readonly string[]): string => (first === "*" ? "default" : first);
+
 /** Opens the page of a host, without a request. */
 export const openHostPage = (
-  { cluster, checkpoints, namespaces, prices }: Configuration,
+  { cluster, checkpoints, namespaces, prices, queueCommandNamespaces }: Configuration,
   transport: Transport,
   secret: Secret,
   report: Report,
@@ -153,7 +159,7 @@ export const openHostPage = (
   };
   return {
     ...{ board, cluster, transport, secret, table: tableIn(checkpoints, cluster) },
-    rates,
+    ...{ rates, report, commandNamespace: placeOfCommands(queueCommandNamespaces) },
     ready: () => true,
     isStreamed: true,
     viewed: () => {
@@ -166,7 +172,7 @@ export const openHostPage = (
 };
 
 type Elsewhere = {
-  readonly settings: Pick<Configuration, "cluster" | "checkpoints" | "prices">;
+  readonly settings: Pick<Configuration, "cluster" | "checkpoints" | "prices" | "queueCommandNamespaces">;
   readonly transport: Transport;
   readonly secret: Secret;
   readonly report: Report;
@@ -177,14 +183,14 @@ const polledFreshMs = 1_500;
 
 /** Opens the page of the api function or a dispatcher, without a request. A standby dispatcher shows it, too. */
 export const openFunctionPage = ({ settings, transport, secret, report }: Elsewhere): ServedPage => {
-  const { cluster, checkpoints, prices } = settings;
+  const { cluster, checkpoints, prices, queueCommandNamespaces } = settings;
   const rates = openRates(transport, prices, () => performance.now());
   const board = openBoard(Date.now, rates);
   const hasRecords = checkpoints.in === "kubernetes";
   const { fresh, ready } = openPolling({ transport, board, rates, report, hasRecords, now: () => performance.now() });
   return {
     ...{ board, cluster, transport, secret, table: tableIn(checkpoints, cluster), fresh, ready },
-    rates,
+    ...{ rates, report, commandNamespace: placeOfCommands(queueCommandNamespaces) },
     isStreamed: false,
     freshMs: polledFreshMs,
   };

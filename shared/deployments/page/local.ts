@@ -11,16 +11,19 @@ import type { PageOptions, ReadTable, Session } from "../../cli/io/tools.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Resource } from "../../core/object.ts";
+import type { Report } from "../../engine/ports.ts";
 import { follow } from "../../forward/listwatch.ts";
 import { pause } from "../../forward/pause.ts";
 import type { Prices } from "../../kube/prices.ts";
 import { pods } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";
 import { keyOf } from "../../page/wire.ts";
+import { vcctlNamespace } from "../../volcano/gang/settings.ts";
 import { queues } from "../../volcano/schema/resource.ts";
 import { requestListener } from "../http/process.ts";
 import { httpTimeouts } from "../http/server.ts";
 import { type Access, oneTime } from "./access.ts";
+import { openActions } from "./actions.ts";
 import { type Board, openBoard } from "./board.ts";
 import { openDetails, openLogs } from "./detail.ts";
 import { pageFiles } from "./files.ts";
@@ -102,7 +105,13 @@ type Settings = {
   readonly port: number;
   /** Absent: no money is shown. */
   readonly prices?: Prices | undefined;
+  /** Gets a line for each action; absent: the page only reads. */
+  readonly acted?: Report | undefined;
 };
+
+/** Opens the actions, which go to the API server alone: this process has no queue for steps. */
+const actionsOf = ({ transport, acted: report }: Settings) =>
+  report && openActions({ transport, report, commandNamespace: vcctlNamespace, now: Date.now, advice: "" });
 
 /** Watches the cluster and serves the page on 127.0.0.1. */
 export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
@@ -117,7 +126,12 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
   const hosts = (): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
   const { ready } = watching;
   const logs = openLogs({ transport });
-  const app = pageApp({ board, details, logs, files: pageFiles, cluster, ready, isStreamed: true }, access, hosts);
+  const actions = actionsOf(settings);
+  const app = pageApp(
+    { board, details, logs, actions, files: pageFiles, cluster, ready, isStreamed: true },
+    access,
+    hosts,
+  );
   const server = createServer(httpTimeouts, requestListener(app.fetch));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) =>
@@ -137,11 +151,15 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
   };
 };
 
-export const openPersonalPage = async (session: Session, { namespaces, port, key }: PageOptions) => {
+export const openPersonalPage = async (session: Session, { namespaces, port, key, acted }: PageOptions) => {
   const { transport, table, context, server, prices } = session;
-  const { secret, ...access } = oneTime(context ?? "you");
+  const { secret, ...access } = oneTime(context ?? "you", acted === undefined ? [] : ["act"]);
   const cluster = context ?? server;
-  const { url, close } = await openLocalPage({ transport, table, cluster, namespaces, access, port, prices });
+  const report: Report | undefined = acted && ((_, message, fields) => acted(`${message}: ${JSON.stringify(fields)}`));
+  const { url, close } = await openLocalPage({
+    ...{ transport, table, cluster, namespaces, access, port, prices },
+    acted: report,
+  });
   const search = key === undefined ? "" : `?screen=application&application=${encodeURIComponent(keyOf(key))}`;
   // A fragment is never sent: the secret is in no log of a server.
   return { link: `${url}${search}#k=${secret}`, close };

@@ -181,7 +181,7 @@ export const queueFrom = (object: Stored): QueueRow | undefined => {
   if (!isQueue(object)) return undefined;
   const status: Json = fieldsOf(object["status"]);
   return {
-    name: object.metadata.name,
+    ...{ name: object.metadata.name, uid: object.metadata.uid, version: object.metadata.resourceVersion },
     parent: textOr(at(object, "spec", "parent"), object.metadata.name === "root" ? "" : "root"),
     state: textOr(status["state"], ""),
     weight: numberOr(at(object, "spec", "weight"), 1),

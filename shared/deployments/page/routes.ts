@@ -1,5 +1,5 @@
 /**
- * The routes of the page: its document and files, rows, stream, changes, one application, health. All only read. An
+ * The routes of the page: its document and files, rows, stream, changes, one application, health, and actions. An
  * answer with rows is made and compressed once per change, and shared by all viewers of the same namespaces.
  */
 
@@ -14,6 +14,8 @@ import { forgetOldest } from "../../core/cache.ts";
 import { type Batch, type Health, keyOf, type Lanes } from "../../page/wire.ts";
 import { once } from "../common/once.ts";
 import type { Access, Viewer } from "./access.ts";
+import { serveActions } from "./action-route.ts";
+import type { Actions } from "./actions.ts";
 import type { Board } from "./board.ts";
 import type { Details, Logs, Named } from "./detail.ts";
 import type { PageFiles } from "./files.ts";
@@ -101,6 +103,8 @@ export type PageParts = {
   readonly fresh?: (() => Promise<void>) | undefined;
   /** False: readers of the page poll. */
   readonly isStreamed: boolean;
+  /** Absent: the page only reads. */
+  readonly actions?: Actions | undefined;
 };
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
@@ -253,6 +257,7 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     return await costs(c, viewer);
   });
   serveApplication(app, parts, admit);
+  serveActions(app, parts.actions, admit);
   app.get("/page/health", async (c) => {
     const viewer = await admit(c);
     if (viewer instanceof Response) return viewer;
@@ -260,7 +265,9 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     // A queue that cannot be reached is left out.
     const queue = namespaces.length > 0 ? undefined : await depth?.().catch(() => undefined);
     const rows = namespaces.length > 0 ? -1 : board.size();
+    const { actions } = parts;
     const health: Health = {
+      may: viewer.may.filter((one) => (one === "act" ? actions : actions?.trigger) !== undefined),
       ...{ now: Date.now(), cluster, ready: ready(), startedAt, rows, streams: streams.count(), caller, namespaces },
       ...(queue === undefined ? {} : { queue }),
     };

@@ -98,6 +98,8 @@ const onNats = ["host", "reconcile", "forward", "resync", "deliver", "api"] as c
 const queueing = ["host", "dispatch"] as const;
 /** Readers that serve metrics and the page. */
 const showing = [...queueing, "api"] as const;
+/** Readers that create Commands for queues, on the page, beside those that obey them. */
+const commanding = [...deciding, "dispatch", "api"] as const;
 const hosts = ["host"] as const;
 const telling = [...hosts, "deliver"] as const;
 /** Readers that may serve admission and register it. */
@@ -211,7 +213,7 @@ const rows = {
   admissionResourceGroups: { schema: groupsOfPods, readers: admitting, default: "" },
   leases: { schema: names, readers: guarding, default: "spark-operator-lock,spark-operator-controller-lock" },
   gang: { schema: () => choice(...gangModes), readers: deciding, default: "auto" },
-  queueCommandNamespaces: { schema: commandNamespaces, readers: deciding, default: vcctlNamespace },
+  queueCommandNamespaces: { schema: commandNamespaces, readers: commanding, default: vcctlNamespace },
   updatesTo: { schema: listener, readers: stepping, default: "" },
   updatesQueues: { schema: names, readers: telling, default: "" },
   updatesHosts: { schema: names, readers: telling, default: "" },

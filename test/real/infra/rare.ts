@@ -92,6 +92,25 @@ const notOfApplications = [
   ...of("networking.k8s.io", ["networkpolicies"], ["create"]),
 ];
 
+/** Rights of the page's actions: no lane on a real control plane acts on the page. */
+const ofActions = [
+  ...of(
+    "sparkoperator.k8s.io",
+    ["sparkapplications", "scheduledsparkapplications", "sparkconnects"],
+    ["patch", "delete"],
+  ),
+  ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["patch", "delete"]),
+  ...of("flow.volcano.sh", ["jobflows"], ["patch", "delete"]),
+  ...of("bus.volcano.sh", ["commands"], ["create"]),
+  ...of("scheduling.volcano.sh", ["queues"], ["get"]),
+  ...of("", ["events"], ["create"]),
+];
+
+const actionsOfFunctions = [
+  "test/unit/deployments/reading.test.ts",
+  "actions of the page use each right of their feature",
+] as const;
+
 const records = (...verbs: readonly string[]): readonly string[] => of("rekindle.dev", ["checkpoints"], verbs);
 
 export const rare: readonly Rare[] = [
@@ -114,7 +133,16 @@ export const rare: readonly Rare[] = [
     ],
     test: ["test/unit/deployments/reading.test.ts", "page of a dispatcher needs only the rights"],
   },
-  { account: "rekindle", rights: [...owners, ...seldom, ...of("", ["pods/log"], ["get"])], test: eachOfTheHost },
+  {
+    account: "rekindle",
+    rights: [
+      ...[...owners, ...seldom, ...of("", ["pods/log"], ["get"])],
+      ...ofActions.filter((right) => right !== "create events"),
+    ],
+    test: eachOfTheHost,
+  },
+  { account: "rekindle-dispatch", rights: ofActions, test: actionsOfFunctions },
+  { account: "rekindle-api", rights: ofActions, test: actionsOfFunctions },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
   {
     // A step looks for other controllers itself if neither the forwarder nor a resync has done so.

@@ -121,7 +121,7 @@ describe("callers", () => {
 
   test("by one secret may do everything, and several secrets may be valid at once", () => {
     const { keys, may, namespaces } = holderOf(`${fresh}\n${old}\n`);
-    assert.deepEqual([keys, may, namespaces], [[fresh, old], ["trigger", "notice", "read", "enclose"], []]);
+    assert.deepEqual([keys, may, namespaces], [[fresh, old], ["trigger", "notice", "read", "act", "enclose"], []]);
   });
 
   test("reach their own namespaces only", () => {

@@ -6,22 +6,25 @@ import { describe, mock, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { shownKinds } from "../../../shared/api/read-schemas.ts";
 import { functionGrants } from "../../../shared/cli/installation/function-rights.ts";
+import { featureRulesOf } from "../../../shared/cli/installation/roles.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import { apiApp } from "../../../shared/deployments/api/app.ts";
 import { openApi } from "../../../shared/deployments/api/function.ts";
 import { openNamespaceScope } from "../../../shared/deployments/common/namespaces.ts";
 import { familiesFor, openGauges, upstreamNaming } from "../../../shared/deployments/host/metrics.ts";
+import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openDetails, openLogs } from "../../../shared/deployments/page/detail.ts";
 import { openFunctionPage } from "../../../shared/deployments/page/host.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
+import { type Feature, families } from "../../../shared/kube/resources.ts";
 import { reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { tokenFor } from "../../../shared/simulator/verbs/request.ts";
 import { rightText, shipped } from "../../real/e2e/rights.ts";
 import { openTable } from "../adapters/dynamodb/table.ts";
 import { taken } from "../adapters/sqs/fake.ts";
-import { application } from "../host/objects.ts";
+import { application, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "../host/objects.ts";
 import { crds } from "../host/stand.ts";
 import { applications, onCluster, record, withQueue } from "./surroundings.ts";
 
@@ -99,9 +102,9 @@ const paths: Readonly<Record<string, string>> = {
  * Installs the shipped service account of the function; returns a transport under its token that collects the used
  * rights.
  */
-const shippedWay = async ({ transport, store }: Simulator, name = "api") => {
+const shippedWay = async ({ transport, store }: Simulator, name = "api", features: readonly Feature[] = ["logs"]) => {
   await request(transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });
-  for (const object of functionGrants({ namespace: "rekindle", functions: [name], features: ["logs"] }))
+  for (const object of functionGrants({ namespace: "rekindle", functions: [name], features }))
     await request(transport, "POST", paths[object.kind] ?? "", object);
   const account = store.get("serviceaccounts", `rekindle/rekindle-${name}`);
   assert.ok(account);
@@ -183,8 +186,13 @@ test("a read returns nothing of kinds that are not installed", async () => {
 /** Reads what the page shows: the lists, and one object of each kind with its events. */
 const lookAtPage = async (transport: Transport): Promise<void> => {
   const secret = async (): Promise<string> => "";
-  const settings = { cluster: "default", checkpoints: { in: "kubernetes" }, prices: undefined } as const;
-  const page = openFunctionPage({ settings, transport, secret, report: () => {} });
+  const page = openFunctionPage({
+    settings: {
+      ...{ cluster: "default", prices: undefined, queueCommandNamespaces: ["default"] },
+      checkpoints: { in: "kubernetes" },
+    },
+    ...{ transport, secret, report: () => {} },
+  });
   await page.fresh?.();
   const details = openDetails({ transport, table: page.table }, page.board);
   for (const kind of shownKinds) await details({ ...pi, kind });
@@ -224,8 +232,59 @@ test("the api function's reads use each of its rights, and need no other", async
     transport: own,
     namespaceScope: openNamespaceScope({ ...whole, transport: own }),
   })();
-  assert.deepEqual([refused, [...used].sort()], [[], [...(shipped["rekindle-api"] ?? [])].sort()]);
+  const granted = (shipped["rekindle-api"] ?? []).filter((right) => !rightsOfActions.includes(right));
+  assert.deepEqual([refused, [...used].sort()], [[], granted.sort()]);
 });
+
+const rightsOfActions = featureRulesOf("actions", families).flatMap(({ apiGroups: [group = ""], resources, verbs }) =>
+  resources.flatMap((resource) => verbs.map((verb) => rightText(verb, resource, group))),
+);
+
+for (const name of ["api", "dispatch"])
+  test(`the actions of the page use each right of their feature, and need no other: ${name}`, async () => {
+    const simulator = openSimulator({ crds });
+    const { own, used, refused } = await shippedWay(simulator, name, ["actions"]);
+    const objects = [
+      ...[
+        application("pi"),
+        schedule("often", { schedule: "@every 1h" }),
+        connect("server"),
+        volcanoJob("gang", { runMs: 1_000 }),
+      ],
+      ...[cronJob("minutely", { runMs: 1_000 }), ...jobFlow("flow", ["one"], { runMs: 1_000 }), queue],
+    ].filter(({ kind }) => kind !== "JobTemplate");
+    const parts = { report: () => {}, commandNamespace: "default", now: Date.now, advice: "" };
+    const actions = openActions({ ...parts, transport: own });
+    const viewer = { name: "ops", namespaces: [], id: "ops", until: 1, may: ["act" as const] };
+    for (const object of objects) {
+      const { apiVersion, kind, metadata } = object;
+      const plural = `${kind.toLowerCase()}s`;
+      const at = `/apis/${apiVersion}${kind === "Queue" ? "" : "/namespaces/default"}/${plural}`;
+      await request(simulator.transport, "POST", at, object);
+      const seen = async () => {
+        const found = simulator.store.get(
+          `${plural}.${apiVersion.split("/")[0]}`,
+          kind === "Queue" ? metadata.name : `default/${metadata.name}`,
+        );
+        assert.ok(found);
+        return { uid: found.metadata.uid, version: found.metadata.resourceVersion };
+      };
+      const named = { kind, namespace: "default", name: metadata.name };
+      const answers =
+        kind === "Queue"
+          ? [await actions.operate(viewer, metadata.name, { action: "close", ...(await seen()), once: "close-it" })]
+          : [
+              await actions.act(viewer, named, { action: "pause", ...(await seen()), once: `pause ${kind}` }),
+              await actions.act(viewer, named, { action: "delete", ...(await seen()), once: `delete ${kind}` }),
+            ];
+      for (const { status, body } of answers) assert.equal(status, 200, `${kind}: ${JSON.stringify(body)}`);
+    }
+    assert.deepEqual(refused, []);
+    assert.deepEqual(
+      rightsOfActions.filter((right) => !used.has(right)),
+      [],
+    );
+  });
 
 test("the page of a dispatcher needs only the rights of the dispatcher's account", async () => {
   const simulator = openSimulator({ crds });

@@ -4,6 +4,7 @@ import { before, describe, it } from "node:test";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import { hostRules, lookoutRules, nodeRules, type Rule } from "../../../shared/cli/installation/roles.ts";
 import type { Obj } from "../../../shared/core/object.ts";
+import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openLogs } from "../../../shared/deployments/page/detail.ts";
 import { findOtherControllers } from "../../../shared/forward/controller-detection.ts";
 import { coschedulingPodGroups } from "../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
@@ -103,6 +104,42 @@ const readLog = async (stand: Stand, transport: Way["transport"]): Promise<void>
   await openLogs(source)({ kind: "SparkApplication", namespace: "default", name: "deleted" }, "");
 };
 
+const viewer = {
+  name: "operator",
+  namespaces: [],
+  id: "operator",
+  until: Number.POSITIVE_INFINITY,
+  may: ["act" as const],
+};
+
+const parts = { report: () => {}, commandNamespace: "default", now: Date.now, advice: "" };
+
+/** Closes the queue as the page does, once: its request is repeated. */
+const closeQueue = async ({ get }: Stand, transport: Way["transport"]): Promise<void> => {
+  const { name } = queue.metadata;
+  const { uid = "", resourceVersion: version = "" } = get("Queue", name, "")?.metadata ?? {};
+  const wish = { action: "close" as const, uid, version, once: "close the queue" };
+  const { operate } = openActions({ ...parts, transport });
+  // The answer to the first creation of a resource is lost.
+  const answers = [await operate(viewer, name, wish), await operate(viewer, name, wish)];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [502, 200],
+  );
+};
+
+/** Pauses, resumes or deletes an object as the page does. */
+const actOn = async (
+  { get }: Stand,
+  transport: Way["transport"],
+  { kind, name }: { readonly kind: string; readonly name: string },
+  action: "pause" | "resume" | "delete",
+): Promise<void> => {
+  const { uid = "", resourceVersion: version = "" } = get(kind, name)?.metadata ?? {};
+  const named = { kind, namespace: "default", name };
+  await openActions({ ...parts, transport }).act(viewer, named, { action, uid, version, once: `${action} ${name}` });
+};
+
 /**
  * Runs applications that need every right: one fails, is retried, completes and exceeds its time to live; one is
  * deleted while it runs.
@@ -126,10 +163,25 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   );
   await stand.create(connect("server"));
   await readLog(stand, transport);
+  for (const [kind, name] of [
+    ["SparkApplication", "deleted"],
+    ["ScheduledSparkApplication", "often"],
+    ["SparkConnect", "server"],
+  ] as const) {
+    await actOn(stand, transport, { kind, name }, "pause");
+    await actOn(stand, transport, { kind, name }, "resume");
+  }
   for (const [apiVersion, kind] of controllers) await bare(stand, apiVersion, kind);
   await stand.create(volcanoJob("pair", { runMs: 20_000 }, gang(2)));
   await stand.create(cronJob("minutely", { runMs: 1_000 }));
   for (const object of jobFlow("flow", ["one"], { runMs: 1_000 })) await stand.create(object);
+  for (const [kind, name] of [
+    ["CronJob", "minutely"],
+    ["JobFlow", "flow"],
+  ] as const) {
+    await actOn(stand, transport, { kind, name }, "pause");
+    await actOn(stand, transport, { kind, name }, "resume");
+  }
   await stand.turn(5_000);
   for (const { metadata } of stand.all("PodGroup").filter((one) => begins("pair-", one)))
     await stand.patch("PodGroup", metadata.name, { status: { phase: "Inqueue" } });
@@ -147,8 +199,12 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.turn(5_000);
   stand.simulator.evictPod("default", "server-server");
   await stand.turn(45_000);
-  await stand.remove("SparkConnect", "server");
-  await stand.remove("ScheduledSparkApplication", "often");
+  for (const [kind, name] of [
+    ["SparkConnect", "server"],
+    ["ScheduledSparkApplication", "often"],
+  ] as const) {
+    await actOn(stand, transport, { kind, name }, "delete");
+  }
   // A killed driver leaves its objects behind.
   stand.simulator.killPod("default", "retried-driver", { code: 137 });
   // A node stops, and the host reads it.
@@ -162,8 +218,9 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.turn(75_000);
   stand.simulator.nodes.thaw(machine);
   for (const name of ["deleted", "owned", "unplaced"]) await stand.remove("SparkApplication", name);
-  await stand.remove("CronJob", "minutely");
-  await stand.remove("JobFlow", "flow");
+  await actOn(stand, transport, { kind: "CronJob", name: "minutely" }, "delete");
+  await actOn(stand, transport, { kind: "JobFlow", name: "flow" }, "delete");
+  await closeQueue(stand, transport);
   await stand.remove("JobTemplate", "one");
   await stand.pass(0.5);
   for (const { metadata } of stand.all("Pod").filter((one) => begins("bare-", one)))

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContextOptions } from "playwright-core";
 import { must } from "../scene.ts";
 import { doors, hostileText, ofOneTeam, statusOf } from "./access-cases.ts";
+import { buttons, refusals } from "./action-cases.ts";
 import { evaluated, objections, openTab, signIn, type Tab } from "./browser.ts";
 import { hostile, sparkApplication, tokens } from "./fixture.ts";
 import { logs, members, money, repairs } from "./screen-cases.ts";
@@ -334,6 +335,8 @@ export const cases: readonly Case[] = [
     timeline,
     hostileText,
     doors,
+    buttons,
+    refusals,
     ofOneTeam,
     narrow,
     crowded,

@@ -18,13 +18,15 @@ import { flow, gang, templates } from "./volcano.ts";
 /** The callers of the host; `stranger` may send triggers and read nothing. */
 export const tokens = {
   operator: "a-token-of-an-operator-of-all",
+  actor: "a-token-of-one-who-acts-everywhere",
   team: "a-token-of-team-a-and-no-other",
   stranger: "a-token-of-one-who-only-triggers",
 } as const;
 
 const callers = JSON.stringify([
   { name: "operator", tokens: [tokens.operator], may: ["read"] },
-  { name: "team-a", tokens: [tokens.team], may: ["read"], namespaces: ["team-a"] },
+  { name: "actor", tokens: [tokens.actor], may: ["read", "act", "trigger"] },
+  { name: "team-a", tokens: [tokens.team], may: ["read", "act"], namespaces: ["team-a"] },
   { name: "stranger", tokens: [tokens.stranger], may: ["trigger"] },
 ]);
 

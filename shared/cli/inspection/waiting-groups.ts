@@ -3,6 +3,7 @@
  * status` and `rekindle queue get` show them.
  */
 import * as z from "zod";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
@@ -46,6 +47,11 @@ const waits = (group: Stored): boolean => {
 export const queueOf = (group: Stored): string => {
   const { queue } = fieldsOf(group["spec"]);
   return typeof queue === "string" && queue !== "" ? queue : "default";
+};
+
+const classOf = (group: Stored): string => {
+  const { priorityClassName } = fieldsOf(group["spec"]);
+  return typeof priorityClassName === "string" ? priorityClassName : "";
 };
 
 /** Returns the groups that wait in a queue, in the order in which they are admitted. */
@@ -105,15 +111,39 @@ export const readPriorities = async (transport: Transport): Promise<ReadonlyMap<
   );
 };
 
+/** The most priority classes that are read by their names. */
+const mostClasses = 20;
+
+/** Reads the classes that groups name one by one, for an account that may not list them; undefined without the right. */
+const readNamedPriorities = async (
+  transport: Transport,
+  groups: readonly Stored[],
+): Promise<ReadonlyMap<string, number> | undefined> => {
+  const names = new Set(groups.map(classOf).filter((name) => name !== ""));
+  if (names.size > mostClasses) return undefined;
+  try {
+    const values = [...names].map(async (name) => {
+      const { value } = await openCluster(transport).get({ resource: priorityClasses, name });
+      return [name, typeof value?.["value"] === "number" ? value["value"] : 0] as const;
+    });
+    return new Map(await Promise.all(values));
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.status !== 403) throw cause;
+    return undefined;
+  }
+};
+
 /** Returns the waiting group of an object; undefined if none of its groups waits, or the caller may not list what decides. */
 export const waitingGroupOf = async (
   transport: Transport,
   { metadata: { uid } }: Stored,
 ): Promise<WaitingGroup | undefined> => {
-  const [groups, priorities] = await Promise.all([listedOrNone(transport, podGroups), readPriorities(transport)]);
+  const groups = await listedOrNone(transport, podGroups);
   const own = groups?.find(
     (group) => waits(group) && group.metadata.ownerReferences?.some((owner) => owner.uid === uid),
   );
-  if (own === undefined || groups === undefined || priorities === undefined) return undefined;
-  return waitingIn(queueOf(own), groups, priorities).find(({ group }) => group === own);
+  if (own === undefined || groups === undefined) return undefined;
+  const rivals = groups.filter((group) => waits(group) && queueOf(group) === queueOf(own));
+  const priorities = (await readPriorities(transport)) ?? (await readNamedPriorities(transport, rivals));
+  return priorities && waitingIn(queueOf(own), rivals, priorities).find(({ group }) => group === own);
 };

@@ -285,4 +285,12 @@ export const pageMutants: readonly Mutant[] = [
     replace: "if (deed.name === '') await tell(parts, viewer, deed);",
     tests: testsOf("actions"),
   },
+  {
+    name: "page-position-by-age-alone",
+    promise: "a position in a queue counts priorities, also for an account that reads them by name",
+    file: "shared/cli/inspection/waiting-groups.ts",
+    find: 'typeof value?.["value"] === "number" ? value["value"] : 0] as const;',
+    replace: "0] as const;",
+    tests: testsOf("position"),
+  },
 ];

@@ -30,6 +30,8 @@ export type Message = Key & {
    * it.
    */
   readonly until?: number;
+  /** In a timer: the instant that it was set for, epoch ms. It tells a timer that came too early from others. */
+  readonly due?: number;
   /** W3C trace context of the event that led to this message, so that logs show their connection. */
   readonly trace?: string;
 };

@@ -36,7 +36,9 @@ export const merged = (messages: readonly [Message, ...Message[]]): Message => {
   // Of two notices about one node, the earlier end counts.
   const until = Math.min(...messages.map((message) => message.until ?? Number.POSITIVE_INFINITY));
   const ends = Number.isFinite(until) ? { until } : {};
-  return { ...newest, reason, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }), ...ends };
+  const due = Math.max(...messages.map((message) => message.due ?? 0));
+  const times = { ...ends, ...(due === 0 ? {} : { due }) };
+  return { ...newest, reason, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }), ...times };
 };
 
 /** A message, the queue's id of it, and the time at which the queue took it, epoch ms, if it says so. */

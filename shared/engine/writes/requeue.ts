@@ -26,11 +26,18 @@ const keyOf = ({ cluster, kind, namespace, name }: Key): Key => ({ cluster, kind
 /** Removes `fresh`: a retried message may have reached a save. */
 const known = ({ fresh: _, ...message }: Message): Message => message;
 
-/** Rounds a poll up to a multiple of `pollMs`, so that many steps of one key in a row set one timer. */
-const pollAt = (now: number, pollMs: number): number => Math.ceil((now + pollMs) / pollMs) * pollMs;
+/**
+ * Returns the first slot of the key after `now`. Slots are `everyMs` apart, and on whole seconds, as the server's Date
+ * is. Steps of one key share them, so that their timers have one id, and the queue keeps one of these.
+ */
+const slotAfter = (key: Key, now: number, everyMs: number): number => {
+  const offset = (Number.parseInt(groupOf(key).slice(0, 8), 16) * 1_000) % everyMs;
+  return (Math.floor((now - offset) / everyMs) + 1) * everyMs + offset;
+};
 
 /**
- * Sends the message or timer for what comes next. R2: it carries the key only; `wakeAt` in the record is authoritative.
+ * Sends the message or timer for what comes next. R2: `wakeAt` in the record is authoritative, and no step believes the
+ * instant in a timer.
  */
 export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<void> => {
   const { world, message, operator, observation } = run;
@@ -41,13 +48,14 @@ export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: P
     await world.queue.send({ ...key, reason: "again", ...watched }, unique(run, `again ${held.record?.saves ?? 0}`));
   if (plan.next.do === "forget") return;
   const { wakeAt: due = Number.POSITIVE_INFINITY, pollMs } = waitOf(plan);
-  const polls = pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(observation.now, pollMs);
+  const polls = pollMs === undefined ? Number.POSITIVE_INFINITY : slotAfter(key, observation.now, pollMs);
   const wakeAt = Math.min(due, polls);
   const delayMs = Math.max(1_000, wakeAt - observation.now);
   if (delayMs > longestMs) return;
   // A timer that came too early is set again, under another id, because the queue would drop the first id.
-  const early = message.reason === timerReason ? ` ${observation.now}` : "";
-  await world.queue.sendLater({ ...key, reason: timerReason }, dedupe.timer(key, `wake ${wakeAt}${early}`), delayMs);
+  const early = message.due === wakeAt ? ` ${observation.now}` : "";
+  const timer = { ...key, reason: timerReason, due: wakeAt };
+  await world.queue.sendLater(timer, dedupe.timer(key, `wake ${wakeAt}${early}`), delayMs);
 };
 
 /**
@@ -158,15 +166,6 @@ export const publishTrouble = async (run: StepContext, held: StoredRecord, troub
 /** The longest wait after a trouble, ms, unless the server asks for more. */
 const longestRetryMs = 300_000;
 
-/**
- * Returns the next slot of the key, at least `leastMs` away. Late retries of one key share these instants, so that
- * another message that meets the same trouble (a resync, an event) adds no second chain of retries.
- */
-const slotAfter = (key: Key, now: number, leastMs: number): number => {
-  const offset = Number.parseInt(groupOf(key).slice(0, 8), 16) % longestRetryMs;
-  return Math.ceil((now + leastMs - offset) / longestRetryMs) * longestRetryMs + offset;
-};
-
 type Wait = { readonly delayMs: number; readonly id: string };
 
 /** `now` is the server's clock, on which all processes agree; `lastedMs` is the age of the trouble by that clock. */
@@ -175,12 +174,16 @@ type Since = { readonly now: number; readonly lastedMs: number };
 /** The parts of a world that a requeue needs: neither cluster nor checkpoints. */
 export type RequeueContext = Pick<World, "queue" | "report" | "clock" | "within">;
 
+/**
+ * The wait before the next try. Late retries of one key share slots, so that another message that meets the same trouble
+ * (a resync, an event) adds no second chain of retries.
+ */
 const waitFor = (world: RequeueContext, message: Message, trouble: Trouble, { now, lastedMs }: Since): Wait => {
   const tries = message.tries ?? 0;
   const delayMs = Math.max(backoffMs(message, tries, trouble.retryAfterMs), Math.min(lastedMs, longestRetryMs));
   if (delayMs < longestRetryMs)
     return { delayMs, id: `retry ${tries} ${trouble.reason} ${now} ${world.clock.monotonic()}` };
-  const slot = slotAfter(message, now, Math.max(trouble.retryAfterMs ?? 0, longestRetryMs / 2));
+  const slot = slotAfter(message, now + Math.max(trouble.retryAfterMs ?? 0, longestRetryMs / 2), longestRetryMs);
   return { delayMs: Math.min(longestMs, slot - now), id: `retry at ${slot}` };
 };
 

@@ -3,6 +3,7 @@ import type { Mutant } from "./mutants.ts";
 
 const demand = "shared/spark/executors/demand.ts";
 const claims = "shared/spark/executors/claims.ts";
+const requeue = "shared/engine/writes/requeue.ts";
 
 export const elasticMutants: readonly Mutant[] = [
   {
@@ -48,6 +49,31 @@ export const elasticMutants: readonly Mutant[] = [
     replace: "const isKnown = before !== undefined && 0 * now <= ",
     scenarios: ["elastic-flaps"],
     fault: "message-lost",
+  },
+  {
+    name: "polls-without-slots",
+    promise:
+      "a quiet run whose executors follow a demand is looked at once in 5 s, however many events began a chain of timers",
+    file: requeue,
+    find: "return (Math.floor((now - offset) / everyMs) + 1) * everyMs + offset;",
+    replace: "return now + everyMs + 0 * offset;",
+    tests: ["test/proof/sweep/life-requests.test.ts"],
+  },
+  {
+    name: "polls-never-merge",
+    promise: "two chains of timers have one id from their first common slot on",
+    file: requeue,
+    find: "const early = message.due === wakeAt ?",
+    replace: "const early = message.reason === timerReason ?",
+    tests: ["test/unit/engine/writes/requeue.test.ts"],
+  },
+  {
+    name: "early-timer-dropped",
+    promise: "a timer that came too early is set again",
+    file: requeue,
+    find: "const early = message.due === wakeAt ?",
+    replace: "const early = message.due !== undefined && message.due < 0 ?",
+    tests: ["test/unit/engine/writes/requeue.test.ts"],
   },
   {
     name: "lies-believed",

@@ -10,6 +10,7 @@ describe("a message", () => {
     { name: "parses with a key and a reason", text: message },
     { name: "parses with hints", text: { ...message, resourceVersion: "12", tries: 3, fresh: true } },
     { name: "parses as a notice with its deadline", text: { ...message, until: 1_793_606_520_000 } },
+    { name: "parses as a timer with its instant", text: { ...message, due: 1_793_606_520_000 } },
     { name: "parses with a key without namespace", text: { ...message, namespace: "" } },
   ];
   for (const { name, text } of good) {
@@ -18,6 +19,10 @@ describe("a message", () => {
 
   test("loses the fields that do not belong to a message", () => {
     assert.deepEqual(readMessage(JSON.stringify({ ...message, object: { spec: {} } })), message);
+  });
+
+  test("loses an instant that is none", () => {
+    assert.deepEqual(readMessage(JSON.stringify({ ...message, due: "soon" })), message);
   });
 
   const poison = [

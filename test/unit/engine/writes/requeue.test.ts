@@ -230,9 +230,9 @@ describe("a timer", () => {
     { name: "is not armed by a plan without a time", next: { do: "wait" }, delayMs: undefined },
     { name: "is armed for an instant", next: { do: "wait", wakeAt: eight + 90_000 }, delayMs: 90_000 },
     {
-      name: "is armed for the nearer of instant and poll",
-      next: { do: "wait", wakeAt: eight + 900_000, pollMs: 60_000 },
-      delayMs: 60_000,
+      name: "is armed for the instant if that is nearer than the poll",
+      next: { do: "wait", wakeAt: eight + 1_000, pollMs: 60_000 },
+      delayMs: 1_000,
     },
     {
       name: "is armed for a second later if its instant has passed",
@@ -276,19 +276,54 @@ describe("a timer", () => {
     assert.equal(await idsOf(waiting({ wakeAt: eight + 90_000 }), steps), 1);
   });
 
+  /** Takes steps at the given instants, and returns the different timers that they set, as seconds after `eight`. */
+  const timersOf = async (world: Fixture, steps: readonly [laterS: number, due?: number][]): Promise<number[]> => {
+    const timers = new Map<string | undefined, number>();
+    for (const [laterS, due] of steps) {
+      world.time.now = eight + laterS * 1_000;
+      await step(world.world, { ...message, reason: "timer", ...(due === undefined ? {} : { due }) });
+      const { id, delayMs = 0 } = last(world) ?? {};
+      timers.set(id, (world.time.now + delayMs - eight) / 1_000);
+    }
+    return [...timers.values()];
+  };
+
   test("is armed again if it came too early, and is no duplicate of itself", async () => {
-    const steps: readonly [number, string][] = [
-      [eight, "event"],
-      [eight + 89_000, "timer"],
-    ];
-    assert.equal(await idsOf(waiting({ wakeAt: eight + 90_000 }), steps), 2);
+    const due = eight + 90_000;
+    assert.deepEqual(await timersOf(waiting({ wakeAt: due }), [[0], [89, due], [89.5, due]]), [90, 90, 90.5]);
+    const [slot = 0] = await timersOf(waiting({ pollMs: 15_000 }), [[0]]);
+    const early: [number, number] = [slot - 1, eight + slot * 1_000];
+    assert.deepEqual(await timersOf(waiting({ pollMs: 15_000 }), [[0], early]), [slot, slot]);
   });
 
-  test("stands for all polls of a key at one time, and the next poll follows it", async () => {
-    const burst = [0, 1_000, 2_000, 14_000].map((later): [number, string] => [eight + 1_000 + later, "event"]);
-    assert.equal(await idsOf(waiting({ pollMs: 15_000 }), burst), 1);
-    const chain = [0, 15_000, 30_000, 45_000].map((later): [number, string] => [eight + later, "timer"]);
-    assert.equal(await idsOf(waiting({ pollMs: 15_000 }), chain), 4);
+  test("stands for all polls of a key between two of its slots, and the next poll follows it at once", async () => {
+    const [slot = 0] = await timersOf(waiting({ pollMs: 15_000 }), [[0]]);
+    assert.ok(slot > 0 && slot <= 15, `${slot}`);
+    const burst = [0, 1, 2, 14].map((more): [number] => [slot + more]);
+    assert.deepEqual(await timersOf(waiting({ pollMs: 15_000 }), burst), [slot + 15]);
+    const chain = [0, 15, 30, 45].map((more): [number] => [slot + more]);
+    assert.deepEqual(
+      await timersOf(waiting({ pollMs: 15_000 }), chain),
+      chain.map(([at]) => at + 15),
+    );
+  });
+
+  test("of two chains of polls is one from their first common slot on", async () => {
+    const world = waiting({ pollMs: 5_000 });
+    const [slot = 0] = await timersOf(world, [[0]]);
+    const due = eight + slot * 1_000;
+    // The second chain began with another timer, which had nothing to do with the polls.
+    assert.deepEqual(await timersOf(world, [[slot, due], [slot + 0.2, due - 800], [slot + 2]]), [slot + 5]);
+  });
+
+  test("has other slots for other keys", async () => {
+    const slots = new Set<number>();
+    for (let nr = 0; nr < 20; nr++) {
+      const world = waiting({ pollMs: 15_000 });
+      await step(world.world, { ...message, cluster: `here-${nr}` });
+      slots.add(last(world)?.delayMs ?? 0);
+    }
+    assert.ok(slots.size > 5, `${slots.size}`);
   });
 
   test("is no part of a plan that says again: each of its steps sends another message", async () => {
@@ -301,7 +336,7 @@ describe("a timer", () => {
     assert.deepEqual([reasons, new Set(world.sent.map((sent) => sent.id)).size], [["again", "again", "again"], 3]);
   });
 
-  test("carries no hint of the old message", async () => {
+  test("carries its instant, and no hint of the old message", async () => {
     const world = waiting({ wakeAt: eight + 5_000 });
     await step(world.world, { ...message, resourceVersion: "12", tries: 3 });
     assert.deepEqual(last(world)?.message, {
@@ -310,6 +345,7 @@ describe("a timer", () => {
       namespace: "ns",
       name: "bear",
       reason: "timer",
+      due: eight + 5_000,
     });
   });
 });

@@ -106,6 +106,8 @@ export type Admits = {
   readonly selects?: Selects | undefined;
   /** The namespaces in scope; absent: all. While they cannot be read, a request counts as out of scope. */
   readonly within?: NamespaceScope["within"] | undefined;
+  /** Confs of the deployment below those of each application; absent: none. */
+  readonly confs?: Readonly<Record<string, string>> | undefined;
   /** Rules that patch pods with an annotation or in a resource group; absent: no pod is patched. */
   readonly pods?: PodRules | undefined;
 };
@@ -149,7 +151,7 @@ const isOurs = async (request: AdmissionRequest, admits: Admits) => {
 
 const patched = async (request: AdmissionRequest, judging: Judging, admits: Admits): Promise<Verdict> => {
   if (isVolcanos(request)) return volcanoPatched(request, judging, admits.around);
-  const verdict = judging(() => patchedBy(request));
+  const verdict = judging(() => patchedBy(request, admits.confs));
   const more = podPatch(request, admits.pods ?? noPodRules);
   if (!verdict.allowed || more.length === 0 || !(await isWithin(request, admits))) return verdict;
   return { ...verdict, patch: [...verdict.patch, ...more] };
@@ -171,7 +173,7 @@ export const admissionApp = (admits: Admits = {}): Hono => {
   review("/mutate", (request) => patched(request, judging, admits));
   review("/validate", (request) => {
     if (isVolcanos(request) || request.kind.kind === "Pod") return volcanoJudged(request, judging, around);
-    const verdict = judging(() => judgedBy(request));
+    const verdict = judging(() => judgedBy(request, admits.confs));
     return quotas === undefined ? verdict : counted(quotas, request, verdict);
   });
   app.notFound((c) => c.json({ error: "not found" }, 404));

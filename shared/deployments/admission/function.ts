@@ -47,8 +47,8 @@ const openApp = async (settings: Settings<"admission">): Promise<App> => {
   const { admissionQuota: quota, selector, clusterRecord, logLevel, ...chosen } = settings;
   const selects = selectorOf(selector);
   const pods = { queueGate: settings.admissionQueueGate, groups: settings.admissionResourceGroups };
-  const limit = openTimeLimit();
-  if (!quota && chosen.namespaceSelector === "") return admissionApp({ selects, pods, limit });
+  const own = { selects, pods, limit: openTimeLimit(), confs: settings.sparkDefaults };
+  if (!quota && chosen.namespaceSelector === "") return admissionApp(own);
   if (clusterRecord === undefined) throw missingRecord("quotas and labels of namespaces are read");
   const { openAccess } = await import("../common/cluster-access.ts");
   const { quotasOf } = await import("./surroundings.ts");
@@ -57,7 +57,7 @@ const openApp = async (settings: Settings<"admission">): Promise<App> => {
   const { openNamespaceScope } = await import("../common/namespaces.ts");
   const { within } = openNamespaceScope({ ...chosen, transport, report: lineReport(logLevel), now: Date.now });
   const reads = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};
-  return admissionApp({ ...reads, selects, within, pods, limit });
+  return admissionApp({ ...reads, ...own, within });
 };
 
 /** Serves admission over HTTPS and registers it, as a host does, until the process is stopped. */

@@ -312,7 +312,7 @@ type AdmissionSettings = Pick<
   Settings<"admission">,
   | ("admissionReach" | "admissionSecret" | "admissionCertificates" | "admissionListen")
   | ("admissionQuota" | "admissionQueueGate" | "admissionResourceGroups")
-  | ("namespaces" | "namespaceSelector" | "families" | "selector")
+  | ("namespaces" | "namespaceSelector" | "families" | "selector" | "sparkDefaults")
 >;
 
 /** Serves admission and registers it with the API server. */
@@ -339,6 +339,7 @@ export const openAdmission = (
       around: surroundingsOf(transport, Date.now),
       quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
       selects: selectorOf(configuration.selector),
+      confs: configuration.sparkDefaults,
       pods,
       within: openNamespaceScope({ ...configuration, transport, report, now: Date.now }).within,
     },

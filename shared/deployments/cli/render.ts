@@ -12,7 +12,7 @@ import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/a
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readConnectSpec } from "../../spark/connect/read.ts";
-import { parseSpec, withConfDefaults } from "../../spark/schema/rules.ts";
+import { parseSpec, parseWith, withConfDefaults } from "../../spark/schema/rules.ts";
 import { submit } from "../../spark/submission/submit.ts";
 import { volcanoForecast } from "../../volcano/forecast.ts";
 import { operatorsFor } from "../common/operators.ts";
@@ -42,7 +42,7 @@ const inCluster = "https://kubernetes.default.svc";
  * The submission time is 0, so that the same input renders the same text.
  */
 const submission = (application: Obj, { attempt, uid, options }: Case): Rendered => {
-  const read = withConfDefaults(parseSpec(application), options.sparkDefaults);
+  const read = parseWith(options.sparkDefaults, application);
   if (!read.ok) return { refused: read.message };
   const { name, namespace = "default", labels = {}, annotations = {} } = application.metadata;
   const app = { name, namespace, uid, labels, annotations };
@@ -56,11 +56,12 @@ const submission = (application: Obj, { attempt, uid, options }: Case): Rendered
 };
 
 /** Renders a SparkConnect's ConfigMap, Service and server pod. */
-const connection = (object: Obj, { uid }: Case): Rendered => {
+const connection = (object: Obj, { uid, options }: Case): Rendered => {
   const read = readConnectSpec(object);
   if (!read.ok) return { refused: read.message };
   const { name, namespace = "default", labels = {} } = object.metadata;
-  const server = { name, namespace, labels, spec: read.spec, apiServer: inCluster };
+  const spec = withConfDefaults(read.spec, options.sparkDefaults);
+  const server = { name, namespace, labels, spec, apiServer: inCluster };
   const owner = { ...object, metadata: { ...object.metadata, namespace, uid, resourceVersion: "0" } };
   return {
     objects: [configMap(owner, server), service(owner, server), serverPod(owner, server, read.images)],

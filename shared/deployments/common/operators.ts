@@ -25,7 +25,7 @@ const sparkOperators = (timing: Timing, options: Options, gang: Gang): readonly 
     ...gang,
   }),
   scheduledSparkApplication({ settledMs: settledMs(timing) }),
-  sparkConnect({ apiServer: inCluster }),
+  sparkConnect({ apiServer: inCluster, sparkDefaults: options.sparkDefaults }),
 ];
 
 const volcanoOperators = (timing: Timing, options: QueueOptions): readonly Operator<unknown>[] => [

@@ -21,6 +21,7 @@ type Loaders = Readonly<Record<string, () => Promise<Operator<unknown>>>>;
 const loadersFor = (settings: KindSettings): Loaders => {
   const { queues: ofQueues, timing = usualTiming } = settings;
   const settled = { settledMs: settledMs(timing) };
+  const { sparkDefaults = {} } = settings.options ?? {};
   return {
     [sparkApplications.kind]: async () => (await import("./applications.ts")).applications(settings),
     [queues.kind]: async () => (await import("../../volcano/queue/decide.ts")).volcanoQueue(ofQueues),
@@ -32,7 +33,7 @@ const loadersFor = (settings: KindSettings): Loaders => {
     [scheduledSparkApplications.kind]: async () =>
       (await import("../../spark/scheduled/decide.ts")).scheduledSparkApplication(settled),
     [sparkConnects.kind]: async () =>
-      (await import("../../spark/connect/decide.ts")).sparkConnect({ apiServer: inCluster }),
+      (await import("../../spark/connect/decide.ts")).sparkConnect({ apiServer: inCluster, sparkDefaults }),
   };
 };
 

@@ -335,7 +335,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   sparkDefaults: {
     form: "JSON",
-    text: "JSON: confs for each SparkApplication, below those that it sets, such as those of event logs",
+    text: "JSON: confs for each SparkApplication and SparkConnect, below those that it sets, such as those of event logs",
     value: "controller.sparkDefaults",
   },
   maxTrackedExecutorPerApp: {

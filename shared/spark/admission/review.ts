@@ -4,7 +4,7 @@
  * pods are. Pure: a repeat or a dry run makes no difference.
  */
 import * as z from "zod";
-import { isRecord, isTooMuch } from "../../core/json.ts";
+import { fieldsOf, isRecord, isTooMuch } from "../../core/json.ts";
 import { instantOf } from "../../core/time.ts";
 import {
   type AdmissionRequest,
@@ -29,9 +29,19 @@ import { isOwn, readOtherwise } from "../executors/owner.ts";
 import { readScheduleSpec } from "../scheduled/read.ts";
 import { type SparkApplicationSpec, type SparkPodSpec, specSchema } from "../schema/application.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
-import { confRules, nameRules, parseSpec, scaleOddities, withDefaults } from "../schema/rules.ts";
+import {
+  confRules,
+  nameRules,
+  parseSpec,
+  parseWith,
+  scaleOddities,
+  withConfDefaults,
+  withDefaults,
+} from "../schema/rules.ts";
 import { submit } from "../submission/submit.ts";
 import { ignoredVolumes, notesOf } from "../submission/warnings.ts";
+
+type Texts = Readonly<Record<string, string>>;
 
 /** Amounts by the resource names of quotas: cores, bytes. */
 type Requests = Readonly<Record<string, number>>;
@@ -146,16 +156,17 @@ const isNew = (object: AdmittedObject): boolean =>
 const hasType = (spec: unknown): boolean => isRecord(spec) && spec["type"] !== undefined && spec["type"] !== "";
 
 /** The defaults of an application that has not begun. A spec that does not parse is left to the validation. */
-const applicationDefaults = (object: AdmittedObject): readonly PatchOperation[] => {
+const applicationDefaults = (object: AdmittedObject, confs: Texts): readonly PatchOperation[] => {
   const { spec } = object;
   if (!isNew(object) || !isRecord(spec)) return [];
   const parsed = specSchema.safeParse(hasType(spec) ? spec : { ...spec, type: "Scala" });
-  return parsed.success ? additions(spec, withDefaults(parsed.data), "/spec") : [];
+  if (!parsed.success) return [];
+  // A default conf stands for its field, as a conf of the user's does. It is not written into the object.
+  const { sparkConf: _, ...defaults } = withDefaults(withConfDefaults(parsed.data, confs));
+  return additions(spec, defaults, "/spec");
 };
 
 const texts = z.record(z.string(), z.string());
-
-type Texts = Readonly<Record<string, string>>;
 
 type Spec = Extract<ReturnType<typeof parseSpec>, { ok: true }>["spec"];
 
@@ -174,8 +185,8 @@ const rehearsal = ({ name, namespace, annotations, spec }: Rehearsed): ReturnTyp
   return submit({ app, spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" });
 };
 
-const rehearsed = (object: AdmittedObject, { name, namespace }: Named): readonly string[] => {
-  const parsed = parseSpec({ ...object, metadata: { name, namespace } });
+const rehearsed = (object: AdmittedObject, { name, namespace }: Named, confs: Texts): readonly string[] => {
+  const parsed = parseWith(confs, { ...object, metadata: { name, namespace } });
   if (!parsed.ok) return [];
   const annotations = annotationsOf(object);
   const result = rehearsal({ name, namespace, annotations, spec: parsed.spec });
@@ -194,9 +205,11 @@ const rehearsed = (object: AdmittedObject, { name, namespace }: Named): readonly
  * Refuses an object that upstream's webhook refuses, or that neither Spark nor Kubernetes could read. An error that
  * only a submission finds is a warning: upstream stores such an application, and shows the error in its status.
  */
-const judgedApplication = (object: AdmittedObject, named: Named): Judgement => {
+const judgedApplication = (object: AdmittedObject, named: Named, confs: Texts): Judgement => {
   const parsed = parseSpec({ ...object, metadata: named });
-  return parsed.ok ? { broken: [], warnings: rehearsed(object, named) } : { broken: [parsed.message], warnings: [] };
+  return parsed.ok
+    ? { broken: [], warnings: rehearsed(object, named, confs) }
+    : { broken: [parsed.message], warnings: [] };
 };
 
 /** Admission of SparkConnects, by the rules of the reconcile, which are upstream's. */
@@ -238,8 +251,8 @@ const spec = z.looseObject({
 });
 
 /** Warnings about the schedule's runs: builds a submission of the template, as for an application. */
-const runSayings = ({ name, namespace }: Named, template: unknown): readonly string[] => {
-  const run = parseSpec({ metadata: { name, namespace }, spec: template });
+const runSayings = ({ name, namespace }: Named, template: unknown, confs: Texts): readonly string[] => {
+  const run = parseWith(confs, { metadata: { name, namespace }, spec: template });
   if (!run.ok) return [`its runs will fail: in spec.template, ${run.message}`];
   const result = rehearsal({ name, namespace, annotations: {}, spec: run.spec });
   if ("refused" in result) return [`its runs will fail: in spec.template, ${result.refused}`];
@@ -247,27 +260,28 @@ const runSayings = ({ name, namespace }: Named, template: unknown): readonly str
 };
 
 /** Warnings about errors that upstream stores, and shows in the status of the schedule or of its runs. */
-const toldLater = (object: AdmittedObject, { name, namespace }: Named, template: unknown): readonly string[] => {
+const toldLater = (object: AdmittedObject, { name, namespace }: Named, confs: Texts): readonly string[] => {
   const created = object.metadata["creationTimestamp"];
   const now = instantOf(typeof created === "string" ? created : undefined) ?? 0;
   const read = readScheduleSpec({ ...object, metadata: { name } }, now);
-  return [...(read.ok ? [] : [`it will not run: ${read.reason}`]), ...runSayings({ name, namespace }, template)];
+  const { template } = fieldsOf(object["spec"]);
+  return [...(read.ok ? [] : [`it will not run: ${read.reason}`]), ...runSayings({ name, namespace }, template, confs)];
 };
 
 /** Admission of ScheduledSparkApplications: upstream refuses names and confs only. */
-const judgedSchedule = (object: AdmittedObject, named: Named): Judgement => {
+const judgedSchedule = (object: AdmittedObject, named: Named, confs: Texts): Judgement => {
   const parsed = spec.safeParse(object["spec"], reportingInput);
   if (!parsed.success) return { broken: [explain(parsed.error)], warnings: [] };
   const { template } = parsed.data;
   const broken = [...nameRules(named.name), ...confRules(template.sparkConf ?? {}, named.namespace)];
-  return { broken, warnings: broken.length > 0 ? [] : toldLater(object, named, template) };
+  return { broken, warnings: broken.length > 0 ? [] : toldLater(object, named, confs) };
 };
 
 type Known = {
   /** Absent: the object has no limits. */
   readonly limits?: LimitsSaying;
-  readonly patched?: (object: AdmittedObject) => readonly PatchOperation[];
-  readonly judged?: (object: AdmittedObject, named: Named) => Judgement;
+  readonly patched?: (object: AdmittedObject, confs: Texts) => readonly PatchOperation[];
+  readonly judged?: (object: AdmittedObject, named: Named, confs: Texts) => Judgement;
 };
 
 /** group/kind → its admission. Upstream has no defaults for schedules and SparkConnects. */
@@ -288,19 +302,21 @@ const knownOf = ({ kind, operation }: AdmissionRequest): Known => {
   return writes && Object.hasOwn(known, name) ? (known[name] ?? {}) : {};
 };
 
-/** Writes the defaults of fields that are absent. */
-export const patchedBy = (request: AdmissionRequest): Verdict => {
+/** Writes the defaults of fields that are absent. `confs`: the deployment's confs below those of each application. */
+export const patchedBy = (request: AdmissionRequest, confs: Texts = {}): Verdict => {
   const { patched } = knownOf(request);
   const { object } = request;
-  return patched === undefined || !object || isTooMuch(object["spec"]) ? pass : { ...pass, patch: patched(object) };
+  return patched === undefined || !object || isTooMuch(object["spec"])
+    ? pass
+    : { ...pass, patch: patched(object, confs) };
 };
 
-/** Refuses an object that could not run. */
-export const judgedBy = (request: AdmissionRequest): Verdict => {
+/** Refuses an object that could not run, with the deployment's confs below its own. */
+export const judgedBy = (request: AdmissionRequest, confs: Texts = {}): Verdict => {
   const { judged, limits } = knownOf(request);
   const { object } = request;
   if (judged === undefined || !object || isSameSpec(request)) return pass;
   const beyond = limits?.(object["spec"]) ?? "";
   if (beyond !== "") return { allowed: false, message: beyond };
-  return verdictOf(judged(object, namedAs(object, request)));
+  return verdictOf(judged(object, namedAs(object, request), confs));
 };

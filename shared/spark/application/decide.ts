@@ -12,7 +12,7 @@ import { isEnding } from "../../kube/pods.ts";
 
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { podsOf, sparkApplications } from "../schema/resource.ts";
-import { parseSpec, withConfDefaults } from "../schema/rules.ts";
+import { parseWith } from "../schema/rules.ts";
 import { applicationWatcher } from "../watches.ts";
 import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
 import { monitorDriver } from "./driver/monitor.ts";
@@ -227,7 +227,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const { object } = view;
   if (object === undefined || isEnding(object))
     return yield* windDown({ key, view, settings, memory: view.memory ?? blank(0, "") });
-  const read = withConfDefaults(parseSpec(object), settings.options.sparkDefaults);
+  const read = parseWith(settings.options.sparkDefaults, object);
   const policy = read.ok ? (read.spec.restartPolicy ?? {}) : {};
   const pods = view.memory === undefined && mayHideDriver(object) ? yield* list(podsOf(key)) : [];
   const memory = view.memory ?? adopted(object, relevant(object, false), policy, pods);

@@ -19,6 +19,7 @@ import { configMaps, pods, services } from "../../kube/resources.ts";
 
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
+import { withConfDefaults } from "../schema/rules.ts";
 import { connectWatcher } from "../watches.ts";
 import {
   endingsOf,
@@ -58,8 +59,13 @@ export const startingUp = (
   return withStartup(view, startup, plan);
 };
 
-/** A deployment's settings for all SparkConnects: the API server's address for pods. */
-export type Settings = { readonly apiServer: string };
+/** A deployment's settings for all SparkConnects. */
+export type Settings = {
+  /** The API server's address for pods. */
+  readonly apiServer: string;
+  /** Confs below those of each SparkConnect. */
+  readonly sparkDefaults: Readonly<Record<string, string>>;
+};
 
 type Readable = Extract<Read, { ok: true }>;
 
@@ -286,7 +292,9 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const read = readConnectSpec(object);
   if (!read.ok) return invalid(object, memory, read.message, now);
   const labels = object.metadata.labels ?? {};
-  const server: Server = { name: key.name, namespace: key.namespace, labels, spec: read.spec, ...settings };
+  const { apiServer, sparkDefaults } = settings;
+  const spec = withConfDefaults(read.spec, sparkDefaults);
+  const server: Server = { name: key.name, namespace: key.namespace, labels, spec, apiServer };
   const context: ConnectContext = { object, memory, server, images: read.images, now, view };
   const observation = yield* sightOf(context);
   const plan = planOf(context, observation);

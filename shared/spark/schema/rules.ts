@@ -190,11 +190,17 @@ export const parseSpec = oncePer((application: Application): ParsedSpec => {
   return broken.length === 0 ? { ok: true, spec: typed.data } : { ok: false, message: broken.join("; ") };
 });
 
-/** Adds the confs that an application does not set. As the file `spark-defaults.conf`, they rank below all of its own. */
-export const withConfDefaults = (read: ParsedSpec, defaults: Readonly<Record<string, string>>): ParsedSpec =>
-  read.ok && Object.keys(defaults).length > 0
-    ? { ok: true, spec: { ...read.spec, sparkConf: { ...defaults, ...read.spec.sparkConf } } }
-    : read;
+type Confs = Readonly<Record<string, string>>;
+
+/** Adds the confs that a spec does not set. As the file `spark-defaults.conf`, they rank below all of its own. */
+export const withConfDefaults = <S extends { readonly sparkConf?: Confs | undefined }>(spec: S, defaults: Confs): S =>
+  Object.keys(defaults).length > 0 ? { ...spec, sparkConf: { ...defaults, ...spec.sparkConf } } : spec;
+
+/** Parses an application, and adds the confs that it does not set. */
+export const parseWith = (defaults: Confs, application: Application): ParsedSpec => {
+  const read = parseSpec(application);
+  return read.ok ? { ok: true, spec: withConfDefaults(read.spec, defaults) } : read;
+};
 
 const retrySeconds = 5;
 

@@ -15,7 +15,7 @@ import { goodConnect, goodSchedule, type KindRow, kindRows } from "./input/kinds
 
 const operators: Readonly<Record<KindRow["kind"], Operator<unknown>>> = {
   ScheduledSparkApplication: scheduledSparkApplication({ settledMs: 16_000 }),
-  SparkConnect: sparkConnect({ apiServer: "https://kubernetes.default.svc" }),
+  SparkConnect: sparkConnect({ apiServer: "https://kubernetes.default.svc", sparkDefaults: {} }),
 };
 
 const mended = { ScheduledSparkApplication: goodSchedule, SparkConnect: goodConnect };

@@ -48,6 +48,38 @@ describe("a SparkApplication", () => {
   for (const [what, spec] of silent)
     test(`is accepted without a warning: ${what}`, () => assert.equal(said(creating("SparkApplication", spec)), ""));
 
+  test("is judged with the deployment's confs, as its submission has them, and with its own before these", () => {
+    const confs = { "spark.jars": "/tmp/a.jar" };
+    const refused = /^warning: its submission will fail: \/tmp\/a\.jar/;
+    assert.match(said(creating("SparkApplication", good), confs), refused);
+    const own = { ...good, sparkConf: { "spark.jars": "https://a.example/a.jar" } };
+    assert.equal(said(creating("SparkApplication", own), confs), "");
+    const schedule = { schedule: "@daily", template: good };
+    assert.match(
+      said(creating("ScheduledSparkApplication", schedule), confs),
+      /^warning: its runs will fail: in spec\.template, \/tmp\/a\.jar/,
+    );
+  });
+
+  test("gets no default of a field for which the deployment has a conf, and no conf of the deployment", () => {
+    const { driver: _, executor: __, ...bare } = good;
+    const request = creating("SparkApplication", {
+      ...bare,
+      driver: {},
+      executor: {},
+      restartPolicy: { type: "Never" },
+    });
+    const confs = {
+      "spark.driver.cores": "2",
+      "spark.executor.memory": "4g",
+      "spark.dynamicAllocation.enabled": "true",
+    };
+    assert.deepEqual(patchOf(request, confs), [
+      { op: "add", path: "/spec/driver/memory", value: "1g" },
+      { op: "add", path: "/spec/executor/cores", value: 1 },
+    ]);
+  });
+
   test("without a type gets upstream's default", () => {
     const { type: _type, ...untyped } = good;
     const patch = patchOf(creating("SparkApplication", { ...untyped, restartPolicy: { type: "Never" } }));

@@ -24,10 +24,13 @@ export const creating = (kind: Kind, spec: unknown, metadata: Fields = { name: "
 export const saidBy = (verdict: Verdict): string =>
   verdict.allowed ? verdict.warnings.map((text) => `warning: ${text}`).join("\n") : verdict.message;
 
-export const said = (request: AdmissionRequest): string => saidBy(judgedBy(request));
+type Confs = Readonly<Record<string, string>>;
 
-export const patchOf = (request: AdmissionRequest): readonly unknown[] => {
-  const verdict = patchedBy(request);
+/** `confs`: those of the deployment. */
+export const said = (request: AdmissionRequest, confs?: Confs): string => saidBy(judgedBy(request, confs));
+
+export const patchOf = (request: AdmissionRequest, confs?: Confs): readonly unknown[] => {
+  const verdict = patchedBy(request, confs);
   return verdict.allowed ? verdict.patch : [];
 };
 

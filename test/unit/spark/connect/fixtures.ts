@@ -30,6 +30,8 @@ export type Given = {
   readonly there?: readonly Stored[];
   readonly now?: number;
   readonly refused?: readonly Refusal[];
+  /** The deployment's confs. */
+  readonly sparkDefaults?: Readonly<Record<string, string>>;
 };
 
 const answer = (query: Query, there: readonly Stored[]): readonly Stored[] =>
@@ -52,9 +54,9 @@ export type Decided = {
 
 /** Decides as a step does: again after each plan that continues. */
 export const decided = (given: Given = {}): Decided => {
-  const { there = [], now = eight, refused = [] } = given;
+  const { there = [], now = eight, refused = [], sparkDefaults = {} } = given;
   const object = "object" in given ? given.object : connect();
-  const settings = { apiServer: "https://kubernetes.default.svc" };
+  const settings = { apiServer: "https://kubernetes.default.svc", sparkDefaults };
   const lists: string[] = [];
   const objects = (query: Query): readonly Stored[] => {
     if (query.do === "list") lists.push(query.resource.plural);
@@ -75,8 +77,8 @@ export const decided = (given: Given = {}): Decided => {
 export const planned = (given: Given = {}): Plan<Memory> => decided(given).plan;
 
 /** Returns the objects that a first step creates. */
-export const made = (object: Stored = connect()): readonly Obj[] =>
-  planned({ object })
+export const made = (object: Stored = connect(), given: Given = {}): readonly Obj[] =>
+  planned({ ...given, object })
     .stages.flat()
     .flatMap((effect) => (effect.do === "create" ? [effect.object] : []));
 

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { isRecord } from "../../../../shared/core/json.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 
-import { connect, made, type Spec } from "./fixtures.ts";
+import { connect, type Given, made, type Spec } from "./fixtures.ts";
 
 const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>
   path.reduce<unknown>((inner, step) => {
@@ -14,13 +14,13 @@ const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>
     return isRecord(inner) ? inner[step] : undefined;
   }, value);
 
-const kindOf = (kind: string, spec?: Spec): Obj => {
-  const found = made(connect(spec)).find((object) => object.kind === kind);
+const kindOf = (kind: string, spec?: Spec, given?: Given): Obj => {
+  const found = made(connect(spec), given).find((object) => object.kind === kind);
   assert.ok(found);
   return found;
 };
 
-const podOf = (spec?: Spec): Obj => kindOf("Pod", spec);
+const podOf = (spec?: Spec, given?: Given): Obj => kindOf("Pod", spec, given);
 
 /** Returns the words of the command that a shell in the pod starts. */
 const wordsOf = (spec?: Spec, env: Readonly<Record<string, string>> = {}): readonly string[] => {
@@ -132,6 +132,14 @@ describe("the server's command line", () => {
       confs.filter((conf) => conf.startsWith("spark.dynamicAllocation")),
       [],
     );
+  });
+
+  test("has the deployment's confs below those of the SparkConnect", () => {
+    const sparkDefaults = { "spark.eventLog.enabled": "true", "spark.eventLog.dir": "s3a://all" };
+    const pod = podOf({ sparkConf: { "spark.eventLog.dir": "s3a://own" } }, { sparkDefaults });
+    const line = String(at(pod, "spec", "containers", 0, "args", 0));
+    assert.match(line, / --conf spark\.eventLog\.dir=s3a:\/\/own --conf spark\.eventLog\.enabled=true /);
+    assert.doesNotMatch(line, /s3a:\/\/all/);
   });
 
   test("has an IPv6 address in brackets", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";
-import { parseSpec, withConfDefaults, withDefaults } from "../../../../shared/spark/schema/rules.ts";
+import { parseSpec, parseWith, withDefaults } from "../../../../shared/spark/schema/rules.ts";
 
 const given = (changes: object): ReturnType<typeof withDefaults> =>
   withDefaults(
@@ -51,7 +51,7 @@ describe("withDefaults", () => {
   });
 });
 
-describe("withConfDefaults", () => {
+describe("parseWith", () => {
   const object = (spec: object) => ({ metadata: { name: "a" }, spec });
   const whole = {
     type: "Scala",
@@ -62,15 +62,15 @@ describe("withConfDefaults", () => {
   };
 
   test("adds the confs that the application does not set", () => {
-    const read = parseSpec(object({ ...whole, sparkConf: { "spark.a": "own" } }));
-    const merged = withConfDefaults(read, { "spark.a": "default", "spark.b": "default" });
+    const given = object({ ...whole, sparkConf: { "spark.a": "own" } });
+    const merged = parseWith({ "spark.a": "default", "spark.b": "default" }, given);
     assert.deepEqual(merged.ok && merged.spec.sparkConf, { "spark.a": "own", "spark.b": "default" });
   });
 
   test("leaves an application without defaults, and a refused one, as they are", () => {
-    const read = parseSpec(object(whole));
-    assert.equal(withConfDefaults(read, {}), read);
-    const refused = parseSpec(object({ ...whole, type: 1 }));
-    assert.equal(withConfDefaults(refused, { "spark.a": "default" }), refused);
+    const given = object(whole);
+    assert.deepEqual(parseWith({}, given), parseSpec(given));
+    const refused = object({ ...whole, type: 1 });
+    assert.equal(parseWith({ "spark.a": "default" }, refused), parseSpec(refused));
   });
 });

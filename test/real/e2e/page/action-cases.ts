@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { must } from "../scene.ts";
 import { statusOf } from "./access-cases.ts";
-import { evaluated, objections } from "./browser.ts";
+import { evaluated, objections, type Tab } from "./browser.ts";
 import { type PageCluster, sparkApplication, tokens } from "./fixture.ts";
 import { type Case, onHost, open, watched } from "./tabs.ts";
 
@@ -26,6 +26,18 @@ const until = async (what: string, holds: () => boolean): Promise<void> => {
   for (const end = performance.now() + 10_000; !holds(); await sleep(50)) must(performance.now() < end, what);
 };
 
+/** Presses a button until the page says so: an application that has just changed refuses an action on what was seen. */
+const pressed = async ({ page }: Tab, press: () => Promise<void>, said: string): Promise<void> => {
+  for (const end = performance.now() + 20_000; ; await sleep(500)) {
+    await press();
+    const answer = page.getByRole("status").filter({ hasText: /acted/ });
+    await answer.first().waitFor();
+    const text = (await answer.allTextContents()).join();
+    if (text.includes(said)) return;
+    must(text.includes("has changed since you saw it") && performance.now() < end, text);
+  }
+};
+
 export const buttons: Case = {
   name: "10 buttons pause, resume, suspend and delete an application, after the questions that each needs",
   run: (fixture) =>
@@ -37,8 +49,8 @@ export const buttons: Case = {
         cluster.submit(sparkApplication("team-a", "acted", 1));
         await open(tab, host.url, "SparkApplication/team-a/acted");
         await page.getByText("RUNNING").first().waitFor({ timeout: 20_000 });
-        await page.getByRole("button", { name: "Pause" }).click();
-        await page.getByText("team-a/acted is paused: its pods continue").waitFor();
+        const pause = () => page.getByRole("button", { name: "Pause" }).click();
+        await pressed(tab, pause, "team-a/acted is paused: its pods continue");
         must(isPaused(cluster, "acted"), "Pause was pressed, and the application is not paused");
         await tab.shoot("paused");
         await page.getByRole("button", { name: "Undo" }).click();
@@ -51,8 +63,11 @@ export const buttons: Case = {
         await tab.shoot("suspend");
         await page.keyboard.press("Escape");
         must(found(cluster, "acted")?.spec.suspend !== true, "the dialog was left, and the application is suspended");
-        await page.getByRole("button", { name: "Suspend" }).click();
-        await dialog.getByRole("button", { name: "Suspend acted" }).click();
+        const suspend = async (): Promise<void> => {
+          await page.getByRole("button", { name: "Suspend" }).click();
+          await dialog.getByRole("button", { name: "Suspend acted" }).click();
+        };
+        await pressed(tab, suspend, "team-a/acted is being suspended");
         await until("the application is not suspended", () => found(cluster, "acted")?.spec.suspend === true);
         await page.getByText("SUSPENDED").first().waitFor({ timeout: 20_000 });
         await page.getByRole("button", { name: "Delete" }).click();

@@ -65,6 +65,8 @@ export type Loop = { readonly subject: Subject; readonly namespace: string | und
 export type Forwarder = {
   /** True if every resource has been listed, or is watched from a stored cursor. */
   synced(): boolean;
+  /** True if the server has answered for every resource since it was started. */
+  answered(): boolean;
   /** Returns the trimmed objects that are known; undefined unless all of them are, and none is an outline. */
   known(query: WatchedQuery): Seen | undefined;
   /** Returns the cursors of all loops at the time of the call; undefined if not everything up to them could be sent. */
@@ -222,6 +224,7 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   };
   return {
     known,
+    answered: () => courses.every(({ loop, state }) => listed.has(loop) || state.answered),
     synced: () => courses.every(({ loop, state }) => listed.has(loop) || state.cursor !== undefined),
     sent: async () => {
       const reached = courses.flatMap(({ loop, state: { cursor } }) =>

@@ -47,6 +47,8 @@ export type WatchState = {
   moved: boolean;
   /** True if anything but bookmarks has come since the cursor was last stored. */
   news: boolean;
+  /** True if the server has accepted a watch or sent a whole list since this was last cleared. */
+  answered: boolean;
 };
 
 /** Returns the initial state of a watch; with a stored cursor it continues from there. */
@@ -56,6 +58,7 @@ export const openWatchState = (trim: (object: Stored) => Stored, cursor?: string
   base: cursor === undefined ? "nothing" : "cursor",
   moved: false,
   news: false,
+  answered: false,
 });
 
 const requestMs = 30_000;
@@ -117,6 +120,7 @@ export const list = async (following: FollowContext, state: WatchState): Promise
   state.cursor = version;
   state.base = "list";
   state.news = true;
+  state.answered = true;
   following.synced(state.known.size(), blind);
 };
 
@@ -254,7 +258,10 @@ const watch = async (following: FollowContext, state: WatchState, from: string):
   signal.addEventListener("abort", end, { once: true });
   const guard = startGuard(following, over.signal, stream.close);
   try {
-    if (stream.status === 200) return await read(following, state, stream, guard.heard);
+    if (stream.status === 200) {
+      state.answered = true;
+      return await read(following, state, stream, guard.heard);
+    }
     const { status, headers } = stream;
     if (status === 410) state.cursor = undefined;
     throw errorOf(`watch ${resource.plural}`, { status, headers, body: await textOf(stream.lines) });

@@ -4,6 +4,7 @@
  * C1. The cursor moves only past changes that the queue has taken, so the next window repeats one that died.
  * C2. A list without known objects to compare with finds deletions by comparing records with objects.
  * C3. A quiet cluster costs no writes: a cursor that only bookmarks moved is kept in memory and stored rarely.
+ * C4. A window ends after its look only if every watch was answered and no key was sent, so doubt costs a whole window.
  */
 import { textOf } from "../core/key.ts";
 import { openShare } from "../core/share.ts";
@@ -22,8 +23,11 @@ export type Ran = {
 };
 
 export type Windows = {
-  /** Forwards for this long, or until the signal is raised. */
-  run(lengthMs: number, signal: AbortSignal): Promise<Ran>;
+  /**
+   * Forwards for this long, or until the signal is raised. With `lookMs` it ends after this time if nothing has happened
+   * since the last window; 0: it never does.
+   */
+  run(lengthMs: number, signal: AbortSignal, lookMs?: number): Promise<Ran>;
 };
 
 type Settings = Omit<ForwarderSettings, "watchStateOf"> & {
@@ -39,6 +43,17 @@ const quietMs = 600_000;
 
 /** The state of a loop in this process. */
 type StoredWatch = { state: WatchState; stored: string | undefined; storedAt: number };
+
+/** Starts a forwarder. `isQuiet` tells whether nothing has happened so far, and it is certain (C4). */
+const startLooking = (settings: ForwarderSettings) => {
+  let sends = 0;
+  const send: ForwarderSettings["send"] = (...message) => {
+    sends += 1;
+    return settings.send(...message);
+  };
+  const forwarder = startForwarder({ ...settings, send });
+  return { forwarder, isQuiet: (): boolean => sends === 0 && forwarder.answered() };
+};
 
 export const openWindows = (settings: Settings): Windows => {
   const { cluster, cursors, report, now, wait = realPause } = settings;
@@ -89,17 +104,25 @@ export const openWindows = (settings: Settings): Windows => {
     return sent;
   };
 
+  const follows = async (forwarder: Forwarder, lengthMs: number, signal: AbortSignal): Promise<void> => {
+    const until = now() + lengthMs;
+    for (let left = lengthMs; left > 0 && !signal.aborted; left = until - now()) {
+      await wait(Math.min(keepMs, left), signal);
+      if (!signal.aborted && until - now() > 0) await keepAll(await forwarder.sent());
+    }
+  };
+
   return {
-    run: async (lengthMs, signal) => {
+    run: async (lengthMs, signal, lookMs = 0) => {
       const loops = loopsOf(settings);
       const begun = await Promise.all(loops.map(stand));
       const resumed = begun.filter(({ state }) => state.cursor !== undefined).length;
-      const forwarder = startForwarder({ ...settings, watchStateOf: (loop) => storedWatches.get(idOf(loop))?.state });
-      const until = now() + lengthMs;
-      for (let left = lengthMs; left > 0 && !signal.aborted; left = until - now()) {
-        await wait(Math.min(keepMs, left), signal);
-        if (!signal.aborted && until - now() > 0) await keepAll(await forwarder.sent());
-      }
+      for (const { state } of begun) state.answered = false;
+      const watchStateOf = (loop: Loop) => storedWatches.get(idOf(loop))?.state;
+      const { forwarder, isQuiet } = startLooking({ ...settings, watchStateOf });
+      const lookedMs = Math.min(lookMs, lengthMs);
+      if (lookedMs > 0) await wait(lookedMs, signal);
+      if (lookedMs === 0 || !isQuiet()) await follows(forwarder, lengthMs - lookedMs, signal);
       return { sent: await last(forwarder), resumed, loops: loops.length };
     },
   };

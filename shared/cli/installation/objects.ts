@@ -78,8 +78,13 @@ const admissionObjects = (place: Place): readonly Obj[] => {
   const to = [{ name: account, namespace: place.namespace }];
   return [
     admissionService(place.namespace, place.host ? "rekindle" : undefined),
-    ...grant({ name, within: undefined, rules: registrationRulesOf(place.families ?? families), to }),
-    ...grant({ name, within: place.namespace, rules: certificateRules, to }),
+    ...grant({
+      name: `${account}-registration`,
+      within: undefined,
+      rules: registrationRulesOf(place.families ?? families),
+      to,
+    }),
+    ...grant({ name: `${account}-certificate`, within: place.namespace, rules: certificateRules, to }),
   ];
 };
 

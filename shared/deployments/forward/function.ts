@@ -5,6 +5,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { remainingMsOf } from "../../adapters/lambda.ts";
 import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Transport } from "../../core/http.ts";
+import { isRecord } from "../../core/json.ts";
 import { dedupe } from "../../core/key.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import { openSightings, openWriters } from "../../forward/controller-detection.ts";
@@ -23,6 +24,7 @@ import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { hintsIn } from "../resync/sweep.ts";
 import { leasesOf } from "../settings/conversions.ts";
+import { lookLength } from "../settings/formats.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
 export type ForwardParts = Scope & {
@@ -113,12 +115,16 @@ export type Forward = (event: unknown, context?: unknown) => Promise<Ran>;
 const reserveMs = 10_000;
 const shortestMs = 1_000;
 
+/** Returns the look that the schedule asks for as `{"look": "500ms"}`, ms; 0 where its event has none. */
+export const lookMsOf = (event: unknown): number =>
+  isRecord(event) && event["look"] !== undefined ? lookLength().parse(event["look"]) : 0;
+
 /** Opens everything once per environment; its knowledge of the cluster is kept from window to window. */
 export const openForward = async (env: Environment): Promise<Forward> => {
   const { windows, windowMs, report } = await openForwarding(env);
-  return async (_, context) => {
+  return async (event, context) => {
     const lengthMs = Math.max(shortestMs, Math.min(windowMs, remainingMsOf(context) - reserveMs));
-    const ran = await windows.run(lengthMs, new AbortController().signal);
+    const ran = await windows.run(lengthMs, new AbortController().signal, lookMsOf(event));
     report(ran.sent ? "info" : "warn", ran.sent ? "forwarded" : "not all could be sent; it is seen again", ran);
     return ran;
   };

@@ -136,6 +136,8 @@ export const withCosts = (measures: readonly MetricSample[], rates: Rates | unde
 };
 
 type Parts = {
+  /** False: no objects are counted at a scrape; absent: they are. */
+  readonly gauges?: boolean;
   /** Undefined: no prices are set. */
   readonly rates?: Rates | undefined;
   readonly naming: Naming;
@@ -238,7 +240,8 @@ export const openMetering = (parts: Parts): Metering => {
       },
     scrape: async () => {
       await rates?.refresh();
-      return { text: await render(lasting.among(await censusOf(parts))), type: contentType };
+      const counted = parts.gauges === false ? [] : await censusOf(parts);
+      return { text: await render(lasting.among(counted)), type: contentType };
     },
   };
 };

@@ -203,6 +203,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     queueCommandNamespaces: configuration.queueCommandNamespaces,
     families: configuration.families,
     naming: namingOf(configuration),
+    gauges: configuration.gauges,
     timing: timingOf(configuration),
     place: configuration.checkpoints,
     home: configuration.home,

@@ -168,6 +168,8 @@ export type HostSettings = {
   readonly queueCommandNamespaces?: readonly string[];
   /** Names of metrics; absent: upstream's defaults. */
   readonly naming?: Naming;
+  /** False: a scrape counts no objects; absent: it does. */
+  readonly gauges?: boolean;
   /** Absent: no prices are set. */
   readonly rates?: Rates | undefined;
   /** Steps at once. */
@@ -287,12 +289,12 @@ const tellingSaves = (checkpoints: Checkpoints, recorded: HostSettings["recorded
  * uncounted transport.
  */
 const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telemetry: Telemetry) => {
-  const { naming = upstreamNaming, rates, cluster, timing, place = { in: "kubernetes" } } = settings;
+  const { naming = upstreamNaming, rates, gauges = true, cluster, timing, place = { in: "kubernetes" } } = settings;
   const home = settings.home === undefined ? {} : { home: settings.home };
   const around = { transport: settings.transport, cluster, ...home, timeoutMs: timing.requestTimeoutMs };
   const { hints } = openRecords(place, around);
   const metering = openMetering({
-    ...{ naming, rates, transport: settings.transport, hints, namespaceScope },
+    ...{ naming, rates, gauges, transport: settings.transport, hints, namespaceScope },
     now: Date.now,
   });
   const transport = telemetry.transport(metering.counted(settings.transport));

@@ -74,12 +74,13 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   });
   const print = (line: string): void => console.log(line);
   const counted = { transport, namespaceScope: namespaceScope, families: settings.families, hints: hinting.hints };
+  // Loaded when the keys are sent, so that the first of them does not wait for it.
+  const tellGauges = async (late: () => boolean): Promise<void> => {
+    const { openGaugeLines } = await import("./gauges.ts");
+    await openGaugeLines({ ...counted, cluster, print, report, now: Date.now })(late);
+  };
   return {
-    // Loaded when the keys are sent, so that the first of them does not wait for it.
-    tellGauges: async (late) => {
-      const { openGaugeLines } = await import("./gauges.ts");
-      await openGaugeLines({ ...counted, cluster, print, report, now: Date.now })(late);
-    },
+    ...(settings.gauges ? { tellGauges } : {}),
     scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
     cursors,
     report,

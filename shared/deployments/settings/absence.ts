@@ -44,6 +44,12 @@ export const absentInFunctions = (reason: string) => ({ absent: { functions: rea
 export const absentInHost = (reason: string) => ({ absent: { host: reason } });
 export const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod } };
 export const processFunctionsOnly = { absent: { host: plainHttp, sam: noPort, functionsOverlay: ownPlace } };
+export const onlyInWindows = {
+  absent: {
+    host: "it watches all the time",
+    functionsOverlay: "forward is a process there, and watches all the time",
+  },
+};
 export const admissionByObjects = { absent: { sam: byUrl, helm: asCertificate, hostOverlay: byFlag } };
 
 /** The caller of functions: a queue (SQS, or a process that polls SQS or NATS), or the dispatcher in its place. */

@@ -31,10 +31,15 @@ export const durationUpTo = (longest: string) =>
   duration.refine((ms) => ms <= inMs(longest), { error: `write a duration up to ${longest}` });
 
 /** A duration in which a number without a unit counts seconds. */
-export const windowLength = z
-  .union([z.int(), z.string()], { error: "write seconds such as 50s" })
-  .transform((given) => (/^\d+$/.test(String(given)) ? Number(given) * 1_000 : inMs(String(given))))
-  .refine((ms) => ms >= 1_000 && ms <= 9_999_000, { error: "write seconds such as 50s" });
+const secondsFrom = (shortestMs: number, longestMs: number, error: string) =>
+  z
+    .union([z.int(), z.string()], { error })
+    .transform((given) => (/^\d+$/.test(String(given)) ? Number(given) * 1_000 : inMs(String(given))))
+    .refine((ms) => ms >= shortestMs && ms <= longestMs, { error });
+
+export const windowLength = () => secondsFrom(1_000, 9_999_000, "write seconds such as 50s");
+
+export const lookLength = () => secondsFrom(0, 60_000, "write a duration up to 60s such as 500ms, or 0");
 
 export const yesOrNo = z.union(
   [z.boolean(), z.stringbool({ truthy: ["true", "yes", "1"], falsy: ["false", "no", "0"] })],

@@ -17,6 +17,7 @@ import {
   keptWhole,
   mountsFolder,
   noPort,
+  onlyInWindows,
   ownCaller,
   processFunctionsOnly,
   type Reference,
@@ -106,10 +107,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     form: "duration",
     text: "duration of one watch of the forward function; the watch ends 10 s before the function's time limit",
     parameter: "ForwardWindow",
-    absent: {
-      host: "it watches all the time",
-      functionsOverlay: "forward is a process there, and watches all the time",
-    },
+    ...onlyInWindows,
   },
   concurrency: {
     form: "count",
@@ -367,6 +365,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "histogram buckets of the time from an application's creation to its start, in increasing order",
     value: "prometheus.metrics.jobStartLatencyBuckets",
     ...absentInFunctions(keptWhole),
+  },
+  gauges: {
+    form: "switch",
+    text: "the objects are counted for gauges: at each scrape of /metrics of a host or dispatcher, and by resync for CloudWatch, which bills each set of labels as a metric",
   },
   prices: {
     form: "JSON",

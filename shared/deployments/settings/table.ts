@@ -159,7 +159,7 @@ const rows = {
   natsPrefix: { schema: streamPrefix, readers: onNats, default: "rekindle" },
   callUrls: { schema: functionUrls, readers: ["dispatch"], neededBy: ["dispatch"] },
   callSecret: { schema: signingSecret, readers: ["dispatch", ...called], secret: true },
-  windowMs: { schema: () => windowLength, readers: ["forward"], default: "50s" },
+  windowMs: { schema: windowLength, readers: ["forward"], default: "50s" },
   concurrency: { schema: () => count(256), readers: steppingOrCalling, default: "16", functions: "40" },
   maxSubmissions: { schema: () => count(999), readers: deciding, default: "16" },
   namespaceWeights: { schema: weights, readers: steppingOrCalling, default: "" },
@@ -244,6 +244,7 @@ const rows = {
     readers: hosts,
     default: "30,60,90,120,150,180,210,240,270,300",
   },
+  gauges: { schema: yes, readers: [...queueing, "resync"], default: "true" },
   prices: { schema: prices, readers: [...showing, "cli"] },
 } as const satisfies Readonly<Record<string, Row>>;
 

@@ -1,16 +1,17 @@
 /** Computes costs from counts, each figure beside its formula; pure. */
 import { asOf, prices, region } from "./prices.ts";
 import {
+  fifoPolls,
   hours,
   minutes,
   pod,
   podMonth,
-  pollRequests,
   queues,
   type Resting,
   type RestPart,
   restOf,
   resyncs,
+  standardPolls,
   totalOf,
   window,
 } from "./rest.ts";
@@ -70,7 +71,7 @@ export const notesOf = (measured: Measured): readonly string[] => {
   const n = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 2 : 0 });
   return [
     `¹ ${hours} h × (${pod.cpu} vCPU × ${prices.cpu.usd} + ${pod.gigabytes} GB × ${prices.memory.usd}) on Fargate; on nodes that are there, what it asks of them.`,
-    `² polls of ${queues.fifo} FIFO queues and one standard queue: 3 × ${queues.pollers} pollers × ${queues.pollsPerMinute} a minute × ${n(minutes)} = ${n(pollRequests(queues.fifo + queues.standard))} requests; ${n(resyncs)} resyncs × ${n(measured.resync.gigabyteSeconds)} GB-s and ${n(measured.resync.reads)} read units; metrics of alarms: ${measured.alarms} × ${prices.alarms.usd}; of gauges: ${measured.gauges} × ${prices.metrics.usd}; dashboards: ${measured.dashboards} × ${prices.dashboards.usd}; a secret ${prices.secrets.usd}.`,
+    `² polls of ${queues.fifo} FIFO queues by ${queues.pollers} pollers each, and of one standard queue by ${queues.idlePollers}: ${queues.pollsPerMinute} a minute × ${n(minutes)} = ${n(fifoPolls(queues.fifo) + standardPolls)} requests; ${n(resyncs)} resyncs × ${n(measured.resync.gigabyteSeconds)} GB-s and ${n(measured.resync.reads)} read units; metrics of alarms: ${measured.alarms} × ${prices.alarms.usd}; of gauges: ${measured.gauges} × ${prices.metrics.usd}; dashboards: ${measured.dashboards} × ${prices.dashboards.usd}; a secret ${prices.secrets.usd}.`,
     `³ ${n(minutes)} windows × (${window.seconds} s + ${time(measured.forwardStart)}) × ${window.gigabytes} GB × ${prices.gigabyteSeconds.usd} per million GB-s.`,
     `⁴ of ${executors} executors, of which one is lost: ${n(use.invocations)} invocations, ${n(use.gigabyteSeconds)} GB-s, ${n(use.sqs)} SQS requests, ${n(use.writes)} write and ${n(use.reads)} read units, ${n(use.logBytes / 1_000)} kB of logs each.`,
     `Prices: ${region}, ${asOf}, no free tier: ${Object.values(prices)

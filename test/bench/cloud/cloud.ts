@@ -157,6 +157,7 @@ const measured = async (bench: Counted, unwatched: () => Promise<void>): Promise
     loss: plus(loss, executors, -1),
     // Its window is one second; the rest is its start.
     forwardStart: ((forward?.coldMs ?? 0) + Math.max(0, (forward?.firstMs ?? 0) - 1_000)) / 1_000,
+    lookStart: Math.max(0, (forward?.warmMs ?? 0) - 1_000) / 1_000,
     ...{ alarms: alarmMetrics(), fewAlarms: alarmMetrics(true) },
     ...{ gauges: restingGauges(), dashboards: dashboards() },
   };

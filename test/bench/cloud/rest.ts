@@ -7,7 +7,9 @@ export const hours = 730;
 export const minutes = hours * 60;
 export const window = { seconds: 50, every: 60, gigabytes: 0.5 };
 export const resyncs = minutes / 5;
-export const queues = { fifo: 2, standard: 1, pollers: 5, pollsPerMinute: 3 };
+export const queues = { fifo: 2, standard: 1, pollers: 5, idlePollers: 2, pollsPerMinute: 3 };
+/** Seconds of a window in which nothing happens, by the parameter `ForwardLook`. */
+const lookSeconds = 0.5;
 /** Fargate's smallest pod. */
 export const pod = { cpu: 0.25, gigabytes: 0.5 };
 /** The requests of a pod in the overlays: 50m and 96Mi. */
@@ -18,8 +20,14 @@ const podOf = ({ cpu, gigabytes }: { readonly cpu: number; readonly gigabytes: n
 
 export const podMonth = podOf(pod);
 
-/** Returns the polls of this many queues in a month. */
-export const pollRequests = (count: number): number => count * queues.pollers * queues.pollsPerMinute * minutes;
+/** Returns the polls of this many pollers in a month. */
+const pollsOf = (pollers: number): number => pollers * queues.pollsPerMinute * minutes;
+
+/** Returns the polls of this many FIFO queues in a month, whose mappings bound the concurrency. */
+export const fifoPolls = (count: number): number => pollsOf(count * queues.pollers);
+
+/** The polls of the standard queue in a month. */
+export const standardPolls = pollsOf(queues.standard * queues.idlePollers);
 
 const deployments = ["host", "forwarder", "windowed", "dispatcher"] as const;
 type Deployment = (typeof deployments)[number];
@@ -41,6 +49,8 @@ export type Resting = {
   readonly resync: Use;
   /** Seconds until a cold forwarder watches. */
   readonly forwardStart: number;
+  /** Seconds that a warm forwarder takes beside its window: one that is called each minute stays warm. */
+  readonly lookStart: number;
   /** Metrics that the template's alarms read. */
   readonly alarms: number;
   /** Metrics of the alarms that `Alarms: FEW` leaves. */
@@ -54,32 +64,33 @@ export type Resting = {
 const million = 1_000_000;
 
 /** The template's parameters that a month at rest depends on, in the words of the table. */
-const savings = "`Alarms: FEW`, `Dashboard: DISABLED`, `StatusUpdates: DISABLED`, the record in a parameter";
+const savings =
+  '`Alarms: FEW`, `Dashboard: DISABLED`, `StatusUpdates: DISABLED`, `ForwardLook: 500ms`, `Settings: {"gauges":"false"}`, the record in a parameter';
 
 /** The parts that are paid for in a stack whose parameters are `savings`. */
-const saved = (resting: Resting): Resting => ({ ...resting, alarms: resting.fewAlarms, dashboards: 0 });
+const saved = (resting: Resting): Resting => ({ ...resting, alarms: resting.fewAlarms, gauges: 0, dashboards: 0 });
 
-/** Queues that Lambda polls, and secrets that are paid for. */
-type Paid = { readonly fifoQueues: number; readonly secrets: number };
+/** Queues that Lambda polls, secrets that are paid for, and whether a quiet window ends after its look. */
+type Paid = { readonly fifoQueues: number; readonly secrets: number; readonly looks: boolean };
 
-const usual: Paid = { fifoQueues: queues.fifo, secrets: 1 };
+const usual: Paid = { fifoQueues: queues.fifo, secrets: 1, looks: false };
 
 /**
  * Returns the parts of the cost besides pods. A dispatcher has none: its queue and its resyncs are in the process, and
  * its functions run only while it calls them.
  */
 export const restOf = (
-  { resync, forwardStart, alarms, gauges, dashboards }: Resting,
-  { fifoQueues, secrets }: Paid = usual,
+  { resync, forwardStart, lookStart, alarms, gauges, dashboards }: Resting,
+  { fifoQueues, secrets, looks }: Paid = usual,
 ): readonly RestPart[] => {
-  const windowUse = { ...none, invocations: 1, gigabyteSeconds: (window.seconds + forwardStart) * window.gigabytes };
-  const polls = (count: number, price: number): number => (pollRequests(count) / million) * price;
+  const [seconds, start] = looks ? [lookSeconds, lookStart] : [window.seconds, forwardStart];
+  const windowUse = { ...none, invocations: 1, gigabyteSeconds: (seconds + start) * window.gigabytes };
   const part = (name: string, usd: number, formula: string, of = onLambda): RestPart => ({ name, usd, formula, of });
   return [
     part(
       "polls of queues",
-      polls(fifoQueues, prices.fifo.usd) + polls(queues.standard, prices.standard.usd),
-      `${fifoQueues} FIFO queues × ${pollRequests(1)} requests, ${queues.standard} standard queue × ${pollRequests(1)}`,
+      (fifoPolls(fifoQueues) * prices.fifo.usd + standardPolls * prices.standard.usd) / million,
+      `${fifoQueues} FIFO queues × ${fifoPolls(1)} requests, ${queues.standard} standard queue × ${standardPolls}`,
     ),
     part("alarms", alarms * prices.alarms.usd, `metrics: ${alarms} × ${prices.alarms.usd}`),
     part(
@@ -93,7 +104,7 @@ export const restOf = (
     part(
       "windows of the forwarder",
       minutes * dollars(windowUse),
-      `${minutes} × (${window.seconds} s + its start) × ${window.gigabytes} GB`,
+      `${minutes} × (${seconds} s + its start) × ${window.gigabytes} GB`,
       ["windowed"],
     ),
   ];
@@ -105,7 +116,7 @@ export const totalOf = (parts: readonly RestPart[], deployment: Deployment): num
 
 /** Returns US$ a month of a deployment whose parameters save most, besides its pod. */
 export const leastOf = (resting: Resting, deployment: Deployment): number =>
-  totalOf(restOf(saved(resting), { fifoQueues: 1, secrets: 0 }), deployment);
+  totalOf(restOf(saved(resting), { fifoQueues: 1, secrets: 0, looks: true }), deployment);
 
 /** Deployments with a pod that runs all the time. */
 const withPod: readonly Deployment[] = ["host", "forwarder", "dispatcher"];
@@ -141,7 +152,7 @@ export const restTable = (resting: Resting): readonly string[] => {
     row("**without the pod**", "the sum", sums(0)),
     row(
       "**without the pod, by the parameters that save most**",
-      `${savings}; ${resting.gauges === 0 ? "there are no gauges" : `of it gauges ${(resting.gauges * prices.metrics.usd).toFixed(2)}, none where \`families\` is \`spark\``}`,
+      savings,
       deployments.map((one) => leastOf(resting, one).toFixed(2)),
     ),
     row("pod on Fargate", `${hours} h × (${pod.cpu} vCPU + ${pod.gigabytes} GB), its smallest`, pods(podMonth)),

@@ -57,6 +57,14 @@ describe("the template, deployed", () => {
     assert.deepEqual([RedrivePolicy?.maxReceiveCount, VisibilityTimeout], [10, 90]);
   });
 
+  test("hands the forwarder its look where one is set, and refuses what is no duration", () => {
+    const inputs = ["500ms", ""].map((ForwardLook) =>
+      sourcesOf(stackWith({ ForwardLook }), "forward").map((source) => ("input" in source ? source.input : "none")),
+    );
+    assert.deepEqual(inputs, [['{"look":"500ms"}'], [undefined]]);
+    assert.throws(() => stackWith({ ForwardLook: "soon" }), /ForwardLook/);
+  });
+
   test("begins nothing where it is not to work", () => {
     const { functions } = stackWith({ Working: "DISABLED" });
     const sources = functions.flatMap((one) => one.sources).filter(({ from }) => from !== "route");

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { ForwarderSettings } from "../../../shared/forward/forwarder.ts";
+import type { Windows } from "../../../shared/forward/windows.ts";
 import { never, open, strayOf, turns } from "./watched.ts";
 
 describe("a window", () => {
@@ -104,6 +105,76 @@ describe("a window", () => {
     assert.equal((await instance({ wait }).run(Number.MAX_SAFE_INTEGER, stop.signal)).sent, true);
     assert.ok(news().includes("a"));
     assert.equal((await run()).resumed, 2);
+  });
+});
+
+describe("a window with a look", () => {
+  const lookMs = 500;
+
+  /** Runs a window of a minute, and returns its length. */
+  const lengthOf = async ({ world }: ReturnType<typeof open>, windows: Windows) => {
+    const from = world.time;
+    assert.equal((await windows.run(60_000, never, lookMs)).sent, true);
+    return world.time - from;
+  };
+
+  it("ends after the look if nothing has happened since the last window, and writes nothing", async () => {
+    const near = open();
+    near.create("a");
+    const warm = near.instance();
+    assert.equal(await lengthOf(near, warm), 60_000);
+    near.news();
+    const before = new Map(near.checkpoints.all());
+    for (let windows = 0; windows < 20; windows += 1) assert.equal(await lengthOf(near, warm), lookMs);
+    assert.equal(await lengthOf(near, near.instance()), lookMs);
+    assert.deepEqual(new Map(near.checkpoints.all()), before);
+    assert.deepEqual(near.news(), []);
+  });
+
+  it("lasts its whole time after a change between windows, and sends it", async () => {
+    const near = open();
+    near.create("a");
+    await near.run();
+    near.news();
+    near.change("a", "2");
+    near.create("b");
+    assert.equal(await lengthOf(near, near.instance()), 60_000);
+    assert.deepEqual(near.news(), ["a", "b"]);
+  });
+
+  it("ends after a look that has seen a change without a meaning for any key", async () => {
+    const near = open();
+    near.create("a");
+    const warm = near.instance();
+    await near.run(warm);
+    near.news();
+    near.touch("a", "x");
+    assert.equal(await lengthOf(near, warm), lookMs);
+    assert.deepEqual(near.news(), []);
+  });
+
+  it("lasts its whole time if the server has not answered each watch within the look", async () => {
+    const near = open();
+    near.create("a");
+    await near.run();
+    const { transport } = near.simulator;
+    let unanswered = "/none";
+    const stream: typeof transport.stream = (request) =>
+      request.path.includes(unanswered) ? new Promise(() => {}) : transport.stream(request);
+    const warm = near.instance({ transport: { send: transport.send, stream } });
+    assert.equal(await lengthOf(near, warm), lookMs);
+    unanswered = "/secrets";
+    assert.equal(await lengthOf(near, warm), 60_000);
+    unanswered = "/none";
+    assert.equal(await lengthOf(near, warm), lookMs);
+  });
+
+  it("is no longer than the window", async () => {
+    const near = open();
+    await near.run();
+    const from = near.world.time;
+    await near.instance().run(300, never, lookMs);
+    assert.equal(near.world.time - from, 300);
   });
 });
 

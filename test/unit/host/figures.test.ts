@@ -63,6 +63,20 @@ describe("metrics", () => {
   );
 
   it(
+    "count no objects where the setting gauges is false, and are present nevertheless",
+    onStand(async (stand) => {
+      const [counting, silent] = [await stand.host(), await stand.host({ gauges: false })];
+      await stand.create(home);
+      await stand.create(volcanoJob("j", { hangs: true }));
+      await stand.until("it runs", () => phaseOf(stand.all("Job")[0]) === "Running", 60_000);
+      const name = 'rekindle_jobs{phase="Running",queue_name="default"}';
+      const of = async (host: Host) => (await figuresOf(host)).get(name);
+      assert.deepEqual([await of(counting), await of(silent)], [1, undefined]);
+      assert.deepEqual((await figuresOf(silent)).get("rekindle_recovery_errors_total"), 0);
+    }),
+  );
+
+  it(
     "of a Volcano job's creation are exported by the first host, and end with the job",
     onStand(async (stand) => {
       const host = await stand.host();

@@ -85,8 +85,8 @@ describe("rekindle manifests", () => {
       ["--admission"],
       [
         "Service/rekindle/rekindle-admission",
-        "ClusterRole/rekindle-admission",
-        "RoleBinding/rekindle/rekindle-admission",
+        "ClusterRole/rekindle-registration",
+        "RoleBinding/rekindle/rekindle-certificate",
         "Deployment/rekindle/rekindle",
       ],
       ["MutatingWebhookConfiguration/rekindle"],

@@ -8,7 +8,7 @@ import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/k
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { Message } from "../../../../shared/core/key.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
-import { windowsOver } from "../../../../shared/deployments/forward/function.ts";
+import { lookMsOf, windowsOver } from "../../../../shared/deployments/forward/function.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../host/stand.ts";
@@ -58,6 +58,20 @@ describe("the forward function", () => {
     const names = JSON.stringify(list).match(/"name":"cursor\.[^"]+"/g) ?? [];
     assert.equal(new Set(names).size, 15, names.join(" "));
     assert.equal((await run()).resumed, 15);
+  });
+
+  test("looks first for as long as its schedule says, if it says so, and refuses what is no duration", () => {
+    const rows = [
+      [{ look: "500ms" }, 500],
+      [{ look: "2s" }, 2_000],
+      [{ id: "x" }, 0],
+      [undefined, 0],
+    ] as const;
+    assert.deepEqual(
+      rows.map(([event]) => lookMsOf(event)),
+      rows.map(([, ms]) => ms),
+    );
+    for (const look of ["soon", "61s"]) assert.throws(() => lookMsOf({ look }), /a duration up to 60s such as 500ms/);
   });
 
   test("sends the keys of applications that were deleted while its cursor expired", async () => {

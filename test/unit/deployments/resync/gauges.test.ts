@@ -86,7 +86,7 @@ describe("the gauges of a resync", () => {
     }
   });
 
-  test("are printed by the function after its keys", async () => {
+  test("are printed by the function after its keys, unless the setting gauges is false", async () => {
     await onCluster(["pi"], async (cluster, _, { transport }) => {
       const found = await request(transport, "GET", `${applications}/pi`);
       await request(transport, "PUT", `${applications}/pi/status`, { ...found, status: running });
@@ -98,6 +98,10 @@ describe("the gauges of a resync", () => {
           const lines = log.mock.calls.map(({ arguments: [text] }) => String(text)).filter((one) => /"_aws"/.test(one));
           assert.ok(lines.every((one) => JSON.parse(one).cluster === "prod"));
           assert.ok(seriesIn(lines).includes("spark_application_running_count 1"), lines.join("\n"));
+          log.mock.resetCalls();
+          await (await openResync({ ...queues, ...cluster, REKINDLE_GAUGES: "false" }))({});
+          const silent = log.mock.calls.filter(({ arguments: [text] }) => /"_aws"/.test(String(text)));
+          assert.deepEqual(silent, []);
         } finally {
           log.mock.restore();
         }

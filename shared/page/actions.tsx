@@ -194,9 +194,18 @@ export const ApplicationActions = ({ one }: { readonly one: Detail }) => {
   );
 };
 
-export const QueueActions = ({ row }: { readonly row: QueueRow }) => {
+/** True for a viewer that may change objects. */
+export const mayAct = (): boolean => health.value?.may?.includes("act") === true;
+
+/** The button that opens or closes a queue, and the answer to it. */
+export const QueueCell = ({ row }: { readonly row: QueueRow }) => {
   const isOpen = row.state === "Open" || row.state === "";
-  return <Buttons actions={allowed(row.name === "root" ? [] : [isOpen ? "close" : "open"])} of={ofQueue(row)} />;
+  return (
+    <>
+      <ActionAnswered path={`Queue/${row.name}`} />
+      <Buttons actions={row.name === "root" ? [] : [isOpen ? "close" : "open"]} of={ofQueue(row)} />
+    </>
+  );
 };
 
 const questions: Readonly<Partial<Record<Action, string>>> = {

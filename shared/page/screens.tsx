@@ -1,6 +1,6 @@
 /** The screens beside the list: queues, schedules, records to be repaired, and the health of this process. */
 import { useEffect } from "preact/hooks";
-import { ActionAnswered, QueueActions } from "./actions.tsx";
+import { mayAct, QueueCell } from "./actions.tsx";
 import { FactList, Name, Panel, State, Table } from "./parts.tsx";
 import { isSchedule } from "./query.ts";
 import { all, broken, health, isLoaded, queues, readHealth, serverNow } from "./store.ts";
@@ -48,7 +48,7 @@ export const QueuePanel = () => (
   <Panel title="Queues">
     <Table
       label="Queues"
-      heads={["Queue", "State", "Weight", "CPU", "Memory", "Wait", "Run", ""]}
+      heads={["Queue", "State", "Weight", "CPU", "Memory", "Wait", "Run", ...(mayAct() ? ["Actions"] : [])]}
       rows={tree(queues.value).map(([row, depth]) => [
         <span style={{ paddingLeft: `${depth * 16}px` }}>{visible(row.name)}</span>,
         visible(row.state),
@@ -57,10 +57,7 @@ export const QueuePanel = () => (
         <Use row={row} resource="memory" />,
         grouped(row.groups[0] + row.groups[1]),
         grouped(row.groups[2]),
-        <>
-          <ActionAnswered path={`Queue/${row.name}`} />
-          <QueueActions row={row} />
-        </>,
+        ...(mayAct() ? [<QueueCell row={row} key={row.name} />] : []),
       ])}
       empty="There are no queues here, or they are not yours to read."
     />

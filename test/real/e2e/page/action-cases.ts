@@ -75,14 +75,15 @@ export const buttons: Case = {
         await dialog.getByRole("button", { name: "Delete acted" }).click();
         await sleep(500);
         must(found(cluster, "acted") !== undefined, "another name was typed, and the application is deleted");
-        await dialog.getByRole("textbox").fill("acted");
         await tab.shoot("delete");
-        await dialog.getByRole("button", { name: "Delete acted" }).click();
-        await until("the application is not deleted", () => found(cluster, "acted") === undefined).catch(
-          async (cause) => {
-            throw new Error(`${cause.message}: ${await page.getByRole("status").allTextContents()}`);
-          },
-        );
+        await page.keyboard.press("Escape");
+        const remove = async (): Promise<void> => {
+          await page.getByRole("button", { name: "Delete" }).click();
+          await dialog.getByRole("textbox").fill("acted");
+          await dialog.getByRole("button", { name: "Delete acted" }).click();
+        };
+        await pressed(tab, remove, "team-a/acted is being deleted");
+        await until("the application is not deleted", () => found(cluster, "acted") === undefined);
         must(found1.length === 0, found1.join("; "));
         tab.faults();
         return [];

@@ -1,7 +1,8 @@
 /**
  * The invariants of executors that follow their driver's demand, judged from objects and from the driver's script.
  *
- * E10. Where the demand has stood for long, as many executors run as are needed and granted, and nothing is written.
+ * E10. Where the demand has stood for long, as many executors run as are needed and granted, and nothing is written. A
+ * lost timer stops the looks at the demand until the resync after it.
  * E11. A running executor is not ended for want of work while the driver has needed it within its idle timeout.
  * E12. A driver and its executors carry the number of their attempt, which is larger than that of each driver before.
  */
@@ -38,6 +39,9 @@ const executorsOf = ({ pods }: Facts, driver: string): readonly Pod[] =>
 
 type Hearing = { readonly actor: string; readonly table: string; readonly now: number };
 
+/** The time, ms, within which the executors follow the demand after the resync that makes up for a lost timer. */
+const followedMs = 90_000;
+
 /** E10, before a change is taken in: the executors are those since the change before. */
 export const checkSettled = (
   facts: Facts,
@@ -47,7 +51,9 @@ export const checkSettled = (
 ): void => {
   const settled = demand?.settled;
   const driver = driverIn(facts);
-  if (settled === undefined || driver === undefined || facts.settled || now < driver.began + settled.fromMs) return;
+  if (settled === undefined || driver === undefined || facts.settled) return;
+  const followedAt = facts.resyncAt === undefined ? 0 : facts.resyncAt + followedMs;
+  if (now < Math.max(driver.began + settled.fromMs, followedAt)) return;
   const up = executorsOf(facts, driver.driver).length;
   if (up !== settled.executors) blame(`E10: ${up} executors run where ${settled.executors} are needed and granted`);
   facts.settled = now > driver.began + settled.untilMs;

@@ -198,7 +198,9 @@ export class Execution {
     this.oracle.said(JSON.stringify(message), "a message");
     const when = ms === undefined ? "" : ` in ${ms} ms`;
     this.log(() => `message ${posted.n} by ${by}: ${message.name}: ${message.reason}${when}`);
-    this.mail.put(typeof from === "string" ? this.post : from.post, posted, this.fault.message?.(posted));
+    const fate = this.fault.message?.(posted);
+    if (fate?.do === "lose") this.oracle.lost?.(this.nextSweep);
+    this.mail.put(typeof from === "string" ? this.post : from.post, posted, fate);
   }
 
   /** Ends an invocation by death. With its host, the host's memory is lost. */

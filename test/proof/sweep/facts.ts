@@ -60,6 +60,8 @@ export type Facts = {
   most: number | undefined;
   /** The time in which the demand has stood for long is over, and was judged. */
   settled: boolean;
+  /** Time of the resync after a message was lost. */
+  resyncAt: number | undefined;
   /** Claims by UID: what replaces them, and since when no pod mounts them; new: none has mounted it. */
   claims: Map<
     string,
@@ -108,6 +110,7 @@ export const fresh = (): Facts => ({
   born: [],
   most: undefined,
   settled: false,
+  resyncAt: undefined,
   claims: new Map(),
   suspicions: [],
   claimsMade: 0,

@@ -64,6 +64,8 @@ export type Oracle = {
   permits(change: Change): boolean;
   /** A line of a report or a message, as text. */
   said(text: string, where: string): void;
+  /** A message was lost; the resync at this time requests a step in its place. */
+  lost?(resyncAt: number): void;
   /** In a scenario with listeners: a request to one of them. */
   told?(told: Told, now: number): void;
   /** The run is over: judges the objects that are left. */
@@ -320,6 +322,9 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     },
     permits: permitted,
     said: checkSecret,
+    lost: (resyncAt) => {
+      facts.resyncAt = resyncAt;
+    },
     end: (objects, now) => {
       const app = objects.find(({ table, object }) => table === apps && isSubject(object))?.object;
       if (app === undefined) {

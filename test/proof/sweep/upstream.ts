@@ -118,7 +118,7 @@ export const upstreamBugs: readonly Scenario[] = [
       {
         says: "kubectl patch: another image",
         when: driverAppears,
-        afterMs: 40_000,
+        afterMs: 600_000,
         do: { type: "patch", spec: { image: "docker.io/apache/spark:4.1.1-java17" } },
       },
     ],

@@ -35,6 +35,13 @@ const slotAfter = (key: Key, now: number, everyMs: number): number => {
   return (Math.floor((now - offset) / everyMs) + 1) * everyMs + offset;
 };
 
+/** A timer may fire this late, ms, and the chain of polls skips no slot. */
+const lateMs = 2_000;
+
+/** Returns the slot of the next poll: about `everyMs` away, so that an object that changes sooner costs no poll. */
+const pollAt = (key: Key, now: number, everyMs: number): number =>
+  slotAfter(key, now + Math.max(0, everyMs - lateMs), everyMs);
+
 /**
  * Sends the message or timer for what comes next. R2: `wakeAt` in the record is authoritative, and no step believes the
  * instant in a timer.
@@ -48,7 +55,7 @@ export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: P
     await world.queue.send({ ...key, reason: "again", ...watched }, unique(run, `again ${held.record?.saves ?? 0}`));
   if (plan.next.do === "forget") return;
   const { wakeAt: due = Number.POSITIVE_INFINITY, pollMs } = waitOf(plan);
-  const polls = pollMs === undefined ? Number.POSITIVE_INFINITY : slotAfter(key, observation.now, pollMs);
+  const polls = pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(key, observation.now, pollMs);
   const wakeAt = Math.min(due, polls);
   const delayMs = Math.max(1_000, wakeAt - observation.now);
   if (delayMs > longestMs) return;

@@ -60,6 +60,14 @@ export const elasticMutants: readonly Mutant[] = [
     tests: ["test/proof/sweep/life-requests.test.ts"],
   },
   {
+    name: "polls-at-once",
+    promise: "a poll is about its interval away from the step that sets its timer",
+    file: requeue,
+    find: "slotAfter(key, now + Math.max(0, everyMs - lateMs), everyMs);",
+    replace: "slotAfter(key, now, everyMs);",
+    tests: ["test/unit/engine/writes/requeue.test.ts"],
+  },
+  {
     name: "polls-never-merge",
     promise: "two chains of timers have one id from their first common slot on",
     file: requeue,

@@ -59,6 +59,20 @@ const dies = (afterMs: number): UserAction => ({
   do: { type: "kill", pod: /-exec-\d+$/, code: 137 },
 });
 
+const held: UserAction = {
+  says: "a finalizer keeps the pod of an executor",
+  when: executorRuns,
+  afterMs: 10_000,
+  do: { type: "hold", pod: /-exec-\d+$/ },
+};
+
+const released = (afterMs: number): UserAction => ({
+  says: "the finalizer is gone",
+  when: executorRuns,
+  afterMs,
+  do: { type: "release" },
+});
+
 const volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.data";
 const claims = {
   [`${volume}.mount.path`]: "/data",
@@ -211,6 +225,16 @@ const ways: readonly Way[] = [
     confs: claims,
     claims: 3,
     settles: 3,
+  },
+  {
+    name: "elastic-claims-held",
+    what: "an executor dies, and its pod stays in deletion: its claim is in no other pod until the pod is gone, and then in the next",
+    gauge: [[0, 2]],
+    confs: claims,
+    // One for the executor whose claim is held, and one that a read that is behind may cost.
+    claims: 4,
+    userActions: [held, dies(20_000), released(80_000), dies(190_000)],
+    jobMs: 360_000,
   },
   {
     name: "elastic-retry",

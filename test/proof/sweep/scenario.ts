@@ -30,6 +30,9 @@ export type UserAction = {
     /** Freezes the machine of a pod; `thaw` continues all frozen machines. */
     | { readonly type: "freeze"; readonly pod: RegExp; readonly nth?: number }
     | { readonly type: "thaw" }
+    /** A finalizer keeps a pod when it is deleted; `release` takes it away from all pods. */
+    | { readonly type: "hold"; readonly pod: RegExp; readonly nth?: number }
+    | { readonly type: "release" }
     /** A notice says that the machine of a pod goes in two minutes. */
     | { readonly type: "leaving"; readonly pod: RegExp; readonly nth?: number }
     | { readonly type: "remove"; readonly pod: string }

@@ -71,6 +71,19 @@ const thaw = ({ fixture: { simulator } }: Execution): void => {
   for (const { metadata } of simulator.store.list("nodes")) simulator.nodes.thaw(metadata.name);
 };
 
+const finalize = (execution: Execution, pod: Change["object"], finalizers: readonly string[] | null): void =>
+  asked(execution, "PATCH", `${pods}/${pod.metadata.name}`, { metadata: { finalizers } });
+
+const hold = (execution: Execution, which: Which): void => {
+  const pod = podOf(execution, which);
+  if (pod !== undefined) finalize(execution, pod, ["example.com/held"]);
+};
+
+const release = (execution: Execution): void => {
+  const all = execution.fixture.simulator.store.list("pods");
+  for (const pod of all) if (pod.metadata.finalizers !== undefined) finalize(execution, pod, null);
+};
+
 /** A reference to an object of the scenario's kind: the scenario's own, unless another name is given. */
 const oneIn = ({ fixture }: Execution, name = appName) => {
   const swept = sweptOf(fixture.scenario);
@@ -167,6 +180,12 @@ export const userDoes = (execution: Execution, { says, do: what }: UserAction): 
       break;
     case "thaw":
       thaw(execution);
+      break;
+    case "hold":
+      hold(execution, what);
+      break;
+    case "release":
+      release(execution);
       break;
     case "command":
       asked(execution, "POST", ...commandFor(oneIn(execution, what.of), what.action));

@@ -16,7 +16,7 @@ type Modules = {
   readonly later: ReadonlySet<string>;
 };
 
-/** What is imported and not used is in no output. */
+/** Returns the modules that the function loads. A module of which nothing is used is in no output, and so in neither set. */
 const modulesOf = ({ inputs, outputs }: Metafile, entry: string): Modules => {
   const own = Object.keys(outputs).find((file) => outputs[file]?.entryPoint === entry);
   if (own === undefined) throw new Error(`esbuild made no output of ${entry}`);

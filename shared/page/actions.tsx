@@ -15,7 +15,7 @@ type Subject = Seen & {
   readonly path: string;
   /** The name that is typed before a deletion. */
   readonly name: string;
-  /** What the action ends or leaves, a sentence each. */
+  /** Sentences about the pods and objects that the action ends, and those that it keeps. */
   readonly effects: readonly string[];
 };
 

@@ -116,11 +116,14 @@ const begin = (one: Asked): void => {
   else void send(one);
 };
 
+const has = (ability: "act" | "trigger"): boolean => health.value?.may?.includes(ability) === true;
+
+/** True for a viewer that may change objects. */
+export const mayAct = (): boolean => has("act");
+
 /** The actions of a state that this viewer may do. */
-const allowed = (actions: readonly Action[]): readonly Action[] => {
-  const { may = [] } = health.value ?? {};
-  return actions.filter((action) => may.includes(action === "reconcile" ? "trigger" : "act"));
-};
+const allowed = (actions: readonly Action[]): readonly Action[] =>
+  actions.filter((action) => has(action === "reconcile" ? "trigger" : "act"));
 
 const Buttons = ({ actions, of }: { readonly actions: readonly Action[]; readonly of: Subject }) => (
   <>
@@ -193,9 +196,6 @@ export const ApplicationActions = ({ one }: { readonly one: Detail }) => {
     </p>
   );
 };
-
-/** True for a viewer that may change objects. */
-export const mayAct = (): boolean => health.value?.may?.includes("act") === true;
 
 /** The button that opens or closes a queue, and the answer to it. */
 export const QueueCell = ({ row }: { readonly row: QueueRow }) => {

@@ -27,6 +27,8 @@ export type SweepParts = {
   readonly standby?: FunctionStandby;
   /** Sends the gauges in the time that is left; absent: none is sent. */
   readonly tellGauges?: (late: () => boolean) => Promise<void>;
+  /** Reads the depths of the queues, and returns problems in words; absent: no queue is watched. */
+  readonly depths?: () => Promise<readonly string[]>;
   /** Closes the connection to the queue; absent: there is none to close. */
   readonly close?: () => Promise<void>;
 };
@@ -36,9 +38,16 @@ const ours = async ({ scope, standby }: SweepParts): Promise<ResyncScope> => {
   return { ...scope, operators: scope.operators.filter((_, at) => aside[at] !== true) };
 };
 
-/** Runs one resync. `late` is called before each new piece of work. The cursor is written only if it changes. */
-export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => boolean): Promise<Swept> => {
+/** The result of a resync, with what is wrong with the queues. */
+export type Resynced = Swept & { readonly problems: readonly string[] };
+
+/**
+ * Runs one resync. `late` is called before each new piece of work. The cursor is written only if it changes. Depths are
+ * read first, without the messages of this run.
+ */
+export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => boolean): Promise<Resynced> => {
   const { scope, cursors, report } = parts;
+  const problems = (await parts.depths?.()) ?? [];
   const key = cursorKey(scope.cluster, scope.namespaces[0], "resync");
   const after = await cursors.load(key);
   const swept = await resyncWithin(await ours(parts), sweep, { late, after });
@@ -47,7 +56,30 @@ export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => bo
   if (left > 0) report("warn", "resync: out of time, the next run continues", { keys: sent, left });
   else report("info", "resync: sending unfinished keys again", { keys: sent });
   await parts.tellGauges?.(late);
-  return swept;
+  return { ...swept, problems };
+};
+
+/** Opens the reading of the queues on SQS; nothing is loaded before the first reading. */
+const depthsOf = (
+  { fifoUrl, delayUrl, updatesUrl }: Settings<"resync">,
+  report: Report,
+): Pick<SweepParts, "depths"> => {
+  const queues = [fifoUrl, delayUrl, updatesUrl].filter((url) => url !== undefined);
+  if (queues.length === 0) return {};
+  const load = async () => {
+    const [{ openDepths }, { openSqs }] = await Promise.all([
+      import("./depths.ts"),
+      import("../../adapters/sqs/queue.ts"),
+    ]);
+    return openDepths(queues, openSqs(), report);
+  };
+  let reading: ReturnType<typeof load> | undefined;
+  return {
+    depths: async () => {
+      reading ??= load();
+      return (await reading)();
+    },
+  };
 };
 
 const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
@@ -81,6 +113,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   };
   return {
     ...(settings.gauges ? { tellGauges } : {}),
+    ...depthsOf(settings, report),
     scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
     cursors,
     report,
@@ -94,12 +127,16 @@ export type Resync = (event: unknown, context?: unknown) => Promise<Swept>;
 /** Time for the last sends and the cursor. */
 const reserveMs = 10_000;
 
-/** Opens everything once per environment. */
+/** Opens everything once per environment. A run that has found problems with the queues fails at its end. */
 export const openResync = async (env: Environment): Promise<Resync> => {
   const parts = await openSweep(settingsFor("resync", env));
-  return (event, context) => {
+  return async (event, context) => {
     const until = performance.now() + remainingMsOf(context) - reserveMs;
-    return sweepOnce(parts, runOf(event) ?? String(Date.now()), () => performance.now() > until);
+    const { problems, ...swept } = await sweepOnce(
+      ...([parts, runOf(event) ?? String(Date.now()), () => performance.now() > until] as const),
+    );
+    if (problems.length > 0) throw new Error(`this resync has sent its keys, and found ${problems.join("; ")}`);
+    return swept;
   };
 };
 

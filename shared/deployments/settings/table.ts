@@ -143,7 +143,7 @@ const rows = {
   },
   delayUrl: {
     schema: standardQueue,
-    readers: ["reconcile", "wake", "deliver"],
+    readers: ["reconcile", "wake", "resync", "deliver"],
     neededBy: called,
     ...otherwise,
   },

@@ -70,8 +70,13 @@ const savings =
 /** The parts that are paid for in a stack whose parameters are `savings`. */
 const saved = (resting: Resting): Resting => ({ ...resting, alarms: resting.fewAlarms, gauges: 0, dashboards: 0 });
 
-/** Queues that Lambda polls, secrets that are paid for, and whether a quiet window ends after its look. */
-type Paid = { readonly fifoQueues: number; readonly secrets: number; readonly looks: boolean };
+type Paid = {
+  /** Queues that Lambda polls. */
+  readonly fifoQueues: number;
+  readonly secrets: number;
+  /** True: a quiet window ends after its look. */
+  readonly looks: boolean;
+};
 
 const usual: Paid = { fifoQueues: queues.fifo, secrets: 1, looks: false };
 
@@ -101,6 +106,11 @@ export const restOf = (
     part("dashboards", dashboards * prices.dashboards.usd, `${dashboards} × ${prices.dashboards.usd}`),
     part("secret", secrets * prices.secrets.usd, `${secrets} × ${prices.secrets.usd}`),
     part("resyncs", resyncs * dollars(resync), `${resyncs} × what one that finds nothing uses`),
+    part(
+      "depths of queues",
+      (resyncs * 2 * (fifoQueues * prices.fifo.usd + queues.standard * prices.standard.usd)) / million,
+      `${resyncs} × ${fifoQueues} FIFO and ${queues.standard} standard, and their dead letters`,
+    ),
     part(
       "windows of the forwarder",
       minutes * dollars(windowUse),

@@ -3,7 +3,8 @@
  * process. Every round runs each function once, so that a loaded machine slows all of them alike.
  */
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
@@ -75,7 +76,7 @@ const proven = async ({ transport }: Simulator, spans: Spans, names: readonly st
 };
 
 /** Runs `reconcile` cold with two events, the same work for two applications. */
-const withEvents = async (texts: readonly unknown[]): Promise<Spans> => {
+const withEvents = async (texts: readonly unknown[], env: Record<string, string> = {}): Promise<Spans> => {
   const simulator = openSimulator({ crds: texts });
   const [api, sqs] = await Promise.all([apiServer(simulator), queue()]);
   const names = ["first", "second"];
@@ -90,6 +91,7 @@ const withEvents = async (texts: readonly unknown[]): Promise<Spans> => {
       AWS_REGION: "eu-west-1",
       AWS_ACCESS_KEY_ID: "bench",
       AWS_SECRET_ACCESS_KEY: "bench",
+      ...env,
     });
     await proven(simulator, spans, names);
     return spans;
@@ -118,6 +120,14 @@ const reconcileFigures = (lives: readonly Spans[]): readonly Figure[] => {
   ];
 };
 
+/** Loads every function and chunk, as a step of the image does; returns the environment with what Node has compiled. */
+const compiledIn = async (folder: string): Promise<Record<string, string>> => {
+  const env = { NODE_COMPILE_CACHE: folder };
+  const load = `for (const file of fs.globSync("dist/**/!(cli).mjs")) import(\`./\${file}\`)`;
+  await promisify(execFile)(process.execPath, ["-e", load], { cwd: root, env: { ...process.env, ...env } });
+  return env;
+};
+
 /** Returns the aim for `reconcile`, the function whose cold start costs most; none for the others. */
 const aims = (name: string, aim: number): { readonly aim?: number } => (name === "reconcile" ? { aim } : {});
 
@@ -126,11 +136,15 @@ export const benchBundle = async (): Promise<readonly Figure[]> => {
   const meta = await bundle(true);
   const texts = readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8")));
   const imports = new Map(functionNames().map((name): [string, number[]] => [name, []]));
-  const lives: Spans[] = [];
+  const [lives, compiledLives]: [Spans[], Spans[]] = [[], []];
+  const folder = mkdtempSync(join(tmpdir(), "rekindle-compiled-"));
+  const compiled = await compiledIn(folder);
   for (let round = 0; round < rounds; round++) {
     for (const [name, measured] of imports) measured.push((await cold(name, [])).importMs);
     lives.push(await withEvents(texts));
+    compiledLives.push(await withEvents(texts, compiled));
   }
+  rmSync(folder, { recursive: true });
   const perFunction = [...imports].flatMap(([name, measured]): readonly Figure[] => {
     const { atOnce, ever } = loadedBy(meta, name);
     return [
@@ -140,5 +154,8 @@ export const benchBundle = async (): Promise<readonly Figure[]> => {
       { name: `bundle.${name}.import`, value: median(measured), unit: "ms" },
     ];
   });
-  return [...perFunction, ...reconcileFigures(lives)];
+  const [, , , until] = reconcileFigures(compiledLives);
+  if (until === undefined) throw new Error("a cold start has four figures");
+  const inImage = { ...until, name: "bundle.reconcile.compiled.until-first-event-is-done" };
+  return [...perFunction, ...reconcileFigures(lives), inImage];
 };

@@ -61,10 +61,18 @@ const copied = async (built: Built, rest: string, { context, stages }: Around): 
   }
 };
 
+/** Returns the shell that runs a command as the stage's user, if this process may change its user. */
+const shellOf = (user: string): readonly [program: string, args: readonly string[]] => {
+  const [uid = "0", gid = "0"] = user.split(":");
+  if (uid === "0" || process.getuid?.() !== 0) return ["sh", ["-c"]];
+  return ["setpriv", [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "sh", "-c"]];
+};
+
 /** Runs a command with the stage's environment over that of this process; npm prefers cached packages. */
 const ran = async (built: Built, rest: string): Promise<void> => {
   const env = { ...built.env, npm_config_prefer_offline: "true" };
-  await command("sh", ["-c", rest], { cwd: join(built.root, built.cwd), env });
+  const [program, args] = shellOf(built.user);
+  await command(program, [...args, rest], { cwd: join(built.root, built.cwd), env });
 };
 
 const after = async (built: Built, { word, rest }: Step, around: Around): Promise<Built> => {
@@ -74,7 +82,7 @@ const after = async (built: Built, { word, rest }: Step, around: Around): Promis
       return { ...built, cwd: rest };
     case "ENV": {
       const [, name = "", value = ""] = /^([^=]+)=(.*)$/.exec(rest) ?? [];
-      return { ...built, env: { ...built.env, [name]: value } };
+      return { ...built, env: { ...built.env, [name]: value.startsWith("/") ? join(built.root, value) : value } };
     }
     case "COPY":
       await copied(built, rest, around);

@@ -76,6 +76,26 @@ const lived = async (
   return code === 0 ? [] : [`${line.join(" ")} ended with ${code} when it was told to stop: ${begun.said()}`];
 };
 
+/** Reports modules of a function that its container compiles anew although the image has them compiled. */
+const compiled = async ({ root, env, cwd, user }: Built): Promise<readonly string[]> => {
+  const [uid = 0, gid = 0] = user.split(":").map(Number);
+  const child = spawn(process.execPath, ["-e", 'import("./dist/reconcile.mjs")'], {
+    cwd: join(root, cwd),
+    env: { ...env, NODE_DEBUG_NATIVE: "COMPILE_CACHE" },
+    stdio: ["ignore", "ignore", "pipe"],
+    ...(process.getuid?.() === 0 ? { uid, gid } : {}),
+  });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  await ended(child);
+  const found = [...said.matchAll(/V8 code cache for ESM file:\S*\/(\S+) was (accepted|not initialized|rejected)/g)];
+  const anew = found.filter(([, , how]) => how !== "accepted").map(([, module]) => module);
+  if (found.length < 3) return [`a container looks up ${found.length} compiled modules of reconcile`];
+  return anew.length === 0 ? [] : [`a container compiles ${anew.join(", ")} of reconcile anew`];
+};
+
 /** Reports packages that remain in the image, and a user without a numeric id. */
 const leftovers = async ({ root, user }: Built): Promise<readonly string[]> => {
   const app = await readdir(join(root, "app"));
@@ -86,8 +106,9 @@ const leftovers = async ({ root, user }: Built): Promise<readonly string[]> => {
 };
 
 const checked = async (cluster: Cluster, dir: string): Promise<readonly string[]> => {
-  const built = await build(await readFile(file, "utf8"), process.cwd(), dir);
+  // A step of another user than this process reads its files.
   await chmod(dir, 0o755);
+  const built = await build(await readFile(file, "utf8"), process.cwd(), dir);
   const { stdout } = await cluster.kubectl(["kustomize", "infra/kubernetes/overlays/lambda"]);
   await install(cluster, stdout);
   const { stdout: host } = await cluster.kubectl(["kustomize", "infra/kubernetes/overlays/host"]);
@@ -100,6 +121,7 @@ const checked = async (cluster: Cluster, dir: string): Promise<readonly string[]
   const fifo = { REKINDLE_FIFO_URL: "https://127.0.0.1:9/keys.fifo", REKINDLE_CLUSTER_RECORD: forward };
   return [
     ...(await leftovers(built)),
+    ...(await compiled(built)),
     ...(await lived(built, [...built.entrypoint, ...built.args], {
       KUBECONFIG: kubeconfig,
       HOME: dirname(kubeconfig),

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Transport } from "../../../shared/core/http.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { everyNth } from "../../support/cases.ts";
 import { install as installKubeflow } from "./kubeflow.ts";
 import { application, installed, make, onTerminal, type Ran } from "./terminal.ts";
 import { holders, pass, pictureOf } from "./upstreams.ts";
@@ -81,6 +82,8 @@ const deaths = [
   { when: "after", pause: 0 },
 ] as const;
 
+const upTo = (calls: number): readonly number[] => Array.from({ length: calls }, (_, at) => at + 1);
+
 for (const family of Object.keys(families)) {
   describe(`${family}: a death at any call of`, () => {
     for (const [way, open] of Object.entries(before)) {
@@ -92,7 +95,7 @@ for (const family of Object.keys(families)) {
         const wanted = end(whole);
         assert.equal(code, 0);
         assert.ok(calls > 20, `${calls} calls`);
-        for (let at = 1; at <= calls; at++) {
+        for (const at of everyNth(4, upTo(calls))) {
           for (const { when, pause } of deaths) {
             const world = reopen();
             const died = await run(world, way, { at, when });
@@ -124,7 +127,7 @@ for (const family of Object.keys(families)) {
     it("--apply: --undo restores everything, because the record is saved before each change", async () => {
       const reopen = await reopening(opened(family));
       const { calls } = await run(reopen(), "--apply");
-      for (let at = 1; at <= calls; at++) {
+      for (const at of everyNth(4, upTo(calls), 1)) {
         const world = reopen();
         const whole = pictureOf(world.simulator);
         await run(world, "--apply", { at, when: "after" });

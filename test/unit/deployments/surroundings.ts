@@ -32,6 +32,7 @@ export const withQueue = async (
   const fake = await openFake(reply);
   const bodies = (): readonly Record<string, unknown>[] =>
     fake.asked
+      .filter(({ action }) => action.startsWith("SendMessage"))
       .flatMap(({ input }) => (Array.isArray(input["Entries"]) ? input["Entries"].filter(isRecord) : [input]))
       .map((entry) => JSON.parse(String(entry["MessageBody"] ?? "{}")));
   try {

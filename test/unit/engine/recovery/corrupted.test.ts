@@ -11,6 +11,7 @@ import { readAny } from "../../../../shared/engine/checkpoint/record.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
 import { readCursor } from "../../../../shared/updates/deliver.ts";
 import { at, textAt } from "../../../proof/sweep/fields.ts";
+import { everyNth } from "../../../support/cases.ts";
 import { application, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "../../host/objects.ts";
 import { cutOff, type Spoil, spoilsOf } from "./spoils.ts";
 import { brokenRecord, type Making, neighbour, type Outcome, openWard, type Ward } from "./ward.ts";
@@ -80,7 +81,7 @@ describe("a record with one damaged field affects no other object, and its step 
       const spoils = spoilsOf(...ward.records);
       assert.ok(spoils.length > 50, `${spoils.length} spoils`);
       const wrong: string[] = [];
-      for (const spoil of spoils)
+      for (const spoil of everyNth(4, spoils))
         for (const strict of [true, false])
           wrong.push(
             ...(await wrongWith(ward, spoil, strict)).map(
@@ -108,7 +109,7 @@ describe("a record that was changed after its save", () => {
 
   test("is refused, whatever its change, and the refusal names the defect", async () => {
     const [ward] = await opened();
-    for (const { says, record } of spoilsOf(...ward.records)) {
+    for (const { says, record } of everyNth(4, spoilsOf(...ward.records), 1)) {
       const { endings, writes } = await ward.treat(record, { strict: true, edited: true });
       const [ending] = endings;
       assert.deepEqual([ending?.did, writes.filter((write) => !isTelling(write))], ["stopped", []], says);
@@ -120,7 +121,7 @@ describe("a record that was changed after its save", () => {
     const [ward, before] = await opened();
     // A record of another cluster is no evidence of the driver in this one.
     const here = spoilsOf(...ward.records).filter(({ path: [field] }) => field !== "cluster" && field !== "schema");
-    for (const { says, record } of here) {
+    for (const { says, record } of everyNth(4, here, 2)) {
       await ward.treat(record, { strict: false, edited: true });
       assert.deepEqual(stateOf(ward), before, says);
     }

@@ -15,6 +15,7 @@ import { tenantMutants } from "./tenants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
 import { volcanoMutants } from "./volcano.ts";
+import { windowMutants } from "./windows.ts";
 
 export const mutants: readonly Mutant[] = [
   ...engineMutants,
@@ -32,4 +33,5 @@ export const mutants: readonly Mutant[] = [
   ...dispatcherMutants,
   ...natsMutants,
   ...pageMutants,
+  ...windowMutants,
 ];

@@ -18,6 +18,7 @@ import {
   pauses,
   stale,
   troubles,
+  windowed,
 } from "./faults.ts";
 import { seriesOf } from "./interleavings.ts";
 import type { Scenario } from "./scenario.ts";
@@ -40,11 +41,11 @@ const fewBehindBy = [2, 16] as const;
 /** Faults of a thin scenario. */
 const thinly: ReadonlySet<string> = new Set([
   ...["crash-after", "host-crash-after", "409", "404-named", "timeout-applied", "pause-12s"],
-  ...["read-only-5m", "message-twice", "message-lost", "gap", "pair"],
+  ...["read-only-5m", "message-twice", "message-lost", "gap", "pair", "windowed"],
 ]);
 
 /** Faults of a sparse scenario: a death at each place, a conflict of each write, and lost messages. */
-const sparsely: ReadonlySet<string> = new Set(["crash-after", "409", "message-lost"]);
+const sparsely: ReadonlySet<string> = new Set(["crash-after", "409", "message-lost", "windowed"]);
 
 const chosenFor = { thin: thinly, sparse: sparsely } as const;
 
@@ -146,6 +147,13 @@ const atEvents = ({ baseline, name, breadth }: Making): readonly Case[] => {
   });
 };
 
+/** One case: a forwarder in windows for the whole run. */
+const inWindows = ({ baseline, name, without }: Making): readonly Case[] => {
+  const snapshot = latest(baseline.snapshots, ({ count }) => count.events < 1);
+  const one = { id: `${name}/windowed`, family: "windowed", call: undefined, snapshot, fault: windowed };
+  return without.includes(one.family) ? [] : [one];
+};
+
 const isSave = ({ call }: Case): boolean => call?.what.endsWith(" checkpoints") === true && call.write;
 
 /** A thin scenario's series: the first invocation waits at a save, the second at every fifth call (`also`: at each). */
@@ -192,7 +200,7 @@ export const isWhole = ({ breadth, drawn: some }: Scenario): boolean => breadth 
 export const batchesOf = (baseline: Baseline, scenario: Scenario, seed: number | undefined): readonly Sized[] => {
   const making = makingOf(baseline, scenario);
   const { breadth } = making;
-  const singles = [atCalls(making), atMessages(making), atEvents(making)].map(
+  const singles = [atCalls(making), atMessages(making), [...atEvents(making), ...inWindows(making)]].map(
     (batch): Sized => ({ kind: "singles", batch }),
   );
   const series = seriesOf(making).map((batch): Sized => ({ kind: "pairs", batch }));

@@ -47,6 +47,32 @@ export const deafDuring = (first: number, last: number, relistMs: number | undef
   };
 };
 
+/** A forwarder that is called once a minute, and the length of a window in which something has happened, ms. */
+const calledEveryMs = 60_000;
+const windowMs = 50_000;
+
+/**
+ * The forwarder runs in windows: each minute it looks, and only if something has happened since does it go on until the
+ * window's end. Events between windows reach it by a list at the next one.
+ */
+export const windowed = (): Fault => {
+  let begins = Number.NEGATIVE_INFINITY;
+  let missed = false;
+  return {
+    event: (_, { relist, now }) => {
+      const at = now();
+      if (at >= begins && at < begins + windowMs) return "told";
+      if (begins < at) {
+        begins = (Math.floor(at / calledEveryMs) + 1) * calledEveryMs;
+        relist(begins - at);
+      }
+      missed = true;
+      return "broken";
+    },
+    fired: () => missed,
+  };
+};
+
 export type Named = {
   readonly name: string;
   readonly applies: (call: Call) => boolean;

@@ -52,7 +52,7 @@ describe("a slice of the sweep", () => {
 
   test("every fault of the catalogue is in it, and every kind of object", () => {
     const catalogue = [...deaths, ...troubles, ...deafness, ...outages, ...fates, ...pauses].map(({ name }) => name);
-    const others = ["stale", "gap", "deaf", "pair", "late"];
+    const others = ["stale", "gap", "deaf", "pair", "late", "windowed"];
     assert.deepEqual(
       [...catalogue, ...others].filter((name) => !faults.has(name)),
       [],

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { circlesIn } from "./circles.ts";
 import { ownWords } from "./run.ts";
-import { literalsOf } from "./sources.ts";
+import { literalsOf, read, sourcesUnder } from "./sources.ts";
 import { allWords } from "./words.ts";
 
 /** Phrases that confuse readers, and the words to use in their place. */
@@ -44,6 +44,18 @@ describe("words that people read", () => {
         [],
       );
     });
+});
+
+describe("a file", () => {
+  test("refers to no section of a document outside of the repository", () => {
+    const section = /\u00a7/;
+    const files = sourcesUnder("shared", "functions", "infra", "test");
+    assert.ok(files.length > 1_000, `${files.length} files`);
+    assert.deepEqual(
+      files.filter((file) => section.test(read(file))),
+      [],
+    );
+  });
 });
 
 describe("the map of the house", () => {

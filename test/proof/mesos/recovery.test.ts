@@ -1,4 +1,4 @@
-/** Steps verified by the cases of Mesos' tests of agent recovery: the table is in README.md. See recovery.md §1.7. */
+/** Steps verified by the cases of Mesos' tests of agent recovery: the table is in README.md. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { numberAt, textAt } from "../sweep/fields.ts";

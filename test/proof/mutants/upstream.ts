@@ -1,5 +1,5 @@
 /**
- * Mutants that repeat bugs of the Spark operator and of Spark, by their numbers in the catalogue (recovery.md §4): the
+ * Mutants that repeat bugs of the Spark operator and of Spark: the
  * sweep must fail on each, or the tests named, where the sweep has no such application.
  */
 import type { Mutant } from "./mutants.ts";

@@ -1,5 +1,5 @@
 /**
- * Mutants that repeat bugs of Volcano's controller, by their numbers in the catalogue (recovery.md §4): the sweep of
+ * Mutants that repeat bugs of Volcano's controller: the sweep of
  * the Volcano family, or the tests named, must fail on each.
  */
 import type { Mutant } from "./mutants.ts";

@@ -1,6 +1,6 @@
 /**
- * The behaviour that Mesos' tests of its status update managers verify, each under the name of that test; see
- * recovery.md §1.8.
+ * The behaviour that Mesos' tests of its status update managers verify, each under the name of that test; the
+ * table is in test/proof/mesos/README.md.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

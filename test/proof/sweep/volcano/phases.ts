@@ -1,4 +1,4 @@
-/** The allowed changes of a job's phase, copied from the specification (volcano.md §1.5), not from the judged code. */
+/** The allowed changes of a job's phase, copied from Volcano's documented state machine, not from the judged code. */
 
 type Nexts = Readonly<Record<string, readonly string[]>>;
 
@@ -8,7 +8,7 @@ const nexts: Nexts = {
   "": ["Pending"],
   Pending: ["Running", "Restarting", ...endings],
   Running: ["Pending", "Restarting", "Completed", "Failed", ...endings],
-  // Endings take effect while a job restarts: the difference F of §3.5.
+  // Endings take effect while a job restarts: an intended difference from Volcano.
   Restarting: ["Pending", "Failed", ...endings],
   Aborting: ["Aborted", "Restarting"],
   Aborted: ["Restarting"],

@@ -1,5 +1,5 @@
 /**
- * Scenarios in which upstream's controller fails its users (spec §3.5, A to I), and drains (J). Each runs on real pods
+ * Scenarios in which upstream's controller fails its users (A to I), and drains (J). Each runs on real pods
  * under a host that is killed at random: a Job, an action on it, and the state that the API must show at the end.
  */
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,6 @@
 /**
  * Records that are damaged in every field, of every kind: a step neither fails nor hangs, names the defect where it
- * shows, and touches no other object. F75, F80.
+ * shows, and touches no other object.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

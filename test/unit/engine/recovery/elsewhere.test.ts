@@ -1,7 +1,6 @@
 /**
- * A record of another cluster, which is to Rekindle what a reboot is to a Mesos agent: F77–F79. Proves 1.7 rows 24–27
- * (reboot, a UID of another object, mismatch, and a death right after that decision), 40 (settings that grow) and 42
- * (refused otherwise).
+ * A record of another cluster, which is to Rekindle what a reboot is to a Mesos agent: the UID of another object, a
+ * death right after that decision, settings that only grow, and others, which are refused.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

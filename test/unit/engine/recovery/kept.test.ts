@@ -1,6 +1,6 @@
 /**
- * The contents of a record: runs until their retention ends, fields of later versions, and a bounded size. F76, F81.
- * Proves 1.7 rows 1–3 (round trips), 17 (completed runs are removed in time), 44 and 45 (version N−1 and back).
+ * The contents of a record: runs until their retention ends, fields of later versions, and a bounded size; also after
+ * an upgrade and a rollback.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

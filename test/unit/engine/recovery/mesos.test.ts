@@ -1,6 +1,6 @@
 /**
- * A real host on the simulated cluster, and `rekindle recover` beside it: spec/recovery.md 1.7 rows 4, 18, 19, 23,
- * 24–29, 32, 39, 41. Each test names its row.
+ * A real host on the simulated cluster, and `rekindle recover` beside it, in the cases of Mesos' tests of agent
+ * recovery; the table is in test/proof/mesos/README.md.
  */
 
 import assert from "node:assert/strict";
@@ -49,7 +49,7 @@ const completes = (stand: Stand, of = "app"): Promise<void> =>
 
 const long = { scripts: { app: [{ jobMs: 120_000 }, { jobMs: 5_000 }], other: [{ jobMs: 10_000 }] } };
 
-describe("row 28: a record whose run id is damaged", () => {
+describe("a record whose run id is damaged", () => {
   const spoils = [
     { what: "the state", spec: { memory: { state: { phase: "NONSENSE" } } } },
     { what: "the attempt", spec: { memory: { attempt: "two" } } },
@@ -136,7 +136,7 @@ describe("rows 24 to 27: a record of another cluster", () => {
   const elsewhere = { cluster: "another-cluster", uid: "another-uid" };
 
   it(
-    "row 24: makes a run in progress the next attempt, with one driver, and spends no retry",
+    "makes a run in progress the next attempt, with one driver, and spends no retry",
     onStand(async (stand) => {
       const before = await underWay(stand);
       await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
@@ -153,7 +153,7 @@ describe("rows 24 to 27: a record of another cluster", () => {
   );
 
   it(
-    "row 24: leaves a completed run completed",
+    "leaves a completed run completed",
     onStand(
       async (stand) => {
         await underWay(stand);
@@ -172,7 +172,7 @@ describe("rows 24 to 27: a record of another cluster", () => {
   );
 
   it(
-    "row 25: neither adopts nor ends a pod of another owner",
+    "neither adopts nor ends a pod of another owner",
     onStand(async (stand) => {
       await underWay(stand);
       const stranger: Obj = {
@@ -226,7 +226,7 @@ describe("a record of a later schema in the same cluster", () => {
 
 describe("rows 4, 32, 39 and 41: an application with a record alone, or with none", () => {
   it(
-    "row 32: that loses its record while it runs is rebuilt, and nothing is created twice",
+    "that loses its record while it runs is rebuilt, and nothing is created twice",
     onStand(async (stand) => {
       const driver = await underWay(stand);
       await stand.remove("Checkpoint", name);
@@ -238,7 +238,7 @@ describe("rows 4, 32, 39 and 41: an application with a record alone, or with non
   );
 
   it(
-    "row 41: whose status was set back gets the right status again",
+    "whose status was set back gets the right status again",
     onStand(async (stand) => {
       const driver = await underWay(stand);
       const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/app/status";

@@ -1,6 +1,6 @@
 /**
- * Recovery by order: reconnect within a window, or cleanup. Proves 1.7 rows 18 and 19 (cleanup, and a death between any
- * two deletions), 23 (each object is deleted by its UID) and 29 (half of the objects are deleted already).
+ * Recovery by order: reconnect within a window, or cleanup: with a death between any two deletions, each object
+ * deleted by its UID, and half of the objects deleted already.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,6 +1,6 @@
 /**
- * Hosts that are stopped and started, of older and newer versions: spec/recovery.md 1.7 rows 20, 21, 30, 31, 39, 40,
- * 44, 45. Each test names its row.
+ * Hosts that are stopped and started, of older and newer versions, in the cases of Mesos' tests of agent recovery; the
+ * table is in test/proof/mesos/README.md.
  */
 
 import assert from "node:assert/strict";
@@ -37,7 +37,7 @@ const long = { scripts: { app: [{ jobMs: 300_000 }] } };
 
 describe("rows 20 and 21: an application without a record", () => {
   it(
-    "row 20: has lost its run if its driver is gone, too, but only after the recovery window",
+    "has lost its run if its driver is gone, too, but only after the recovery window",
     onStand(async (stand) => {
       const { host } = await underWay(stand);
       await host.drain(1_000);
@@ -52,7 +52,7 @@ describe("rows 20 and 21: an application without a record", () => {
   );
 
   it(
-    "row 21: gets no record while it is paused",
+    "gets no record while it is paused",
     onStand(async (stand) => {
       await stand.host();
       await stand.create(application("app", { annotations: { "rekindle.dev/paused": "true" } }));
@@ -64,7 +64,7 @@ describe("rows 20 and 21: an application without a record", () => {
 
 describe("rows 30 and 31: a host that is stopped", () => {
   it(
-    "row 30: is followed by a host that writes nothing, and the run continues",
+    "is followed by a host that writes nothing, and the run continues",
     onStand(async (stand) => {
       const { host, driver } = await underWay(stand);
       await stand.pass(0.02);
@@ -78,7 +78,7 @@ describe("rows 30 and 31: a host that is stopped", () => {
   );
 
   it(
-    "row 31: leaves no finalizer and no lease, and its successor cleans up after a deletion in the meantime",
+    "leaves no finalizer and no lease, and its successor cleans up after a deletion in the meantime",
     onStand(async (stand) => {
       const { host } = await underWay(stand);
       await host.drain(1_000);
@@ -97,7 +97,7 @@ describe("rows 30 and 31: a host that is stopped", () => {
   );
 });
 
-describe("row 39: a death between save and effect", () => {
+describe("a death between save and effect", () => {
   it(
     "makes the next host do what was saved, once",
     onStand(async (stand) => {
@@ -122,7 +122,7 @@ describe("row 39: a death between save and effect", () => {
 
 describe("rows 40, 44 and 45: a record of another version or other settings", () => {
   it(
-    "row 40: of a shorter fence leaves its run alone, and takes the new fence with the next write",
+    "of a shorter fence leaves its run alone, and takes the new fence with the next write",
     onStand(async (stand) => {
       const { host, driver } = await underWay(stand);
       await host.drain(1_000);
@@ -137,13 +137,13 @@ describe("rows 40, 44 and 45: a record of another version or other settings", ()
 
   const others = [
     {
-      what: "row 44: of the version before: no seal, no settings, no runs",
+      what: "of the version before: no seal, no settings, no runs",
       annotations: unsealed,
       spec: { made: null, runs: null, pruneAt: null, memory: { history: null, executors: null } },
       kept: undefined,
     },
     {
-      what: "row 45: of the version after: with fields that this version does not know",
+      what: "of the version after: with fields that this version does not know",
       annotations: unsealed,
       spec: { invented: { a: [1] }, made: { shards: 3 }, memory: { invented: "x" } },
       kept: { a: [1] },

@@ -1,6 +1,6 @@
 /**
- * Records in every state, in strict mode and not: F74–F80. Proves 1.7 rows 28 (a missing run id) and 42 (a newer schema
- * wins), and 1.8's corrupted, empty and missing files.
+ * Records in every state, in strict mode and not: without a run id, of a newer schema, corrupted, empty and missing, as
+ * in Mesos' tests of agent recovery.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

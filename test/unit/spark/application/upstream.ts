@@ -1,6 +1,6 @@
 /**
  * The next action of kubeflow's operator on an application: its reconcile functions as rules over status and pods,
- * written from the specification (spec/spark-operator.md §1.3, §1.6, §1.7), with no code in common with Rekindle's.
+ * written from its documented behaviour, with no code in common with Rekindle's.
  */
 import * as z from "zod";
 import type { Stored } from "../../../../shared/core/object.ts";

@@ -1,6 +1,6 @@
-/** Confs, templates and fields that a user must not override: B09, B10, B14, B15, B26 of the catalogue. */
+/** Confs, templates and fields that a user must not override, and very large ones. */
 import { placeholder } from "./amounts.ts";
-import { inDriver, properties, type Row, refuses, runs, warns } from "./row.ts";
+import { enlarged, inDriver, properties, type Row, refuses, runs, warns } from "./row.ts";
 
 const denied = [
   ...["driver", "executor"].map((role) => `spark.kubernetes.authenticate.${role}.serviceAccountName`),
@@ -18,55 +18,55 @@ const escaped = (text: string): string => text.replaceAll(/[.]/g, "\\.");
 const denials: readonly Row[] = [
   ...denied.map((key) =>
     refuses(
-      `B14 conf ${key}`,
+      `conf ${key}`,
       { sparkConf: { [key]: "x" } },
       new RegExp(`^sparkConf key "${escaped(key)}" is not allowed: `),
     ),
   ),
   refuses(
-    "B14 another namespace",
+    "another namespace",
     { sparkConf: { "spark.kubernetes.namespace": "kube-system" } },
     /^sparkConf key "spark\.kubernetes\.namespace" is not allowed: it must be team, the application's own$/,
   ),
-  runs("B14 its own namespace", { sparkConf: { "spark.kubernetes.namespace": "team" } }, () => true),
+  runs("its own namespace", { sparkConf: { "spark.kubernetes.namespace": "team" } }, () => true),
 ];
 
 const conf = (key: string, value: string) => ({ sparkConf: { [key]: value } });
 
 const clients: readonly Row[] = [
   warns(
-    "B14 a bind address",
+    "a bind address",
     conf("spark.driver.bindAddress", "0.0.0.0"),
     /spark\.driver\.bindAddress is not supported in Kubernetes mode/,
   ),
   warns(
-    "B14 a label that Spark keeps for itself",
+    "a label that Spark keeps for itself",
     { driver: { labels: { "spark-role": "x" } } },
     /Label with key spark-role is not allowed as it is reserved/,
   ),
   warns(
-    "B14 memory by conf",
+    "memory by conf",
     { driver: {}, ...conf("spark.driver.memory", "lots") },
     /spark\.driver\.memory: "lots" is not a size/,
   ),
   warns(
-    "B14 executors by conf",
+    "executors by conf",
     { executor: {}, ...conf("spark.executor.instances", "zero") },
     /spark\.executor\.instances: "zero" is not a positive number/,
   ),
   warns(
-    "B14 no executors by conf",
+    "no executors by conf",
     { executor: {}, ...conf("spark.executor.instances", "0") },
     /spark\.executor\.instances: "0" is not a positive number/,
   ),
-  warns("B14 a port by name", conf("spark.ui.port", "http"), /spark\.ui\.port: "http" is not a port/),
+  warns("a port by name", conf("spark.ui.port", "http"), /spark\.ui\.port: "http" is not a port/),
   warns(
-    "B14 half of a Kerberos login",
+    "half of a Kerberos login",
     conf("spark.kerberos.principal", "me"),
     /spark\.kerberos\.keytab and spark\.kerberos\.principal go together/,
   ),
   warns(
-    "B14 a keytab of this machine",
+    "a keytab of this machine",
     {
       ...conf("spark.kerberos.principal", "me"),
       sparkConf: { "spark.kerberos.principal": "me", "spark.kerberos.keytab": "/etc/passwd" },
@@ -74,55 +74,55 @@ const clients: readonly Row[] = [
     /spark\.kerberos\.keytab: \/etc\/passwd does not exist on the submitting machine/,
   ),
   warns(
-    "B14 a file of this machine",
+    "a file of this machine",
     { deps: { files: ["/etc/shadow"] } },
     /\/etc\/shadow is a file of the submitting machine/,
   ),
   warns(
-    "B14 a program of this machine",
+    "a program of this machine",
     { type: "Python", mainApplicationFile: "/tmp/a.py" },
     /\/tmp\/a\.py is a file of the submitting machine/,
   ),
   warns(
-    "B14 an invalid key of a secret",
+    "an invalid key of a secret",
     { driver: { envSecretKeyRefs: { K: { name: "a:b", key: "c" } } } },
     /spark\.kubernetes\.driver\.secretKeyRef\.K must be in the form name:key/,
   ),
   warns(
-    "B14 a volume of no type",
+    "a volume of no type",
     { sparkConf: { "spark.kubernetes.driver.volumes.floppy.a.mount.path": "/a" } },
     /floppy/,
   ),
   warns(
-    "B14 a step of its own",
+    "a step of its own",
     conf("spark.kubernetes.driver.pod.featureSteps", "org.example.Step"),
     /names the class org\.example\.Step, and no JVM runs here/,
   ),
   warns(
-    "B14 a Connect server as an application",
+    "a Connect server as an application",
     { mainClass: "org.apache.spark.sql.connect.service.SparkConnectServer", mainApplicationFile: "spark-internal" },
     /^(its submission will fail: )?Cluster deploy mode is not applicable to Spark Connect server: create a SparkConnect instead$/,
   ),
-  warns("B14 a shell", { mainApplicationFile: "spark-shell" }, /not applicable to Spark shells: run a program instead/),
-  warns("B14 no class to run", { mainClass: undefined }, /does not say which class to run: set spec\.mainClass/),
-  warns("B14 client mode", { mode: "client" }, /spec\.mode: client mode would run the driver inside the operator/),
+  warns("a shell", { mainApplicationFile: "spark-shell" }, /not applicable to Spark shells: run a program instead/),
+  warns("no class to run", { mainClass: undefined }, /does not say which class to run: set spec\.mainClass/),
+  warns("client mode", { mode: "client" }, /spec\.mode: client mode would run the driver inside the operator/),
 ];
 
 const harmless: readonly Row[] = [
   ...["a\nspark.master=evil", 'quo"te', "back\\slash", "a=b:c#d!e", placeholder, "$(id)"].map((value) =>
     runs(
-      `B14 a conf's value ${JSON.stringify(value)} stays a value`,
+      `a conf's value ${JSON.stringify(value)} stays a value`,
       conf("spark.my.value", value),
       (made) => !/^spark\.master=evil/m.test(properties(made)) && properties(made).includes("spark.my.value="),
     ),
   ),
   runs(
-    "B09 names that every object has, as confs",
+    "names that every object has, as confs",
     { sparkConf: JSON.parse('{"__proto__":"x","constructor":"y","toString":"z"}') },
     (made) => !/constructor|toString/.test(properties(made)),
   ),
   runs(
-    "B09 names that every object has, as env",
+    "names that every object has, as env",
     {
       driver: {
         env: [
@@ -134,12 +134,12 @@ const harmless: readonly Row[] = [
     (made) => /__proto__.*hasOwnProperty/.test(inDriver(made, "spec", "containers")),
   ),
   runs(
-    "B09 names that every object has, as labels",
+    "names that every object has, as labels",
     { driver: { labels: JSON.parse('{"constructor":"a","toString":"b"}') } },
     (made) => /"constructor":"a"/.test(inDriver(made, "metadata", "labels")),
   ),
   runs(
-    "B10 an env twice",
+    "an env twice",
     {
       driver: {
         env: [
@@ -151,27 +151,30 @@ const harmless: readonly Row[] = [
     () => true,
   ),
   runs(
-    "B26 a config map whose name is no volume's",
+    "a config map whose name is no volume's",
     { driver: { configMaps: [{ name: "a.b", path: "/a" }] } },
     (made) => !/"name":"a\.b-vol"/.test(inDriver(made, "spec", "volumes")),
   ),
   runs(
-    "B26 a config map whose name is longer than a volume's",
+    "a config map whose name is longer than a volume's",
     { driver: { configMaps: [{ name: "c".repeat(100), path: "/a" }] } },
     (made) => !/"name":"c[-\w]{63,}","configMap"/.test(inDriver(made, "spec", "volumes")),
   ),
+];
+
+const large: readonly Row[] = [
   runs(
-    "B08 10,000 variables",
+    "10,000 variables",
     { driver: { env: Array.from({ length: 10_000 }, (_, i) => ({ name: `V${i}`, value: "x" })) } },
     (made) => inDriver(made, "spec", "containers").includes("V9999"),
   ),
   runs(
-    "B08 an argument as long as Linux takes",
+    "an argument as long as Linux takes",
     { arguments: ["x".repeat(131_072)] },
     (made) => inDriver(made, "spec", "containers").length > 131_072,
   ),
   refuses(
-    "B08 an argument of a megabyte",
+    "an argument of a megabyte",
     { arguments: ["x".repeat(1_000_000)] },
     /^spec\.arguments\[0\] is 1000000 characters long: shorten it to 131072/,
   ),
@@ -181,20 +184,20 @@ const template = (value: unknown) => ({ driver: { template: value } });
 const container = { name: "spark-kubernetes-driver" };
 
 const templates: readonly Row[] = [
-  refuses("B15 a template that is a text", template("pod"), /^spec\.driver\.template must be an object, not a string$/),
-  refuses("B15 a template that is a list", template([]), /^spec\.driver\.template must be an object, not an array$/),
+  refuses("a template that is a text", template("pod"), /^spec\.driver\.template must be an object, not a string$/),
+  refuses("a template that is a list", template([]), /^spec\.driver\.template must be an object, not an array$/),
   refuses(
-    "B15 a template of Spark 2",
+    "a template of Spark 2",
     { ...template({}), sparkVersion: "2.4.8" },
     /^spec\.sparkVersion 2\.4\.8 knows no pod templates: it must be 3\.0\.0 or newer$/,
   ),
   runs(
-    "B15 a restart policy that would run the driver twice",
+    "a restart policy that would run the driver twice",
     template({ spec: { restartPolicy: "Always", containers: [container] } }),
     (made) => inDriver(made, "spec", "restartPolicy") === '"Never"',
   ),
   runs(
-    "B15 labels of ours",
+    "labels of ours",
     template({
       metadata: { labels: { "rekindle.dev/app-uid": "another", "rekindle.dev/attempt": "99" } },
       spec: { containers: [container] },
@@ -204,7 +207,7 @@ const templates: readonly Row[] = [
       /"rekindle\.dev\/attempt":"1"/.test(inDriver(made, "metadata", "labels")),
   ),
   runs(
-    "B15 an owner of its own",
+    "an owner of its own",
     template({
       metadata: { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "x", uid: "x" }] },
       spec: { containers: [container] },
@@ -212,13 +215,13 @@ const templates: readonly Row[] = [
     (made) => /"uid":"app-1"/.test(inDriver(made, "metadata", "ownerReferences")),
   ),
   runs(
-    "B15 a name and a namespace of its own",
+    "a name and a namespace of its own",
     template({ metadata: { name: "mine", namespace: "kube-system" }, spec: { containers: [container] } }),
     (made) =>
       inDriver(made, "metadata", "namespace") === '"team"' && inDriver(made, "metadata", "name") === '"app-driver"',
   ),
   refuses(
-    "B15 node selectors at two levels",
+    "node selectors at two levels",
     { nodeSelector: { a: "b" }, executor: { nodeSelector: { c: "d" } } },
     /^node selector cannot be defined at both SparkApplication and Driver\/Executor: keep spec\.nodeSelector/,
   ),
@@ -229,20 +232,27 @@ const entry = { servicePort: 80, servicePortName: "http", ingressURLFormat: "a" 
 
 const ingresses: readonly Row[] = [
   refuses(
-    "B10 a port of ingresses twice",
+    "a port of ingresses twice",
     ingress(entry, { ...entry, ingressURLFormat: "b" }),
     /^spec\.driverIngressOptions: each servicePort may stand once$/,
   ),
   refuses(
-    "B10 a format of ingresses twice",
+    "a format of ingresses twice",
     ingress(entry, { ...entry, servicePort: 81 }),
     /^spec\.driverIngressOptions: each ingressURLFormat may stand once$/,
   ),
   refuses(
-    "B10 an ingress without a format",
+    "an ingress without a format",
     ingress({ ...entry, ingressURLFormat: "" }),
     /^spec\.driverIngressOptions: every entry needs an ingressURLFormat$/,
   ),
 ];
 
-export const confs: readonly Row[] = [...denials, ...clients, ...harmless, ...templates, ...ingresses];
+export const confs: readonly Row[] = [
+  ...denials,
+  ...clients,
+  ...harmless,
+  ...large.map(enlarged),
+  ...templates,
+  ...ingresses,
+];

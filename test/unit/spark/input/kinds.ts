@@ -1,4 +1,4 @@
-/** Bad ScheduledSparkApplications and SparkConnects: B01, B05, B06, B13, B19, B27 of the catalogue. */
+/** Bad ScheduledSparkApplications and SparkConnects. */
 import { good } from "../admission/reviews.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -40,18 +40,14 @@ const crons: readonly (readonly [string, string])[] = [
 ];
 
 const schedules: readonly KindRow[] = [
-  ...crons.map(([what, text]) => schedule(`B19 a schedule of ${what}`, { schedule: text }, /^spec\.schedule/)),
-  schedule("B19 no schedule", { schedule: undefined }, /^spec\.schedule is missing: add it \(a string\)$/),
-  schedule("B19 a schedule by number", { schedule: 5 }, /^spec\.schedule must be a string, not a number/),
-  schedule("B19 a time zone by path", { timeZone: "../../etc/passwd" }, /[Tt]ime ?[Zz]one/),
-  schedule("B19 a time zone of nowhere", { timeZone: "Mars/Olympus" }, /[Tt]ime ?[Zz]one/),
-  schedule("B19 a policy of its own", { concurrencyPolicy: "Queue" }, /^spec\.concurrencyPolicy must be /),
-  schedule(
-    "B19 a limit as text",
-    { successfulRunHistoryLimit: "3" },
-    /^spec\.successfulRunHistoryLimit must be a number/,
-  ),
-  schedule("B06 a name too long for its runs'", {}, /^metadata\.name is 60 characters long/, "a".repeat(60)),
+  ...crons.map(([what, text]) => schedule(`a schedule of ${what}`, { schedule: text }, /^spec\.schedule/)),
+  schedule("no schedule", { schedule: undefined }, /^spec\.schedule is missing: add it \(a string\)$/),
+  schedule("a schedule by number", { schedule: 5 }, /^spec\.schedule must be a string, not a number/),
+  schedule("a time zone by path", { timeZone: "../../etc/passwd" }, /[Tt]ime ?[Zz]one/),
+  schedule("a time zone of nowhere", { timeZone: "Mars/Olympus" }, /[Tt]ime ?[Zz]one/),
+  schedule("a policy of its own", { concurrencyPolicy: "Queue" }, /^spec\.concurrencyPolicy must be /),
+  schedule("a limit as text", { successfulRunHistoryLimit: "3" }, /^spec\.successfulRunHistoryLimit must be a number/),
+  schedule("a name too long for its runs'", {}, /^metadata\.name is 60 characters long/, "a".repeat(60)),
 ];
 
 export const goodConnect: Fields = { sparkVersion: "4.1.1", image: "spark:4.1.1", server: {}, executor: {} };
@@ -68,39 +64,35 @@ const whole = (name: string, spec: unknown, says: RegExp): KindRow => ({
 const deep: unknown = JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`);
 
 const connects: readonly KindRow[] = [
-  whole("B01 no spec of a SparkConnect", undefined, /^spec is missing/),
-  whole("B01 a list for a SparkConnect", [], /^spec must be an object, not an array$/),
-  connect("B01 no server", { server: undefined }, /^spec\.server is missing/),
-  connect("B01 no executor", { executor: undefined }, /^spec\.executor is missing/),
-  connect("B01 no version", { sparkVersion: "" }, /^spec\.sparkVersion is empty/),
-  connect("B27 a version without quotes", { sparkVersion: 4.1 }, /^spec\.sparkVersion must be a string, not a number/),
-  connect("B05 a server's size", { server: { memory: "1Gi" } }, /^spec\.server\.memory: "1Gi" is not a size/),
-  connect("B05 executors' size", { executor: { memory: "1.5g" } }, /^spec\.executor\.memory: "1\.5g" is not a size/),
+  whole("no spec of a SparkConnect", undefined, /^spec is missing/),
+  whole("a list for a SparkConnect", [], /^spec must be an object, not an array$/),
+  connect("no server", { server: undefined }, /^spec\.server is missing/),
+  connect("no executor", { executor: undefined }, /^spec\.executor is missing/),
+  connect("no version", { sparkVersion: "" }, /^spec\.sparkVersion is empty/),
+  connect("a version without quotes", { sparkVersion: 4.1 }, /^spec\.sparkVersion must be a string, not a number/),
+  connect("a server's size", { server: { memory: "1Gi" } }, /^spec\.server\.memory: "1Gi" is not a size/),
+  connect("executors' size", { executor: { memory: "1.5g" } }, /^spec\.executor\.memory: "1\.5g" is not a size/),
   connect(
-    "B03 fewer executors than none",
+    "fewer executors than none",
     { executor: { instances: -1 } },
     /^spec\.executor\.instances must be at least 0$/,
   ),
-  connect("B20 no image", { image: undefined }, /^image is not specified: set spec\.image/),
-  connect("B14 a master", { sparkConf: { "spark.master": "x" } }, /^sparkConf key "spark\.master" is not allowed/),
+  connect("no image", { image: undefined }, /^image is not specified: set spec\.image/),
+  connect("a master", { sparkConf: { "spark.master": "x" } }, /^sparkConf key "spark\.master" is not allowed/),
   connect(
-    "B14 another namespace",
+    "another namespace",
     { sparkConf: { "spark.kubernetes.namespace": "x" } },
     /^sparkConf key "spark\.kubernetes\.namespace"/,
   ),
   connect(
-    "B04 bounds",
+    "bounds",
     { dynamicAllocation: { enabled: true, minExecutors: 3, maxExecutors: 2 } },
     /minExecutors \(3\) is greater/,
   ),
-  connect(
-    "B15 a template of Spark 2",
-    { sparkVersion: "2.4.8", server: { template: {} } },
-    /^spec\.sparkVersion 2\.4\.8/,
-  ),
-  connect("B08 5,000 objects within each other", { server: { template: deep } }, /^spec holds more than 50,000 values/),
-  connect("B06 dots", {}, /^metadata\.name "a\.b" must start/, "a.b"),
-  connect("B06 57 characters", {}, /^metadata\.name is 57 characters long/, "a".repeat(57)),
+  connect("a template of Spark 2", { sparkVersion: "2.4.8", server: { template: {} } }, /^spec\.sparkVersion 2\.4\.8/),
+  connect("5,000 objects within each other", { server: { template: deep } }, /^spec holds more than 50,000 values/),
+  connect("dots", {}, /^metadata\.name "a\.b" must start/, "a.b"),
+  connect("57 characters", {}, /^metadata\.name is 57 characters long/, "a".repeat(57)),
 ];
 
 export const kindRows: readonly KindRow[] = [...schedules, ...connects];

@@ -8,11 +8,13 @@ type Fields = Readonly<Record<string, unknown>>;
 export type Made = { readonly driver: Obj; readonly before: readonly Obj[] };
 
 export type Row = {
-  /** The family of the catalogue, and the input. */
+  /** The input. */
   readonly name: string;
   readonly spec: unknown;
   readonly metadata?: Fields;
   readonly status?: unknown;
+  /** True: too large for a test that has all inputs in one cluster. */
+  readonly isLarge?: true;
 } & (
   | {
       /** The message, field by field, of admission and in the status. */
@@ -45,6 +47,8 @@ export const runs = (name: string, changes: Fields, holds: (made: Made) => boole
   ...{ name, runs: holds },
   spec: changed(changes),
 });
+
+export const enlarged = (row: Row): Row => ({ ...row, isLarge: true });
 
 const at = (value: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>(

@@ -33,7 +33,7 @@ describe("a policy with a timeout", () => {
     assert.equal(loop.status()["version"], 1);
   });
 
-  test("for PodPending restarts a pod that is Pending too long, and no running pod (spec §3.5 D)", () => {
+  test("for PodPending restarts a pod that is Pending too long, and no running pod", () => {
     const policies = [{ event: "PodPending", action: "RestartPod", timeout: "2m" }];
     const loop = new Loop({ minAvailable: 1, tasks: [task("w", 2)], policies }).run();
     loop.admit();
@@ -48,7 +48,7 @@ describe("a policy with a timeout", () => {
 });
 
 describe("a policy event that upstream's controller misses", () => {
-  test("a task's completion between two steps still completes the job (spec §3.5 A)", () => {
+  test("a task's completion between two steps still completes the job", () => {
     const policies = [{ event: "TaskCompleted", action: "CompleteJob" }];
     const loop = new Loop({ minAvailable: 1, tasks: [task("m", 1, { policies }), task("w", 2)] }).running();
     loop.pods("Succeeded", ["j-m-0"]);
@@ -57,7 +57,7 @@ describe("a policy event that upstream's controller misses", () => {
     assert.deepEqual([loop.names("pods"), loop.status()["succeeded"]], [["j-m-0"], 1]);
   });
 
-  test("a pod's failure between two steps still restarts the job (spec §3.5 B)", () => {
+  test("a pod's failure between two steps still restarts the job", () => {
     const policies = [{ event: "PodFailed", action: "RestartJob" }];
     const loop = new Loop({ tasks: [task("w", 2)], policies }).running();
     loop.fail("j-w-0", 1);
@@ -67,7 +67,7 @@ describe("a policy event that upstream's controller misses", () => {
     assert.notEqual(phaseOf(loop), "Failed");
   });
 
-  test("a pod's eviction between two steps still restarts the job (spec §3.5 C)", () => {
+  test("a pod's eviction between two steps still restarts the job", () => {
     const loop = new Loop({
       tasks: [task("w", 2)],
       policies: [{ event: "PodEvicted", action: "RestartJob" }],
@@ -77,7 +77,7 @@ describe("a policy event that upstream's controller misses", () => {
     assert.equal(loop.status()["retryCount"], 1);
   });
 
-  test("a PodGroup that is Unknown again restarts the job again (spec §3.5 E)", () => {
+  test("a PodGroup that is Unknown again restarts the job again", () => {
     const loop = new Loop({
       maxRetry: 5,
       tasks: [task("w", 1)],
@@ -94,7 +94,7 @@ describe("a policy event that upstream's controller misses", () => {
     assert.deepEqual([loop.status()["retryCount"], loop.status()["version"]], [2, 2]);
   });
 
-  test("the exit code of any container counts (spec §3.5 G)", () => {
+  test("the exit code of any container counts", () => {
     const loop = new Loop({ tasks: [task("w", 2)], policies: [{ exitCode: 42, action: "TerminateJob" }] }).running();
     loop.fail("j-w-0", 0, 42);
     loop.run();

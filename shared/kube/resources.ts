@@ -27,7 +27,8 @@ const coreFeatures = ["ssh", "pod-http", "gang", "logs"] as const;
 
 export type CoreFeature = (typeof coreFeatures)[number];
 
-export const features = [...coreFeatures, "actions"] as const;
+/** Features that need rights of other kinds. */
+export const features = [...coreFeatures, "actions", "kube-sign-in"] as const;
 
 export type Feature = (typeof features)[number];
 

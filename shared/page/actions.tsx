@@ -116,14 +116,17 @@ const begin = (one: Asked): void => {
   else void send(one);
 };
 
-const has = (ability: "act" | "trigger"): boolean => health.value?.may?.includes(ability) === true;
+const has = (ability: "act" | "trigger", place: string): boolean =>
+  health.value?.may.some(
+    (one) => one.ability === ability && (one.namespaces.length === 0 || one.namespaces.includes(place)),
+  ) === true;
 
-/** True for a viewer that may change objects. */
-export const mayAct = (): boolean => has("act");
+/** True for a viewer that may change objects without a namespace. */
+export const mayAct = (): boolean => has("act", "");
 
-/** The actions of a state that this viewer may do. */
-const allowed = (actions: readonly Action[]): readonly Action[] =>
-  actions.filter((action) => has(action === "reconcile" ? "trigger" : "act"));
+/** The actions of a state that this viewer may do there. */
+const allowed = (actions: readonly Action[], place: string): readonly Action[] =>
+  actions.filter((action) => has(action === "reconcile" ? "trigger" : "act", place));
 
 const Buttons = ({ actions, of }: { readonly actions: readonly Action[]; readonly of: Subject }) => (
   <>
@@ -187,7 +190,7 @@ const current = (one: Asked): Asked => {
 };
 
 export const ApplicationActions = ({ one }: { readonly one: Detail }) => {
-  const actions = allowed(one.actions);
+  const actions = allowed(one.actions, one.namespace);
   return actions.length === 0 ? (
     <p class="aside muted">Read only</p>
   ) : (

@@ -16,7 +16,7 @@ import {
   take,
   takeFirst,
 } from "./store.ts";
-import type { Batch } from "./wire.ts";
+import type { Batch, WaysToSignIn } from "./wire.ts";
 
 type Message = { readonly event: string; readonly data: string };
 
@@ -102,7 +102,7 @@ const poll = async (): Promise<boolean> => {
   const path = id === undefined ? "/page/changes" : `/page/changes?since=${id}`;
   const answer = await fetch(path, id === undefined ? {} : { headers: { "if-none-match": `"${print}"` } });
   if (answer.status === 401) {
-    link.value = "signed out";
+    void leave();
     return false;
   }
   if (answer.status === 304) {
@@ -196,7 +196,7 @@ const once = async (): Promise<void> => {
   const stop = untilHidden();
   try {
     const status = await stream(stop.signal);
-    if (status === 401) link.value = "signed out";
+    if (status === 401) void leave();
     else if (status === 503) await pollFor(30_000);
     else if (status === 200) failures = 0;
     else throw new Error(`the stream was answered with ${status}`);
@@ -221,12 +221,27 @@ export const follow = async (): Promise<void> => {
   } while (!isSignedOut());
 };
 
+/** The ways to sign in that this server has. */
+export const ways = signal<WaysToSignIn>({ token: "", provider: "" });
+
+/** Offers the ways to sign in. */
+const leave = async (): Promise<void> => {
+  link.value = "signed out";
+  ways.value = await (await fetch("/page/session")).json();
+};
+
+/** Ends the session. A provider may then ask whether its own session ends, too. */
+export const signOut = async (): Promise<void> => {
+  const answer = await fetch("/page/session", { method: "DELETE" });
+  if (answer.ok) location.href = (await answer.json()).to;
+};
+
 /** Trades a token for a session, and follows. */
 export const signIn = async (token: string): Promise<void> => {
   refused.value = "";
   const answer = await fetch("/page/session", { method: "POST", headers: { authorization: `Bearer ${token}` } });
   if (answer.ok) return void follow();
   const { error = "refused" }: { readonly error?: string } = await answer.json().catch(() => ({}));
-  refused.value = answer.status === 401 ? "no caller has this token" : error;
-  link.value = "signed out";
+  refused.value = answer.status === 401 && error === "signature" ? "no caller has this token" : error;
+  void leave();
 };

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ActionDialog, isActionAsked } from "./actions.tsx";
 import { Application, showLog } from "./application.tsx";
 import { Applications, listedText, listKey } from "./applications.tsx";
-import { follow, pollMs, signIn } from "./connection.ts";
+import { follow, pollMs, signIn, signOut, ways } from "./connection.ts";
 import { Overview } from "./overview.tsx";
 import { Key, Link } from "./parts.tsx";
 import { toggled } from "./query.ts";
@@ -88,6 +88,11 @@ const Head = () => {
           <Key>?</Key> keys
         </button>
         <span class="who">{health.value?.caller ?? ""}</span>
+        {health.value?.canLeave === true && link.value !== "signed out" ? (
+          <button type="button" class="plain" onClick={() => void signOut()}>
+            Sign out
+          </button>
+        ) : undefined}
       </span>
     </header>
   );
@@ -191,15 +196,22 @@ const SignIn = () => (
       }}
     >
       <h1>Sign in</h1>
-      <label for="token">Token of a caller that may read</label>
-      <input id="token" name="token" type="password" autocomplete="off" required />
+      {ways.value.provider === "" ? undefined : (
+        <a href={`/page/sign-in?to=${encodeURIComponent(location.search)}`}>Sign in with {ways.value.provider}</a>
+      )}
+      {ways.value.token !== "" ? (
+        <>
+          <label for="token">{ways.value.token}</label>
+          <input id="token" name="token" type="password" autocomplete="off" required />
+          <button type="submit">Sign in</button>
+        </>
+      ) : undefined}
       {refused.value === "" ? undefined : (
         <p class="failed-text" role="alert">
           {refused.value}
         </p>
       )}
-      <button type="submit">Sign in</button>
-      <p class="muted">The token is traded for a session of eight hours and not kept.</p>
+      <p class="muted">A session lasts eight hours; tokens are not kept.</p>
     </form>
   </main>
 );

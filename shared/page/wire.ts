@@ -305,8 +305,18 @@ export type Health = {
   /** Name of the viewer, and the namespaces that it may read; empty: all. */
   readonly caller: string;
   readonly namespaces: readonly string[];
-  /** `act`: it may change objects here; `trigger`: it may request steps here. */
-  readonly may: readonly ("act" | "trigger")[];
+  /** `act`: it may change objects here; `trigger`: it may request steps here. In these namespaces; empty: in all. */
+  readonly may: readonly { readonly ability: "act" | "trigger"; readonly namespaces: readonly string[] }[];
+  /** True: the viewer has a session that it can end. */
+  readonly canLeave: boolean;
+};
+
+/** The answer to `GET /page/session`. */
+export type WaysToSignIn = {
+  /** The name of the field for a token; "": none signs anybody in. */
+  readonly token: string;
+  /** The host of the identity provider; "": there is none. */
+  readonly provider: string;
 };
 
 export const keyOf = ({ kind, namespace, name }: Pick<Row, "kind" | "namespace" | "name">): string =>

@@ -69,13 +69,15 @@ const listedAndRead = (chosen: readonly Family[]): readonly Rule[] => [
   rule("", ["pods", "events"], ["list"]),
 ];
 
+const ofPage: readonly Feature[] = ["logs", "actions", "kube-sign-in"];
+
 /** Rules by the function's name, for functions that run these families; `wake` needs none. */
 export const functionRulesOf = (
   chosen: readonly Family[],
   wanted: readonly Feature[],
 ): Readonly<Record<string, readonly Rule[]>> => {
   // Steps and watches need no feature of the page.
-  const isOfPage = (feature: Feature): boolean => feature === "logs" || feature === "actions";
+  const isOfPage = (feature: Feature): boolean => ofPage.includes(feature);
   const host = hostRulesOf(
     chosen,
     wanted.filter((feature) => !isOfPage(feature)),
@@ -180,9 +182,12 @@ const admissionGrants = (name: string, namespace: string, chosen: readonly Famil
   ];
 };
 
+/** True of a rule for reviews of tokens and of rights. */
+const isReview = ({ apiGroups: [group = ""] }: Rule): boolean => /^auth(entication|orization)\.k8s\.io$/.test(group);
+
 /** True of a rule for objects that have no namespace, or for those of all namespaces: no Role in a namespace grants it. */
 const isOfCluster = (one: Rule): boolean =>
-  isOf("", "namespaces", one) || isOf("", "nodes", one) || lookoutRules.includes(one);
+  isReview(one) || isOf("", "namespaces", one) || isOf("", "nodes", one) || lookoutRules.includes(one);
 
 /** Which cluster this is, for functions whose rules are in Roles. */
 const identityGrants = (name: string, rules: readonly Rule[], to: readonly Grantee[]): readonly Obj[] =>
@@ -205,11 +210,15 @@ const namespacedGrants = (
 ): readonly Obj[] => {
   const within = rules.filter((one) => !isOfCluster(one));
   const nodes = notices.length === 0 ? [] : [...nodeRules, ...notices];
+  const reviews = rules.filter(isReview);
   return [
     ...(within.length === 0
       ? []
       : namespaces.flatMap((place) => grant({ name: accountOf(name), within: place, rules: within, to }))),
     ...identityGrants(name, rules, to),
+    ...(reviews.length === 0
+      ? []
+      : grant({ name: `${accountOf(name)}-kube-sign-in`, within: undefined, rules: reviews, to })),
     ...(nodes.length === 0 ? [] : grant({ name: `${accountOf(name)}-nodes`, within: undefined, rules: nodes, to })),
   ];
 };

@@ -10,6 +10,7 @@ import {
   certificateRules,
   driverRules,
   featureRulesOf,
+  featuresOfCluster,
   grant,
   hostRulesOf,
   identityRules,
@@ -264,7 +265,8 @@ const featureGrants = (installation: Installation): readonly Obj[] => {
   const to = [{ name: account, namespace }];
   return (installation.features ?? []).flatMap((feature) => {
     const rules = featureRulesOf(feature, chosen);
-    return places.flatMap((within) => grant({ name: `rekindle-${feature}`, within, rules, to }));
+    const everywhere = featuresOfCluster.has(feature) ? [undefined] : places;
+    return everywhere.flatMap((within) => grant({ name: `rekindle-${feature}`, within, rules, to }));
   });
 };
 

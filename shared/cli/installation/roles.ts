@@ -177,6 +177,7 @@ const familyWith: Readonly<Record<Feature, Family | "any">> = {
   gang: "volcano",
   logs: "any",
   actions: "any",
+  "kube-sign-in": "any",
 };
 
 type FeatureNeeds = { readonly for: string };
@@ -196,7 +197,17 @@ export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {
   actions: {
     for: "actions on the page: callers with the ability `act` pause, resume, suspend and delete, open and close queues",
   },
+  "kube-sign-in": { for: "sign-in to the page with a token of Kubernetes, with `pageKubeTokens`" },
 };
+
+/** Features whose rights are on what has no namespace: a ClusterRole grants them in any case. */
+export const featuresOfCluster: ReadonlySet<Feature> = new Set(["kube-sign-in"]);
+
+/** The rights to ask who a token is, and what its user may do. */
+const reviewRules: readonly Rule[] = [
+  rule("authentication.k8s.io", ["tokenreviews"], ["create"]),
+  rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
+];
 
 /** The rights of the page's actions. The Event about an action is the record of it. */
 const actionRules = (chosen: readonly Family[]): readonly Rule[] => [
@@ -223,7 +234,8 @@ const actionRules = (chosen: readonly Family[]): readonly Rule[] => [
 /** The rights of one feature, where these families are run. */
 export const featureRulesOf = (feature: Feature, chosen: readonly Family[]): readonly Rule[] => {
   if (!isNeeded(familyWith[feature], chosen)) return [];
-  return feature === "actions" ? actionRules(chosen) : [rule("", [featureResource[feature]], coreNeeds[feature].verbs)];
+  if (feature === "actions") return actionRules(chosen);
+  return feature === "kube-sign-in" ? reviewRules : [rule("", [featureResource[feature]], coreNeeds[feature].verbs)];
 };
 
 /** The host's rules in its scope, for these families and features. */

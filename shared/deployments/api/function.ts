@@ -13,6 +13,7 @@ import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
 import { once } from "../common/once.ts";
 import { openSender, type Sender } from "../common/queues.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
+import { openSignIn } from "../common/sign-in.ts";
 import type { Scrape } from "../host/metrics.ts";
 import type { ApiParts } from "../host/process.ts";
 import type { Reader } from "../read-api/reader.ts";
@@ -71,15 +72,16 @@ const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scr
     );
 };
 
-/** Opens the page; undefined without callers or a cluster record. Its code is loaded with the first request for it. */
+/** Opens the page; undefined without a way to sign in or a cluster record. Its code is loaded with the first request for it. */
 const pageIn = (settings: Settings<"api">, secret: Secret | undefined, report: Report): ApiParts["page"] => {
   const { clusterRecord } = settings;
-  if (secret === undefined || clusterRecord === undefined) return undefined;
+  const signIn = openSignIn(settings, secret, report);
+  if (signIn === undefined || clusterRecord === undefined) return undefined;
   return async () => {
     const { openFunctionPage } = await import("../page/host.ts");
     const { openAccess } = await import("../common/cluster-access.ts");
     const transport = openAccess(clusterRecord, { userAgent: "rekindle-api" });
-    return openFunctionPage({ settings, transport, secret, report });
+    return openFunctionPage({ settings, transport, signIn, report });
   };
 };
 

@@ -12,7 +12,13 @@ const shortest = 16;
 
 type Opening = {
   /** The setting that names the secret; each error names it first. */
-  readonly setting: "admissionPath" | "callSecret" | "natsCredentials" | "triggerSecret" | "updatesSecret";
+  readonly setting:
+    | "admissionPath"
+    | "callSecret"
+    | "natsCredentials"
+    | "oidcClientSecret"
+    | "triggerSecret"
+    | "updatesSecret";
   readonly report: Report;
   /** Monotonic, ms. */
   readonly now?: () => number;

@@ -20,6 +20,7 @@ import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { openRecords } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
+import { openSignIn } from "../common/sign-in.ts";
 import { processClock } from "../common/step-dependencies.ts";
 import { openMetering, upstreamNaming, withProcess } from "../host/metrics.ts";
 import type { ApiParts } from "../host/process.ts";
@@ -96,12 +97,17 @@ const refusingStandby = (api: Hono, active: () => Dispatching | undefined) => ({
 type ApiInput = Pick<DispatchParts, "settings" | "telemetry" | "metering" | "transport">;
 
 /** The page. Its code is loaded with the first request for it. */
-const pageIn =
-  ({ settings, telemetry, transport }: ApiInput, secret: Secret): ApiParts["page"] =>
-  async () => {
+const pageIn = (
+  { settings, telemetry: { report }, transport }: ApiInput,
+  trigger: Secret | undefined,
+): ApiParts["page"] => {
+  const signIn = openSignIn(settings, trigger, report);
+  if (signIn === undefined) return undefined;
+  return async () => {
     const { openFunctionPage } = await import("../page/host.ts");
-    return openFunctionPage({ settings, transport, secret, report: telemetry.report });
+    return openFunctionPage({ settings, transport, signIn, report });
   };
+};
 
 /** Opens the HTTP API on the dispatcher that is active; undefined: none is. */
 const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => Dispatching | undefined): ApiParts => {
@@ -122,7 +128,7 @@ const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => 
     },
     scrape: withProcess(metering.scrape),
     identify: identifyBy(trigger, telemetry.report),
-    page: trigger === undefined ? undefined : pageIn(parts, trigger),
+    page: pageIn(parts, trigger),
     acknowledging: acknowledgingFor(cluster, updates, send),
   };
 };

@@ -20,6 +20,7 @@ import { plurals } from "../common/kinds.ts";
 import { natsFor } from "../common/queues.ts";
 import { whyUnkept } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
+import { openSignIn } from "../common/sign-in.ts";
 import { lookoutFor } from "../common/standby.ts";
 import type { Listening } from "../deliver/function.ts";
 import { requestListener } from "../http/process.ts";
@@ -94,6 +95,7 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
   const report = reportOf(process, configuration);
   const secret = openOptional(configuration.triggerSecret, { report, setting: "triggerSecret" });
   await checkCallers(secret);
+  const signIn = openSignIn(configuration, secret, report);
   const listening = await listeningOf(configuration, report);
   const record = await findCluster({ path, context, env: process.env });
   const maxSockets = Math.max(32, concurrency * 2);
@@ -114,7 +116,7 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     const writers = openWriters();
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
     const journal = journalIn(configuration);
-    const page = secret === undefined ? undefined : openHostPage(configuration, transport, secret, report);
+    const page = signIn && openHostPage(configuration, transport, signIn, report);
     const rates = page?.rates ?? openRates(transport, configuration.prices, () => performance.now());
     const see = page === undefined ? writers.see : seenBy(writers.see, page.board.see);
     await work(

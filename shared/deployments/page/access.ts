@@ -3,80 +3,95 @@
  * demo. The session of a viewer is a sealed cookie that holds who reads and which namespaces, never the viewer's own
  * token.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Context } from "hono";
-import { getCookie, setCookie } from "hono/cookie";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { Context, Hono } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import * as z from "zod";
 import type { Caller } from "../../api/callers.ts";
-import { jsonOf } from "../../core/json.ts";
+import type { Grant } from "../../api/groups.ts";
+import { forgetOldest } from "../../core/cache.ts";
+import type { WaysToSignIn } from "../../page/wire.ts";
 import type { Gate } from "../common/authentication.ts";
 import type { Secret } from "../common/secret.ts";
+import { openSeal } from "./sealing.ts";
+
+const abilities = ["act", "trigger"] as const;
+export type Changing = (typeof abilities)[number];
 
 const viewer = z.object({
   name: z.string(),
-  /** Empty: all. */
+  /** The namespaces that it may read; empty: all. */
   namespaces: z.array(z.string()),
   /** The session's own id: its streams are counted under it. */
   id: z.string(),
-  /** Epoch ms after which it has to sign in again. */
-  until: z.number(),
-  /** The abilities by which it changes something. */
-  may: z.array(z.enum(["act", "trigger"])).default([]),
+  /** The abilities by which it changes something, and the namespaces in which they hold; empty: all. */
+  grants: z.array(z.object({ ability: z.enum(abilities), namespaces: z.array(z.string()) })).default([]),
 });
 
 export type Viewer = Readonly<z.infer<typeof viewer>>;
 
-/** The part of a viewer that its caller determines. */
-type Rights = Pick<Viewer, "name" | "namespaces" | "may">;
+/** The part of a viewer that its proof determines. */
+export type Rights = Pick<Viewer, "name" | "namespaces" | "grants">;
+
+const isChanging = (ability: string): ability is Changing => abilities.some((one) => one === ability);
 
 const rightsOf = ({ name, namespaces, may }: Caller): Rights => ({
   ...{ name, namespaces },
-  may: may.filter((ability) => ability === "act" || ability === "trigger"),
+  grants: may.filter(isChanging).map((ability) => ({ ability, namespaces })),
 });
 
-type Sessions = {
-  /** Returns the value of the cookie. */
-  seal(rights: Rights): string;
-  /** Returns the viewer; undefined for a value that was not sealed here, was changed, or is too old. */
+/** Returns the rights of a user with these grants; undefined: none of them lets it read. */
+export const rightsBy = (name: string, grants: readonly Grant[]): Rights | undefined => {
+  const reading = grants.find(({ ability }) => ability === "read");
+  if (reading === undefined) return undefined;
+  return {
+    ...{ name, namespaces: [...reading.namespaces] },
+    grants: grants.flatMap(({ ability, namespaces }) =>
+      isChanging(ability) ? [{ ability, namespaces: [...namespaces] }] : [],
+    ),
+  };
+};
+
+/** Returns whether a viewer has an ability in a namespace; "": for an object without one. */
+export const holds = ({ grants }: Viewer, ability: Changing, place: string): boolean =>
+  grants.some((one) => one.ability === ability && (one.namespaces.length === 0 || one.namespaces.includes(place)));
+
+export type Sessions = {
+  /** Returns the value of the cookie; undefined: it would be too long for a browser. */
+  seal(rights: Rights, ms: number): string | undefined;
+  /** Returns the viewer; undefined for a value that was not sealed here, was changed, is too old, or was signed out. */
   open(value: string): Viewer | undefined;
+  /** Ends a session in this process. */
+  end(id: string): void;
 };
 
 /** `__Host-`: only this host, over a secure connection or on this machine, sets and receives it. */
 const cookieName = "__Host-rekindle";
-const sessionMs = 8 * 3_600_000;
-
-const algorithm = "aes-256-gcm";
-const ivLength = 12;
-const tagLength = 16;
+export const sessionMs = 8 * 3_600_000;
+/** Browsers drop a longer cookie, characters. */
+const longestCookie = 3_800;
+/** Ended sessions that are remembered. */
+const mostEnded = 10_000;
 
 /**
  * Opens sessions under a secret. Processes with the same secret accept each other's sessions, and a changed secret ends
  * them all.
  */
 const openSessions = (secret: string, now: () => number): Sessions => {
-  const key = new Uint8Array(hkdfSync("sha256", secret, "rekindle page", "session", 32));
+  const sealed = openSeal(secret, "session", now);
+  const ended = new Map<string, true>();
   return {
-    seal: (rights) => {
-      const iv = randomBytes(ivLength);
-      const cipher = createCipheriv(algorithm, key, iv);
-      const id = randomBytes(9).toString("base64url");
-      const text = JSON.stringify({ ...rights, id, until: now() + sessionMs });
-      return Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString(
-        "base64url",
-      );
+    seal: (rights, ms) => {
+      const value = sealed.close({ ...rights, id: randomBytes(9).toString("base64url") }, ms);
+      return value.length > longestCookie ? undefined : value;
     },
     open: (value) => {
-      const sealed = Buffer.from(value, "base64url");
-      if (sealed.length <= ivLength + tagLength) return undefined;
-      try {
-        const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivLength), { authTagLength: tagLength });
-        decipher.setAuthTag(sealed.subarray(-tagLength));
-        const text = Buffer.concat([decipher.update(sealed.subarray(ivLength, -tagLength)), decipher.final()]);
-        const { data } = viewer.safeParse(jsonOf(text.toString("utf8")));
-        return data !== undefined && data.until > now() ? data : undefined;
-      } catch {
-        return undefined;
-      }
+      const { data } = viewer.safeParse(sealed.open(value));
+      return data === undefined || ended.has(data.id) ? undefined : data;
+    },
+    end: (id) => {
+      ended.set(id, true);
+      forgetOldest(ended, mostEnded);
     },
   };
 };
@@ -84,10 +99,27 @@ const openSessions = (secret: string, now: () => number): Sessions => {
 /** Returns the viewer of a request, or the answer that refuses it. */
 type Admit = (c: Context) => Promise<Viewer | Response>;
 
+/** Sign-in by an identity provider. */
+export type ProviderWay = {
+  /** The provider's name for people. */
+  readonly name: string;
+  readonly serve: (app: Hono) => void;
+  /** Returns the address at which the provider ends its own session. */
+  readonly end: () => Promise<string | undefined>;
+};
+
+/** Returns the rights of the user whose token of Kubernetes a request has, and how long they hold, ms; or the refusal. */
+export type KubeWay = (c: Context) => Promise<{ readonly rights: Rights; readonly ms: number } | Response>;
+
 export type Access = {
   readonly admit: Admit;
   /** Trades a proof for a session. */
   readonly signIn: (c: Context) => Promise<Response>;
+  /** Ends the session of the request; absent: there is none to end. */
+  readonly signOut?: (c: Context) => Promise<Response>;
+  readonly provider?: ProviderWay | undefined;
+  /** Tells the page which ways to offer. */
+  readonly ways?: WaysToSignIn;
 };
 
 const unknown = (c: Context): Response => c.json({ error: "sign in" }, 401);
@@ -100,50 +132,88 @@ export const isOwn = (c: Context): boolean => {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === c.req.header("host"));
 };
 
-const enter = (c: Context, sessions: Sessions, rights: Rights): Response => {
-  const value = sessions.seal(rights);
-  // Lax, not Strict: a link from a chat or an alert leads to the page.
-  setCookie(c, cookieName, value, {
-    httpOnly: true,
-    secure: true,
-    sameSite: "Lax",
-    path: "/",
-    maxAge: sessionMs / 1_000,
-  });
-  return c.json({ name: rights.name, namespaces: rights.namespaces });
+/** The flags of a cookie that no script and no other site reads. Lax: a link from a chat or an alert leads to the page. */
+export const sealedCookie = { httpOnly: true, secure: true, sameSite: "Lax", path: "/" } as const;
+
+const tooMany = (c: Context): Response =>
+  c.json({ error: "too many namespaces for a session: grant a right in all of them, or in fewer" }, 403);
+
+/** Begins a session. False: its rights are too long for a cookie. */
+export const begin = (c: Context, sessions: Sessions, rights: Rights, ms: number): boolean => {
+  const value = sessions.seal(rights, ms);
+  if (value !== undefined) setCookie(c, cookieName, value, { ...sealedCookie, maxAge: Math.floor(ms / 1_000) });
+  return value !== undefined;
 };
+
+const enter = (c: Context, sessions: Sessions, rights: Rights, ms = sessionMs): Response =>
+  begin(c, sessions, rights, ms) ? c.json({ name: rights.name, namespaces: rights.namespaces }) : tooMany(c);
 
 const viewerIn = (c: Context, sessions: Sessions): Viewer | undefined => {
   const value = getCookie(c, cookieName);
   return value === undefined ? undefined : sessions.open(value);
 };
 
-/** Access of the callers of the HTTP API with the ability `read`. `secret`: the setting that names them. */
-export const callersOnly = (gate: Gate, secret: Secret): Access => {
+/** Opens the sessions under a secret that may change. */
+export const openSecretSessions = (secret: Secret): (() => Promise<Sessions>) => {
   let known: { readonly text: string; readonly sessions: Sessions } | undefined;
-  const sessions = async (): Promise<Sessions> => {
+  return async () => {
     const text = await secret();
     if (known?.text !== text) known = { text, sessions: openSessions(text, Date.now) };
     return known.sessions;
   };
-  return {
-    admit: async (c) => {
-      const viewer = viewerIn(c, await sessions());
-      if (viewer !== undefined) return viewer;
-      if (c.req.header("authorization") === undefined) return unknown(c);
-      const admitted = await gate(c, "read");
-      if (admitted instanceof Response) return admitted;
-      const rights = rightsOf(admitted.caller);
-      return { ...rights, id: `caller ${rights.name}`, until: Number.POSITIVE_INFINITY };
-    },
-    signIn: async (c) => {
-      if (!isOwn(c)) return c.json({ error: "forbidden: the request comes from another site" }, 403);
-      const admitted = await gate(c, "read");
-      if (admitted instanceof Response) return admitted;
-      return enter(c, await sessions(), rightsOf(admitted.caller));
-    },
-  };
 };
+
+const foreign = (c: Context): Response => c.json({ error: "forbidden: the request comes from another site" }, 403);
+
+/** The first part of the name of a user whom an identity provider has named; no caller has it. */
+export const ofProvider = "oidc:";
+
+/** The ways to a session. */
+type Ways = {
+  /** True: by a caller's token. */
+  readonly hasCallers: boolean;
+  readonly provider?: ProviderWay | undefined;
+  /** By a token of Kubernetes; undefined: none signs anybody in. */
+  readonly kube?: KubeWay | undefined;
+};
+
+/** Returns the name for the field of a token; "": no token signs anybody in. */
+const tokensOf = ({ hasCallers, kube }: Ways): string => {
+  if (kube === undefined) return hasCallers ? "Token of a caller that may read" : "";
+  return hasCallers ? "Token of a caller, or of Kubernetes" : "Token of Kubernetes";
+};
+
+/** Access of the callers of the HTTP API with the ability `read`, and of users who have a session by another proof. */
+export const callersOnly = (gate: Gate, sessions: () => Promise<Sessions>, ways: Ways): Access => ({
+  admit: async (c) => {
+    const viewer = viewerIn(c, await sessions());
+    if (viewer !== undefined) return viewer;
+    if (c.req.header("authorization") === undefined) return unknown(c);
+    const admitted = await gate(c, "read");
+    if (admitted instanceof Response) return admitted;
+    const rights = rightsOf(admitted.caller);
+    return { ...rights, id: `caller ${rights.name}` };
+  },
+  signIn: async (c) => {
+    if (!isOwn(c)) return foreign(c);
+    const admitted = ways.hasCallers ? await gate(c, "read") : unknown(c);
+    if (!(admitted instanceof Response)) return enter(c, await sessions(), rightsOf(admitted.caller));
+    if (ways.kube === undefined || admitted.status !== 401) return admitted;
+    const entered = await ways.kube(c);
+    return entered instanceof Response ? entered : enter(c, await sessions(), entered.rights, entered.ms);
+  },
+  signOut: async (c) => {
+    if (!isOwn(c)) return foreign(c);
+    const opened = await sessions();
+    const viewer = viewerIn(c, opened);
+    if (viewer !== undefined) opened.end(viewer.id);
+    deleteCookie(c, cookieName, sealedCookie);
+    const to = viewer?.name.startsWith(ofProvider) === true ? await ways.provider?.end() : undefined;
+    return c.json({ to: to ?? "/page" });
+  },
+  provider: ways.provider,
+  ways: { token: tokensOf(ways), provider: ways.provider?.name ?? "" },
+});
 
 const same = (a: string, b: string): boolean => {
   const [one, other] = [Buffer.from(a), Buffer.from(b)];
@@ -151,7 +221,7 @@ const same = (a: string, b: string): boolean => {
 };
 
 /** Access of one person on this machine: a secret that opens one session, once. */
-export const oneTime = (name: string, may: Viewer["may"] = []): Access & { readonly secret: string } => {
+export const oneTime = (name: string, may: readonly Changing[] = []): Access & { readonly secret: string } => {
   const secret = randomBytes(24).toString("base64url");
   const sessions = openSessions(randomBytes(32).toString("hex"), Date.now);
   let isSpent = false;
@@ -163,13 +233,13 @@ export const oneTime = (name: string, may: Viewer["may"] = []): Access & { reado
       if (!isOwn(c) || isSpent || !same(given, `Bearer ${secret}`))
         return c.json({ error: "this link was used already: run rekindle page again" }, 403);
       isSpent = true;
-      return enter(c, sessions, { name, namespaces: [], may });
+      return enter(c, sessions, { name, namespaces: [], grants: may.map((ability) => ({ ability, namespaces: [] })) });
     },
   };
 };
 
 /** Access of everybody who reaches the port: only for a simulated cluster on this machine. */
 export const everybody = (name: string): Access => {
-  const viewer: Viewer = { name, namespaces: [], id: name, until: Number.POSITIVE_INFINITY, may: ["act"] };
+  const viewer: Viewer = { name, namespaces: [], id: name, grants: [{ ability: "act", namespaces: [] }] };
   return { admit: async () => viewer, signIn: async (c) => c.json({ name, namespaces: [] }) };
 };

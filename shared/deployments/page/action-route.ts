@@ -9,7 +9,7 @@ import { openRate } from "../../api/callers.ts";
 import { isName, isNamespace } from "../../api/events.ts";
 import { jsonOf } from "../../core/json.ts";
 import { actionHeader, actionNames } from "../../page/wire.ts";
-import { isOwn, type Viewer } from "./access.ts";
+import { holds, isOwn, type Viewer } from "./access.ts";
 import type { Actions, Answer, Wish } from "./actions.ts";
 
 const text = z.string().min(1).max(64);
@@ -35,10 +35,12 @@ const wishIn = async (c: Context): Promise<Wish | Response> => {
 };
 
 /** Returns the answer that refuses an action to this viewer; undefined: it may act there. */
-const refusal = (c: Context, { name, namespaces, may }: Viewer, place: string, { action }: Wish) => {
+const refusal = (c: Context, viewer: Viewer, place: string, { action }: Wish) => {
   const ability = action === "reconcile" ? "trigger" : "act";
-  if (!may.includes(ability)) return forbidden(c, `the caller ${name} has no ability ${ability}`);
-  if (namespaces.length === 0 || namespaces.includes(place)) return undefined;
+  if (holds(viewer, ability, place)) return undefined;
+  const { name, grants } = viewer;
+  if (!grants.some((one) => one.ability === ability))
+    return forbidden(c, `the caller ${name} has no ability ${ability}`);
   return forbidden(
     c,
     place === ""

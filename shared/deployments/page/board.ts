@@ -71,6 +71,8 @@ export type Board = {
   changes(key: string): number;
   subscribe(listener: Listener): () => void;
   size(): number;
+  /** The namespaces that have rows. */
+  namespaces(): readonly string[];
 };
 
 const isCheckpoint = ({ kind, apiVersion }: Stored): boolean =>
@@ -355,6 +357,7 @@ export const openBoard = (now: () => number, rates?: Rates): Board => {
       state.listeners.add(listener);
       return () => void state.listeners.delete(listener);
     },
+    namespaces: () => [...new Set([...state.entries.values()].map(({ row }) => row.namespace))].sort(),
     size: () => state.entries.size,
   };
 };

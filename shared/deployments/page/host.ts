@@ -13,7 +13,7 @@ import { ApiError, type Transport } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
 import { queues } from "../../volcano/schema/resource.ts";
-import type { Secret } from "../common/secret.ts";
+import type { SignIn } from "../common/sign-in.ts";
 import { tableIn } from "../read-api/reader.ts";
 import type { Configuration } from "../settings/table.ts";
 import { type Board, openBoard } from "./board.ts";
@@ -125,8 +125,7 @@ export type ServedPage = Pick<PageParts, "cluster" | "viewed" | "ready" | "depth
   readonly table: ReturnType<typeof tableIn>;
   /** Undefined: no prices are set. */
   readonly rates: Rates | undefined;
-  /** The setting that names the callers. */
-  readonly secret: Secret;
+  readonly signIn: SignIn;
   readonly report: Report;
   /** Namespace of Commands for queues. */
   readonly commandNamespace: string;
@@ -141,7 +140,7 @@ const placeOfCommands = ([first = ""]: readonly string[]): string => (first === 
 export const openHostPage = (
   { cluster, checkpoints, namespaces, prices, queueCommandNamespaces }: Configuration,
   transport: Transport,
-  secret: Secret,
+  signIn: SignIn,
   report: Report,
 ): ServedPage => {
   const rates = openRates(transport, prices, () => performance.now());
@@ -158,7 +157,7 @@ export const openHostPage = (
     }
   };
   return {
-    ...{ board, cluster, transport, secret, table: tableIn(checkpoints, cluster) },
+    ...{ board, cluster, transport, signIn, table: tableIn(checkpoints, cluster) },
     ...{ rates, report, commandNamespace: placeOfCommands(queueCommandNamespaces) },
     ready: () => true,
     isStreamed: true,
@@ -174,7 +173,7 @@ export const openHostPage = (
 type Elsewhere = {
   readonly settings: Pick<Configuration, "cluster" | "checkpoints" | "prices" | "queueCommandNamespaces">;
   readonly transport: Transport;
-  readonly secret: Secret;
+  readonly signIn: SignIn;
   readonly report: Report;
 };
 
@@ -182,14 +181,14 @@ type Elsewhere = {
 const polledFreshMs = 1_500;
 
 /** Opens the page of the api function or a dispatcher, without a request. A standby dispatcher shows it, too. */
-export const openFunctionPage = ({ settings, transport, secret, report }: Elsewhere): ServedPage => {
+export const openFunctionPage = ({ settings, transport, signIn, report }: Elsewhere): ServedPage => {
   const { cluster, checkpoints, prices, queueCommandNamespaces } = settings;
   const rates = openRates(transport, prices, () => performance.now());
   const board = openBoard(Date.now, rates);
   const hasRecords = checkpoints.in === "kubernetes";
   const { fresh, ready } = openPolling({ transport, board, rates, report, hasRecords, now: () => performance.now() });
   return {
-    ...{ board, cluster, transport, secret, table: tableIn(checkpoints, cluster), fresh, ready },
+    ...{ board, cluster, transport, signIn, table: tableIn(checkpoints, cluster), fresh, ready },
     ...{ rates, report, commandNamespace: placeOfCommands(queueCommandNamespaces) },
     isStreamed: false,
     freshMs: polledFreshMs,

@@ -217,6 +217,17 @@ const serveApplication = (app: Hono, { board, details, logs }: PageParts, admit:
   });
 };
 
+/** Serves what leads to a session, and ends it. */
+const serveSessions = (
+  app: Hono,
+  { signIn, signOut, ways = { token: "Token", provider: "" }, provider }: Access,
+): void => {
+  app.get("/page/session", (c) => c.json(ways, 200, { "cache-control": "no-store" }));
+  app.post("/page/session", signIn);
+  if (signOut !== undefined) app.delete("/page/session", signOut);
+  provider?.serve(app);
+};
+
 /** Serves the page. `access` judges every request but those for the document and its files, which hold no data. */
 export const servePage = (app: Hono, parts: PageParts, access: Access): void => {
   const { board, cluster, ready, depth, isStreamed } = parts;
@@ -230,7 +241,7 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
   app.use("/page", headers);
   app.use("/page/*", headers);
   serveFiles(app, parts);
-  app.post("/page/session", access.signIn);
+  serveSessions(app, access);
   const rows = openSharedRows(board, isStreamed);
   app.get("/page/rows", async (c) => {
     const viewer = await admit(c);
@@ -267,7 +278,8 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     const rows = namespaces.length > 0 ? -1 : board.size();
     const { actions } = parts;
     const health: Health = {
-      may: viewer.may.filter((one) => (one === "act" ? actions : actions?.trigger) !== undefined),
+      may: viewer.grants.filter(({ ability }) => (ability === "act" ? actions : actions?.trigger) !== undefined),
+      canLeave: access.signOut !== undefined,
       ...{ now: Date.now(), cluster, ready: ready(), startedAt, rows, streams: streams.count(), caller, namespaces },
       ...(queue === undefined ? {} : { queue }),
     };

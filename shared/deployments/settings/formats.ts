@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import type { Auth, Endpoint } from "../../adapters/kubernetes/https.ts";
+import { groupsShape } from "../../api/groups.ts";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { isListener } from "../../core/updates.ts";
 import { pricesShape } from "../../kube/prices.ts";
@@ -105,6 +106,16 @@ export const sparkConfs = () =>
 
 /** Prices of cores and memory; none where nothing is set. */
 export const prices = () => json(pricesShape().optional());
+
+/** Groups of an identity provider, and what they grant. */
+export const userGroups = () => json(groupsShape().optional());
+
+const overTls = /^https:\/\/|^http:\/\/(127\.0\.0\.1|localhost)[:/]/;
+
+export const httpsAddress = () => z.url({ error: "write a URL" }).regex(overTls, { error: "write an https:// URL" });
+
+export const pageAddress = () =>
+  httpsAddress().regex(/^https?:\/\/[^/?#]+\/page$/, { error: "write an https:// URL that ends with /page" });
 
 /** Volcano's resource groups. */
 export const groupsOfPods = () => json(resourceGroups());

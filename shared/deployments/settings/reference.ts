@@ -23,6 +23,7 @@ import {
   type Reference,
   type Target,
 } from "./absence.ts";
+import { signInReference } from "./sign-in-reference.ts";
 import type { SettingName } from "./table.ts";
 
 export const reference: Readonly<Record<SettingName, Reference>> = {
@@ -173,6 +174,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "callers that may send triggers and read state: one signing secret, several secrets, one per line, or callers as JSON; empty: no caller",
     parameter: "TriggerSecret",
   },
+  ...signInReference,
   logLevel: { form: "choice", text: "minimum log level", value: "controller.logLevel" },
   recordDecisions: {
     form: "choice",

@@ -11,6 +11,7 @@ import { pageMutants } from "./page.ts";
 import { recordingMutants } from "./recordings.ts";
 import { recoveryMutants } from "./recoveries.ts";
 import { shareMutants } from "./shares.ts";
+import { signInMutants } from "./sign-in.ts";
 import { tenantMutants } from "./tenants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
@@ -34,4 +35,5 @@ export const mutants: readonly Mutant[] = [
   ...natsMutants,
   ...pageMutants,
   ...windowMutants,
+  ...signInMutants,
 ];

@@ -15,6 +15,7 @@ import { familiesFor, openGauges, upstreamNaming } from "../../../shared/deploym
 import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openDetails, openLogs } from "../../../shared/deployments/page/detail.ts";
 import { openFunctionPage } from "../../../shared/deployments/page/host.ts";
+import { openReviews } from "../../../shared/deployments/page/kube-token.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
 import { type Feature, families } from "../../../shared/kube/resources.ts";
@@ -185,13 +186,13 @@ test("a read returns nothing of kinds that are not installed", async () => {
 
 /** Reads what the page shows: the lists, and one object of each kind with its events. */
 const lookAtPage = async (transport: Transport): Promise<void> => {
-  const secret = async (): Promise<string> => "";
+  const signIn = { secret: async () => "", hasCallers: true, provider: undefined, kube: undefined };
   const page = openFunctionPage({
     settings: {
       ...{ cluster: "default", prices: undefined, queueCommandNamespaces: ["default"] },
       checkpoints: { in: "kubernetes" },
     },
-    ...{ transport, secret, report: () => {} },
+    ...{ transport, signIn, report: () => {} },
   });
   await page.fresh?.();
   const details = openDetails({ transport, table: page.table }, page.board);
@@ -232,6 +233,10 @@ test("the api function's reads use each of its rights, and need no other", async
     transport: own,
     namespaceScope: openNamespaceScope({ ...whole, transport: own }),
   })();
+  const account = simulator.store.get("serviceaccounts", "rekindle/rekindle-api");
+  assert.ok(account);
+  const review = openReviews({ transport: own, families, namespaces: async () => [], now: Date.now });
+  await review(tokenFor(account, Date.UTC(2040, 0, 1) / 1_000));
   const granted = (shipped["rekindle-api"] ?? []).filter((right) => !rightsOfActions.includes(right));
   assert.deepEqual([refused, [...used].sort()], [[], granted.sort()]);
 });
@@ -255,7 +260,7 @@ for (const name of ["api", "dispatch"])
     ].filter(({ kind }) => kind !== "JobTemplate");
     const parts = { report: () => {}, commandNamespace: "default", now: Date.now, advice: "" };
     const actions = openActions({ ...parts, transport: own });
-    const viewer = { name: "ops", namespaces: [], id: "ops", until: 1, may: ["act" as const] };
+    const viewer = { name: "ops", namespaces: [], id: "ops", grants: [{ ability: "act" as const, namespaces: [] }] };
     for (const object of objects) {
       const { apiVersion, kind, metadata } = object;
       const plural = `${kind.toLowerCase()}s`;

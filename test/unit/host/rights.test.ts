@@ -6,11 +6,13 @@ import { hostRules, lookoutRules, nodeRules, type Rule } from "../../../shared/c
 import type { Obj } from "../../../shared/core/object.ts";
 import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openLogs } from "../../../shared/deployments/page/detail.ts";
+import { openReviews } from "../../../shared/deployments/page/kube-token.ts";
 import { findOtherControllers } from "../../../shared/forward/controller-detection.ts";
+import { families } from "../../../shared/kube/resources.ts";
 import { coschedulingPodGroups } from "../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import { application, command, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "./objects.ts";
-import { install, openComparison, type Right, textOf, type Way, wayOf } from "./rights.ts";
+import { hostToken, install, openComparison, type Right, textOf, type Way, wayOf } from "./rights.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 
 /** The definition of a batch scheduler's PodGroups, which Rekindle does not ship. */
@@ -108,8 +110,7 @@ const viewer = {
   name: "operator",
   namespaces: [],
   id: "operator",
-  until: Number.POSITIVE_INFINITY,
-  may: ["act" as const],
+  grants: [{ ability: "act" as const, namespaces: [] }],
 };
 
 const parts = { report: () => {}, commandNamespace: "default", now: Date.now, advice: "" };
@@ -140,6 +141,13 @@ const actOn = async (
   await openActions({ ...parts, transport }).act(viewer, named, { action, uid, version, once: `${action} ${name}` });
 };
 
+/** Signs in with a token of Kubernetes as on the page. */
+const signIn = async ({ simulator }: Stand, transport: Way["transport"]): Promise<void> => {
+  const review = openReviews({ transport, families, namespaces: async () => [], now: Date.now });
+  // The answers to the first review of a token, and to the first one of a right, are lost.
+  for (let nth = 0; nth < 3; nth += 1) await review(hostToken(simulator.store));
+};
+
 /**
  * Runs applications that need every right: one fails, is retried, completes and exceeds its time to live; one is
  * deleted while it runs.
@@ -163,6 +171,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   );
   await stand.create(connect("server"));
   await readLog(stand, transport);
+  await signIn(stand, transport);
   for (const [kind, name] of [
     ["SparkApplication", "deleted"],
     ["ScheduledSparkApplication", "often"],

@@ -32,6 +32,13 @@ const installation = objectsOf({
   ...{ sparkNamespaces: ["default"], sparkAccounts: ["spark"] },
 });
 
+/** Returns the token of the installed host. */
+export const hostToken = (store: Simulator["store"]): string => {
+  const account = store.get("serviceaccounts", "rekindle/rekindle");
+  assert.ok(account);
+  return tokenFor(account, Date.UTC(2040, 0, 1) / 1000);
+};
+
 /** Installs Rekindle with these ClusterRole rules, and returns the host's token. */
 export const install = ({ handle, store }: Simulator, rules: readonly Rule[]): string => {
   for (const object of installation) {
@@ -40,9 +47,7 @@ export const install = ({ handle, store }: Simulator, rules: readonly Rule[]): s
     const { status, body } = handle({ method: "POST", path, headers: {}, body: JSON.stringify(own) });
     assert.equal(status, 201, body);
   }
-  const account = store.get("serviceaccounts", "rekindle/rekindle");
-  assert.ok(account);
-  return tokenFor(account, Date.UTC(2040, 0, 1) / 1000);
+  return hostToken(store);
 };
 
 /** Returns the API server's gate as it would be if the installed ClusterRoles had these rules. */

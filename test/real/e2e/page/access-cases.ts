@@ -1,8 +1,8 @@
 /** The cases of access: who may read what, and what a hostile application or site cannot do. */
 import { must } from "../scene.ts";
-import { evaluated } from "./browser.ts";
+import { evaluated, objections, openTab, type Tab } from "./browser.ts";
 import { tokens } from "./fixture.ts";
-import { type Case, onHost, open, screens } from "./tabs.ts";
+import { type Case, type Fixture, onHost, open, screens } from "./tabs.ts";
 
 /** Answers with the status; unlike fetch, this sends a foreign Host and Origin. */
 export const statusOf = async (
@@ -103,4 +103,70 @@ export const ofOneTeam: Case = {
       },
       { token: tokens.team },
     ),
+};
+
+/** Signs a user in by the forms of the provider. */
+const throughProvider = async ({ page }: Tab, user: string): Promise<void> => {
+  await page.getByRole("link", { name: /^Sign in with 127\.0\.0\.1:/ }).click();
+  await page.getByPlaceholder("Enter any login").fill(user);
+  await page.getByPlaceholder("and password").fill("any");
+  await page.getByRole("button", { name: "Sign-in" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
+};
+
+/** Runs `act` in a tab in which nobody is signed in. */
+const asStranger = async <T>({ browser, host, pictures }: Fixture, act: (tab: Tab) => Promise<T>): Promise<T> => {
+  const tab = await openTab(browser, host.url, pictures);
+  try {
+    await tab.page.goto(`${host.url}?screen=applications`);
+    return await act(tab);
+  } finally {
+    await tab.close();
+  }
+};
+
+export const byProvider: Case = {
+  name: "10 a user signs in by an identity provider, sees and changes what the groups grant, and signs out",
+  run: (fixture) =>
+    asStranger(fixture, async (tab) => {
+      const { page } = tab;
+      const before = fixture.cluster.requests.length;
+      await page.getByRole("link", { name: /^Sign in with/ }).waitFor();
+      const found = await objections(tab);
+      must(found.length === 0, found.join("; "));
+      await tab.shoot("sign-in");
+      await throughProvider(tab, "alice");
+      await page.getByText("Live", { exact: true }).waitFor();
+      must(page.url() === `${fixture.host.url}?screen=applications`, `the user came back to ${page.url()}`);
+      must((await page.locator(".who").textContent()) === "oidc:alice@example.com", "the head names somebody else");
+      const text = (await page.locator("body").textContent()) ?? "";
+      must(text.includes("watched") && !/team-b|hostile/.test(text), "the list is not that of the user's namespace");
+      const [cookie] = (await tab.context.cookies()).filter(({ name }) => name === "__Host-rekindle");
+      must(cookie?.httpOnly === true && cookie.secure && !cookie.value.includes("."), "the session's cookie");
+      const asked = fixture.cluster.requests.slice(before).filter((one) => /reviews/.test(one));
+      must(asked.length === 0, `the sign-in asked the API server: ${asked.join(", ")}`);
+      await open(tab, fixture.host.url, "SparkApplication/team-a/watched");
+      await page.getByRole("button", { name: "Pause" }).waitFor();
+      await tab.shoot("signed-in");
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.waitForURL(/\/session\/end/);
+      await page.goto(fixture.host.url);
+      await page.getByRole("link", { name: /^Sign in with/ }).waitFor();
+      return [];
+    }),
+};
+
+export const withoutGroup: Case = {
+  name: "10 a user without a group that may read is refused in words, and gets no session",
+  run: (fixture) =>
+    asStranger(fixture, async (tab) => {
+      await throughProvider(tab, "nobody");
+      await tab.page.getByText("None of your groups may read this page").waitFor();
+      const found = await objections(tab);
+      must(found.length === 0, found.join("; "));
+      await tab.shoot("sign-in-failed");
+      const names = (await tab.context.cookies(fixture.host.url)).map(({ name }) => name);
+      must(!names.includes("__Host-rekindle"), "there is a session");
+      return [];
+    }),
 };

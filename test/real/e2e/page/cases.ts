@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContextOptions } from "playwright-core";
 import { must } from "../scene.ts";
-import { doors, hostileText, ofOneTeam, statusOf } from "./access-cases.ts";
+import { byProvider, doors, hostileText, ofOneTeam, statusOf, withoutGroup } from "./access-cases.ts";
 import { buttons, refusals } from "./action-cases.ts";
 import { evaluated, objections, openTab, signIn, type Tab } from "./browser.ts";
 import { hostile, sparkApplication, tokens } from "./fixture.ts";
@@ -338,6 +338,8 @@ export const cases: readonly Case[] = [
     buttons,
     refusals,
     ofOneTeam,
+    byProvider,
+    withoutGroup,
     narrow,
     crowded,
   ],

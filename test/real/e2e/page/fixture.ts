@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { serveSimulator } from "../../../../shared/simulator/http/serve.ts";
 import type { DriverScript } from "../../../../shared/simulator/nodes/script.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
+import { client, openIdentityProvider } from "../../../support/identity-provider.ts";
 import { freePort } from "../../../support/port.ts";
 import { crds } from "../../../unit/host/stand.ts";
 import { cli, startHost } from "../installed.ts";
@@ -147,6 +148,8 @@ const answers = async (url: string): Promise<void> => {
 
 export type PageHost = {
   readonly url: string;
+  /** The identity provider at which its users sign in. */
+  readonly provider: string;
   /** Sends SIGKILL. */
   kill(): Promise<void>;
   /** Starts it again at the same address. */
@@ -159,15 +162,22 @@ export const openPageHost = async (cluster: PageCluster, dir: string): Promise<P
   const secret = join(dir, "callers.json");
   await writeFile(secret, callers, { mode: 0o600 });
   const address = `127.0.0.1:${await freePort()}`;
+  const url = `http://${address}/page`;
+  const provider = await openIdentityProvider(url, { alice: ["data"], nobody: [] });
+  const clientSecret = join(dir, "client-secret");
+  await writeFile(clientSecret, client.secret, { mode: 0o600 });
+  const groups = JSON.stringify({ data: { may: ["read", "act"], namespaces: ["team-a"] } });
   const begin = () =>
     startHost(cluster.kubeconfig, join(dir, "host.log"), [
+      ...["--page-url", url, "--oidc-issuer", provider.issuer, "--oidc-client-id", client.id],
+      ...["--oidc-client-secret-file", clientSecret, "--oidc-groups", groups],
       ...["--listen", address, "--trigger-secret-file", secret],
       ...["--prices", JSON.stringify({ currency: "US$", core: 0.04, gib: 0.005 })],
     ]);
   let host = begin();
   await answers(`http://${address}/readyz`);
   return {
-    url: `http://${address}/page`,
+    ...{ url, provider: provider.issuer },
     kill: () => host.kill(),
     revive: async () => {
       host = begin();
@@ -175,6 +185,7 @@ export const openPageHost = async (cluster: PageCluster, dir: string): Promise<P
     },
     stop: async () => {
       await host.stop();
+      await provider.close();
     },
   };
 };

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { callers, identifier } from "../../../../shared/api/callers.ts";
 import { openGate } from "../../../../shared/deployments/common/authentication.ts";
-import { callersOnly } from "../../../../shared/deployments/page/access.ts";
+import { callersOnly, openSecretSessions } from "../../../../shared/deployments/page/access.ts";
 import { openActions, type Trigger } from "../../../../shared/deployments/page/actions.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { openDetails } from "../../../../shared/deployments/page/detail.ts";
@@ -72,7 +72,11 @@ export const open = (options: { readonly trigger?: Trigger; readonly commandName
       logs: async () => undefined,
       files: async () => ({ script: "1", style: "a{}" }),
     },
-    callersOnly(openGate(identify), async () => setting),
+    callersOnly(
+      openGate(identify),
+      openSecretSessions(async () => setting),
+      { hasCallers: true },
+    ),
   );
   const seen = (kind: string, name: string) => {
     const { uid, resourceVersion: version } = ask(simulator, "GET", `${paths[kind]}/${name}`).object.metadata;

@@ -75,7 +75,7 @@ describe("the door of actions", () => {
       return JSON.parse(await (await app.request("/page/health", { headers: { cookie } })).text()).may;
     };
     // This process has no queue, so nobody requests steps here.
-    assert.deepEqual([await mayOf("operator"), await mayOf("reader")], [["act"], []]);
+    assert.deepEqual([await mayOf("operator"), await mayOf("reader")], [[{ ability: "act", namespaces: [] }], []]);
   });
 
   test("the page shows the actions that the state of the application allows", async () => {

@@ -57,7 +57,12 @@ describe("an action on the page", () => {
     const other = openActions({
       ...{ transport: fixture.transport, report: () => {}, commandNamespace: "default", now: Date.now, advice: "" },
     });
-    const viewer = { name: "operator", namespaces: [], id: "caller operator", until: 1, may: ["act" as const] };
+    const viewer = {
+      name: "operator",
+      namespaces: [],
+      id: "caller operator",
+      grants: [{ ability: "act" as const, namespaces: [] }],
+    };
     const again = await other.act(
       viewer,
       { kind: "Job", namespace: "default", name: "gang" },
@@ -125,7 +130,12 @@ describe("an action on the page", () => {
 
   test("that meets a change between its read and its write is refused by the API server", async () => {
     const { simulator, seen, get, transport } = open();
-    const viewer = { name: "operator", namespaces: [], id: "caller operator", until: 1, may: ["act" as const] };
+    const viewer = {
+      name: "operator",
+      namespaces: [],
+      id: "caller operator",
+      grants: [{ ability: "act" as const, namespaces: [] }],
+    };
     for (const action of ["pause", "suspend", "delete"] as const) {
       const before = seen("SparkApplication", "etl");
       const racing: typeof transport = {
@@ -199,7 +209,12 @@ describe("an action on the page", () => {
       report: (_, __, fields) => void lines.push({ ...fields }),
       ...{ commandNamespace: "default", now: Date.now, advice: "; see --features actions" },
     });
-    const viewer = { name: "operator", namespaces: [], id: "caller operator", until: 1, may: ["act" as const] };
+    const viewer = {
+      name: "operator",
+      namespaces: [],
+      id: "caller operator",
+      grants: [{ ability: "act" as const, namespaces: [] }],
+    };
     const wish = { action: "pause" as const, ...seen("SparkApplication", "etl"), once: "not-granted" };
     const answer = await actions.act(viewer, { kind: "SparkApplication", namespace: "default", name: "etl" }, wish);
     assert.equal(answer.status, 403);

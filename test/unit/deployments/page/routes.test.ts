@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { Hono } from "hono";
 import { callers, identifier } from "../../../../shared/api/callers.ts";
 import { openGate } from "../../../../shared/deployments/common/authentication.ts";
-import { callersOnly, everybody, oneTime } from "../../../../shared/deployments/page/access.ts";
+import { callersOnly, everybody, oneTime, openSecretSessions } from "../../../../shared/deployments/page/access.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { type PageParts, pageApp, servePage } from "../../../../shared/deployments/page/routes.ts";
 import { type FirstRows, rowsOf } from "../../../../shared/page/wire.ts";
@@ -52,7 +52,11 @@ const open = (): Hono => {
   servePage(
     app,
     parts,
-    callersOnly(openGate(identify), async () => setting),
+    callersOnly(
+      openGate(identify),
+      openSecretSessions(async () => setting),
+      { hasCallers: true },
+    ),
   );
   return app;
 };
@@ -240,7 +244,11 @@ describe("streams of the page", () => {
     servePage(
       app,
       parts,
-      callersOnly(openGate(identify), async () => two),
+      callersOnly(
+        openGate(identify),
+        openSecretSessions(async () => two),
+        { hasCallers: true },
+      ),
     );
     return app;
   };

@@ -67,6 +67,10 @@ export type WaitingOn =
   /** A trouble; `mistake`: the user must correct something. */
   | { readonly on: "trouble" | "mistake"; readonly message: string };
 
+/** Returns the text of a wait for the platform, as it follows "waits for". */
+export const platformText = ({ reason, message }: { readonly reason: string; readonly message: string }): string =>
+  `the platform (${reason}): ${message}`;
+
 /** Returns a wait for a thing to come into a state. */
 export const until = (of: string, is: AwaitedState, why?: string): WaitingOn => ({ on: "state", of, is, why });
 

@@ -52,6 +52,18 @@ export type Cleanup = {
   readonly done?: number | undefined;
 };
 
+/** A wait that is over: its reason, its begin and its end, epoch s. */
+export type PastWait = readonly [reason: string, from: number, to: number];
+
+/** The latest past of a record, oldest first, for people to read. */
+export type Timeline = {
+  readonly waits?: readonly PastWait[] | undefined;
+  /** Reason and begin, epoch s, of the present wait. */
+  readonly waiting?: readonly [reason: string, from: number] | undefined;
+  /** Times of saves, epoch s; several saves of one second are one. */
+  readonly saves?: readonly number[] | undefined;
+};
+
 /** The fields of a record of any use. Fields of later versions are kept. */
 type SavedRecord = {
   readonly schema: 1;
@@ -91,6 +103,8 @@ export type CheckpointRecord = SavedRecord & {
   readonly runs?: readonly PastRun[] | undefined;
   /** The end of the retention of the oldest run, epoch ms. */
   readonly pruneAt?: number | undefined;
+  /** Past waits and times of saves. */
+  readonly timeline?: Timeline | undefined;
   /** Updates to deliver; absent if the key has no listener. */
   readonly outbox?: Outbox | undefined;
 };

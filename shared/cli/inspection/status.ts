@@ -10,6 +10,7 @@ import { deliveryKey, type Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
 import { timeText } from "../../core/time.ts";
+import { platformText } from "../../core/waiting-on.ts";
 import { mayBelongTo, podStatus } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
 import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt } from "../../kube/startup.ts";
@@ -103,7 +104,7 @@ const troubled: Row = (seen) => {
   const trouble = recordIn(seen)?.trouble;
   if (trouble === undefined) return undefined;
   return {
-    waitsFor: `the platform (${trouble.reason}): ${trouble.message}`,
+    waitsFor: platformText(trouble),
     since: trouble.since,
     until: recordIn(seen)?.wakeAt,
     todo: "remove what is in the way; Rekindle keeps trying, and this costs the application no retry",

@@ -11,6 +11,7 @@ import type { Stored } from "../../core/object.ts";
 import type { PastRun, Rebuilt, Trouble } from "../../core/plan.ts";
 import { type Defect, madeWith } from "../checkpoint/classify.ts";
 import { expiryOf, keptRuns } from "../checkpoint/record.ts";
+import { timelineAfter, timelineKept } from "../checkpoint/timeline.ts";
 import {
   type BrokenRecord,
   type Ending,
@@ -176,6 +177,7 @@ const recordAfter = (
     cluster: world.clusterUid,
     uid: object.metadata.uid,
     saves: (rest.saves ?? 0) + 1,
+    timeline: timelineAfter(rest, treatment === "fresh" ? undefined : rest.waitsFor, now),
     generation: object.metadata.generation,
     recovered,
     returning: defect.elsewhere ? undefined : { since: now, until, ends: true },
@@ -268,6 +270,7 @@ const recordFor = ({ run, ask, object, memory }: Base): CheckpointRecord => {
     cluster: world.clusterUid,
     uid,
     saves: (record?.saves ?? 0) + 1,
+    timeline: timelineKept(record ?? {}, now),
     generation: object.metadata.generation,
     recovered,
     ...(ask.mode === "cleanup"

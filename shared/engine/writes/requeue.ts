@@ -7,6 +7,7 @@ import { mergePatch } from "../../core/json.ts";
 import { dedupe, groupOf, type Key, type Message, textOf, timerReason } from "../../core/key.ts";
 import { refText } from "../../core/object.ts";
 import { type Effect, type Plan, type Trouble, waitOf } from "../../core/plan.ts";
+import { timelineKept } from "../checkpoint/timeline.ts";
 import { applyStage } from "../cluster/apply.ts";
 import {
   applyContextOf,
@@ -166,7 +167,8 @@ export const publishTrouble = async (run: StepContext, held: StoredRecord, troub
   if (held.record === undefined) return;
   const lasting = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? observation.now };
   const { rests: _, ...unfinished } = held.record;
-  const record = { ...unfinished, saves: held.record.saves + 1, trouble: lasting };
+  const timeline = timelineKept(held.record, observation.now);
+  const record = { ...unfinished, saves: held.record.saves + 1, timeline, trouble: lasting };
   await world.checkpoints.save(message, record, held.version);
 };
 

@@ -5,6 +5,7 @@ import { textOf } from "../../core/key.ts";
 import { type PastRun, waitOf, waitsForText } from "../../core/plan.ts";
 import { madeWith } from "../checkpoint/classify.ts";
 import { bounded, carried, expiryOf, keptRuns } from "../checkpoint/record.ts";
+import { timelineAfter } from "../checkpoint/timeline.ts";
 import type { StepContext, StepPlan, StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
@@ -12,13 +13,17 @@ import { outboxAfter, ring } from "./outbox.ts";
 import { acts, needsNone } from "./status.ts";
 
 /**
- * True if the record changes in more than the deployment's settings, or in that no timer is wanted any more: these alone
- * are no reason to write.
+ * True if the record changes in more than the deployment's settings, its timeline, or in that no timer is wanted any
+ * more: these alone are no reason to write.
  */
 const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>
   !same(
-    { ...held, saves: 0, made: undefined },
-    { ...next, saves: 0, made: undefined, untimed: next.untimed === true ? held?.untimed : undefined },
+    { ...held, saves: 0, made: undefined, timeline: undefined },
+    {
+      ...next,
+      ...{ saves: 0, made: undefined, timeline: undefined },
+      untimed: next.untimed === true ? held?.untimed : undefined,
+    },
   );
 
 /** True of a plan that waits for events alone. A step that continues decides, and saves, again if it needs a timer. */
@@ -92,6 +97,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
   const { record } = held;
   const { object } = observation;
   const { wakeAt, returning } = waitOf(plan);
+  const waitsFor = waitsForText(plan);
   const runs = keptRuns(record?.runs ?? [], overWith(run, held, plan), observation.now, recoveryOf(world));
   return {
     ...record,
@@ -104,7 +110,8 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     labels: object === undefined ? record?.labels : object.metadata.labels,
     rests: plan.next.do === "rest" && record?.trouble === undefined ? true : undefined,
     wakeAt,
-    waitsFor: waitsForText(plan),
+    waitsFor,
+    timeline: timelineAfter(record, waitsFor, observation.now),
     untimed: isUntimed(plan) ? true : undefined,
     returning: returning === true ? observation.returning : undefined,
     cleanup: cleanupAfter(run, held, plan),

@@ -8,6 +8,7 @@ import { ApiError } from "../../core/http.ts";
 import { digestOf, mergePatch, same } from "../../core/json.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Plan } from "../../core/plan.ts";
+import { timelineUntroubled } from "../checkpoint/timeline.ts";
 import { objectRef, type StepContext, type StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord, Cluster } from "../ports.ts";
 
@@ -102,6 +103,7 @@ export const tell = async (
   const next: CheckpointRecord = {
     ...record,
     saves: record.saves + 1,
+    timeline: timelineUntroubled(held.record, run.observation.now),
     ...(plan.next.do === "rest" ? { rests: true } : {}),
     ...(written?.memo === undefined ? {} : { status: written.memo }),
   };

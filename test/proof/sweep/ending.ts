@@ -62,6 +62,10 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "times of pods, which a fault moves, and of those alone that a step saw; no decision reads them",
   },
   {
+    what: "a checkpoint's spec.timeline",
+    reason: "times, and waits that a fault adds; no decision reads it, and judge.ts follows it save by save",
+  },
+  {
     what: "a checkpoint's spec.memory.held",
     reason: "a fault makes a pod wait longer than its grace, or less long: the warnings that were told are compared",
   },
@@ -139,7 +143,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.memory.untold",
     "spec.memory.held",
     "spec.memory.allotment",
-    "spec.untimed",
+    ...["spec.untimed", "spec.timeline"],
     ...["spec.outbox", "spec.acknowledged", "spec.memory.stream", "spec.memory.acknowledged", progress],
     seal,
   ]),
@@ -147,7 +151,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
 const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
 /** Fields that no decision reads. */
 const unread: ReadonlySet<string> = new Set([
-  ...["spec.saves", "spec.memory.history", "metadata.generation", seal],
+  ...["spec.saves", "spec.timeline", "spec.memory.history", "metadata.generation", seal],
   ...["spec.memory.executors.lifetimes", "spec.memory.executors.ran", "spec.runs.*.account"],
 ]);
 

@@ -14,6 +14,7 @@
  * I9. A checkpoint can be read and is small.
  * E1–E9. Of its executors: see `executor-invariants.ts`. E10–E12. Of their number: see `demand-invariants.ts`.
  * E13–E15. Of their claims: see `claim-invariants.ts`.
+ * W1. A record's past waits are those of its saves: see `past-waits.ts`.
  * I10. A status shows one run: a run under way shows no end, and no executors of an earlier one.
  */
 
@@ -38,6 +39,7 @@ import { type Facts, fresh, type Pod, type Told } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { isDelivery, isOver, isSameButStatus, plannedIn, runOf } from "./objects.ts";
+import { checkWaits } from "./past-waits.ts";
 
 export type Actor = "engine" | "user" | "cluster";
 
@@ -152,7 +154,9 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     checkAttempt(object);
   };
 
-  const checkRecord = (object: Change["object"]): void => {
+  const checkRecord = (change: Change, now: number): void => {
+    const { object } = change;
+    checkWaits(change, now, blame);
     const spec = object["spec"];
     const text = textOf(object);
     checkSecret(text, "a checkpoint");
@@ -162,12 +166,13 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (text.length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
   };
 
-  const hearRecord = ({ type, object }: Change, actor: Actor, now: number): void => {
+  const hearRecord = (change: Change, actor: Actor, now: number): void => {
+    const { type, object } = change;
     if (type === "DELETED") {
       Object.assign(facts, { recorded: false, shortOfMemory: undefined });
       return;
     }
-    if (actor === "engine") checkRecord(object);
+    if (actor === "engine") checkRecord(change, now);
     const { cluster, uid, attempt, generation, plannedAt, driverAttempt } = plannedIn(object);
     const moved = cluster !== facts.cluster;
     const isSame = facts.recorded && uid === facts.recordOf;

@@ -14,6 +14,7 @@
  *     timeout: it is deleted with its owner (V12).
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
+ * W1. A record's past waits are those of its saves: see `../past-waits.ts`.
  */
 import { same } from "../../../../shared/simulator/storage/json.ts";
 import type { Change } from "../../../../shared/simulator/storage/store.ts";
@@ -22,6 +23,7 @@ import { at, numberAt, ownersOf, textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
 import { isDelivery } from "../objects.ts";
 import type { Actor, Oracle, Subject } from "../oracle.ts";
+import { checkWaits } from "../past-waits.ts";
 import { checkStrays, hearPod, longestArrivalMs, replicasIn } from "./bodies.ts";
 import { type Facts, fresh, type Saved } from "./facts.ts";
 import { follows, isFinal, isOver, keepsPods } from "./phases.ts";
@@ -121,7 +123,8 @@ export const openJobOracle = (
     checkSecret(JSON.stringify(object["status"]) ?? "", "a status");
   };
 
-  const hearRecord = ({ type, object }: Change, actor: Actor, now: number): void => {
+  const hearRecord = (change: Change, actor: Actor, now: number): void => {
+    const { type, object } = change;
     if (type === "DELETED") facts.record = undefined;
     // Changes of a record by users or another cluster are not judged; only its cluster and an order count.
     if (type === "DELETED" || actor !== "engine") {
@@ -135,6 +138,7 @@ export const openJobOracle = (
     const readable = numberAt(spec, "schema") === 1 && textAt(spec, "uid") && at(spec, "memory") !== undefined;
     if (!readable) blame("I9: a checkpoint cannot be read");
     if (text.length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
+    checkWaits(change, now, blame);
     const { record: before } = facts;
     const record = recordOf(object);
     if (before?.job === record.job) checkSaved(before, record, seen.job, blame);

@@ -1,18 +1,21 @@
-/** Builds the client of the page: one script and one style sheet, as texts and as the files of `dist/page`. */
+/** Builds the client of the page: a script with its parts and one style sheet, as texts and as `dist/page/page.json`. */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import type { PageFiles } from "../shared/deployments/page/files.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** Builds script and style without writing them. */
+/** Builds script, parts and style without writing them. */
 export const buildPage = async (): Promise<PageFiles> => {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: { page: "shared/page/main.tsx", style: "shared/page/page.css" },
     outdir: "dist/page",
+    chunkNames: "page-[name]-[hash]",
     bundle: true,
+    splitting: true,
+    metafile: true,
     format: "esm",
     platform: "browser",
     target: ["es2022"],
@@ -24,7 +27,13 @@ export const buildPage = async (): Promise<PageFiles> => {
     logLevel: "silent",
   });
   const text = (ending: string): string => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? "";
-  return { script: text("page.js"), style: text("style.css") };
+  const { imports = [] } = metafile.outputs["dist/page/page.js"] ?? {};
+  const first = new Set(imports.flatMap(({ path, kind }) => (kind === "import-statement" ? [basename(path)] : [])));
+  const parts = outputFiles.flatMap(({ path, text: part }) => {
+    const name = basename(path);
+    return name.startsWith("page-") ? [{ name, text: part, isLater: !first.has(name) }] : [];
+  });
+  return { script: text("/page.js"), style: text("style.css"), parts };
 };
 
 /** Puts the built client into a bundle, in place of the module that reads `dist/page`. */
@@ -40,10 +49,9 @@ export const pageInside: Plugin = {
 
 /** Writes `dist/page`, from which the sources serve the page. */
 export const writePage = async (): Promise<void> => {
-  const { script, style } = await buildPage();
+  const files = await buildPage();
   mkdirSync(join(root, "dist/page"), { recursive: true });
-  writeFileSync(join(root, "dist/page/page.js"), script);
-  writeFileSync(join(root, "dist/page/page.css"), style);
+  writeFileSync(join(root, "dist/page/page.json"), JSON.stringify(files));
 };
 
 if (import.meta.main) await writePage();

@@ -71,6 +71,14 @@ export type WaitingOn =
 export const platformText = ({ reason, message }: { readonly reason: string; readonly message: string }): string =>
   `the platform (${reason}): ${message}`;
 
+/** The ends of texts about a wait in which nothing is in the way: of a start, of the work itself, of idleness. */
+const usualEnds: readonly string[] = [states.started[0], states.finished[0], "to become idle"];
+const usualTexts: readonly string[] = ["clients", "its next run", "its next time"];
+
+/** True of the text of a wait that is the usual course: nothing is in the way, and the text gives no reason. */
+export const isUsual = (text: string): boolean =>
+  usualTexts.includes(text) || usualEnds.some((end) => text.endsWith(` ${end}`));
+
 /** Returns a wait for a thing to come into a state. */
 export const until = (of: string, is: AwaitedState, why?: string): WaitingOn => ({ on: "state", of, is, why });
 

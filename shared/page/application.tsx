@@ -1,12 +1,12 @@
 /** One application: why it is not done, what was lost and what came instead, its attempts, events, spec and record. */
-import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ActionAnswered, ApplicationActions } from "./actions.tsx";
 import { FlowGraph, GangCells } from "./members.tsx";
+import { chosen, showLog } from "./panels.ts";
 import { FactList, Link, State, Table } from "./parts.tsx";
 import { receiptOf, usedText } from "./receipt.ts";
-import { detail, isLogShown, log, logPod, now, place } from "./store.ts";
+import { detail, isLogShown, log, now, place } from "./store.ts";
 import { briefly, kindText, moment, plural, span, visible } from "./text.ts";
 import { slotsOf } from "./timeline.ts";
 import { Timeline } from "./timeline-view.tsx";
@@ -16,8 +16,6 @@ type Tab = readonly [title: string, count: number | undefined, view: () => Compo
 
 /** The server sends no more characters of a log, less the beginning of a line. */
 const longestLog = 60_000;
-
-const chosen = { left: signal("Losses"), right: signal("Spec") };
 
 type Tabbed = { readonly side: keyof typeof chosen; readonly tabs: readonly Tab[] };
 
@@ -149,13 +147,6 @@ const Runs = ({ one }: { readonly one: Detail }) => (
     empty="The record keeps no earlier run of this application."
   />
 );
-
-/** Shows the log, of the main pod or of another one. */
-export const showLog = (pod = ""): void => {
-  chosen.right.value = "Log";
-  logPod.value = pod;
-  requestAnimationFrame(() => document.getElementById("panel-right")?.scrollIntoView({ block: "nearest" }));
-};
 
 /** The end of a log. It is read while it is in view. */
 const LogEnd = ({ one }: { readonly one: Detail }) => {

@@ -3,16 +3,16 @@ import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ActionDialog, isActionAsked } from "./actions.tsx";
-import { Application, showLog } from "./application.tsx";
 import { Applications, listedText, listKey } from "./applications.tsx";
 import { follow, pollMs, signIn, signOut, ways } from "./connection.ts";
 import { Overview } from "./overview.tsx";
+import { isTable, showLog } from "./panels.ts";
 import { Key, Link } from "./parts.tsx";
 import { toggled } from "./query.ts";
+import { ApplicationScreen, preload } from "./screen-part.tsx";
 import { HealthScreen, Queues, Recovery, Schedules } from "./screens.tsx";
 import { broken, go, health, heardAt, link, now, place, queues, refine, refused, type Screen } from "./store.ts";
 import { briefly } from "./text.ts";
-import { isTable } from "./timeline-view.tsx";
 
 const titles: readonly (readonly [Screen, string])[] = [
   ["overview", "Overview"],
@@ -219,7 +219,7 @@ const SignIn = () => (
 const views: Readonly<Record<Screen, () => preact.JSX.Element>> = {
   overview: Overview,
   applications: Applications,
-  application: Application,
+  application: ApplicationScreen,
   queues: Queues,
   schedules: Schedules,
   recovery: Recovery,
@@ -321,6 +321,7 @@ addEventListener("keydown", (event) => {
 
 const root = document.getElementById("page");
 if (root !== null) render(<Page />, root);
+preload();
 
 const [, secret] = /^#k=([\w-]+)$/.exec(location.hash) ?? [];
 if (secret === undefined) void follow();

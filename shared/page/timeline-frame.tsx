@@ -1,6 +1,6 @@
 /** The frame of the timeline: its scale and axis, the bands of attempts, the lanes of states and of events. */
-import { clock, visible } from "./text.ts";
-import { attemptsOf, passagesOf, ticks } from "./timeline.ts";
+import { clock, span, visible } from "./text.ts";
+import { attemptsOf, passagesOf, ticks, type WaitPart, waitParts } from "./timeline.ts";
 import type { Detail, EventRow } from "./wire.ts";
 
 export const left = 138;
@@ -109,6 +109,34 @@ const stateKind: Readonly<Record<string, string>> = {
   completed: "good",
 };
 
+/** As much of the text as fits into a bar; "" where that would be too little to read. */
+const cut = (text: string, width: number): string => {
+  if (width > widthOf(text)) return text;
+  const most = Math.floor((width - 14) / 6.1) - 1;
+  return most < 8 ? "" : `${text.slice(0, most)}…`;
+};
+
+const WaitBar = ({ one, scale, y }: { readonly one: WaitPart; readonly scale: Scale; readonly y: number }) => {
+  const [x, width] = [scale.x(one.from), scale.x(one.to) - scale.x(one.from)];
+  const took = span((one.to - one.from) / 1_000);
+  const title = visible(`waits for ${one.for}: ${clock(one.from)} to ${clock(one.to)} (${took})`);
+  if (!one.isWhole)
+    return (
+      <rect class="lane gap beside" x={x} y={y + 11} width={Math.max(2, width)} height={5} rx={2} fill="url(#gap)">
+        <title>{title}</title>
+      </rect>
+    );
+  return (
+    <g class="wait-bar">
+      <Rect x={x} y={y} width={width} kind="gap" title={title} />
+      <text class="in waiting" x={x + 7} y={y + 13.5}>
+        {cut(visible(one.for), width)}
+      </text>
+    </g>
+  );
+};
+
+/** The states, and over them the waits in which something was in the way. */
 export const States = ({
   detail,
   scale,
@@ -140,6 +168,26 @@ export const States = ({
           </g>
         );
       })}
+    {waitParts(detail).map((one) => (
+      <WaitBar key={`${one.for} ${one.from}`} one={one} scale={scale} y={y} />
+    ))}
+  </g>
+);
+
+type Row<Item> = { readonly items: readonly Item[]; readonly scale: Scale; readonly y: number };
+
+export const Saves = ({ items, scale, y }: Row<number>) => (
+  <g>
+    <text class="label" x={14} y={y + 13.5}>
+      Saves
+    </text>
+    {items
+      .filter((at) => at >= scale.from)
+      .map((at) => (
+        <path key={at} class="save" d={`M${scale.x(at) - 4} ${y + 9.5}h8m-4-4v8`}>
+          <title>{`saved ${clock(at)}`}</title>
+        </path>
+      ))}
   </g>
 );
 

@@ -1,7 +1,9 @@
 /** The timeline of one application: its driver and executors as lanes, each loss with what came instead. */
-import { signal, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { briefly, clock, visible } from "./text.ts";
+import { isTable } from "./panels.ts";
+import { Table } from "./parts.tsx";
+import { briefly, clock, span, visible } from "./text.ts";
 import { attemptsOf, folded, type Slot, slotsOf } from "./timeline.ts";
 import {
   Attempts,
@@ -12,15 +14,13 @@ import {
   left,
   Patterns,
   Rect,
+  Saves,
   type Scale,
   States,
   scaleOf,
   widthOf,
 } from "./timeline-frame.tsx";
-import type { Detail, Lane } from "./wire.ts";
-
-/** True: the timeline is shown as a table. */
-export const isTable = signal(false);
+import type { Detail, Lane, WaitRow } from "./wire.ts";
 
 const Lost = ({ x, y }: { readonly x: number; readonly y: number }) => (
   <g class="lost-mark" transform={`translate(${x - 6.5} ${y + 3})`}>
@@ -191,7 +191,7 @@ const Drawing = ({ detail }: { readonly detail: Detail }) => {
   const newest = Math.max(0, ...detail.lanes.map(({ attempt }) => attempt));
   const top = axisHeight + lane + (drivers.length === 0 ? 0 : lane) + 8;
   const foot = top + (shown.length + (quiet > 0 ? 1 : 0)) * lane + 8;
-  const height = foot + lane + 12;
+  const height = foot + lane * (detail.savedAt.length === 0 ? 1 : 2) + 12;
   const common = { scale, newest, now: scale.to };
   return (
     <div ref={box} class="drawing">
@@ -211,7 +211,8 @@ const Drawing = ({ detail }: { readonly detail: Detail }) => {
           <text class="label" x={14} y={top + shown.length * lane + 13.5}>{`and ${quiet} more that lost nothing`}</text>
         ) : undefined}
         <path class="rule" d={`M0 ${foot - 2}H${width}`} />
-        <Events events={detail.events} scale={scale} y={foot + 2} />
+        {detail.savedAt.length === 0 ? undefined : <Saves items={detail.savedAt} scale={scale} y={foot + 2} />}
+        <Events events={detail.events} scale={scale} y={height - lane - 10} />
       </svg>
     </div>
   );
@@ -219,35 +220,52 @@ const Drawing = ({ detail }: { readonly detail: Detail }) => {
 
 const cell = (at: number | undefined): string => (at === undefined ? "" : clock(at));
 
-const AsTable = ({ lanes }: { readonly lanes: readonly Lane[] }) => (
-  <div class="scroll" tabIndex={0} role="region" aria-label="Timeline as a table">
-    <table>
-      <thead>
-        <tr>
-          {["Pod", "Attempt", "Requested", "Up", "Ended", "Why", "Node"].map((head) => (
-            <th key={head} scope="col">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {lanes.map((one) => (
-          <tr key={one.pod + one.requestedAt}>
-            <td class="mono">{visible(one.pod)}</td>
-            <td>{one.attempt || ""}</td>
-            <td>{cell(one.requestedAt)}</td>
-            <td>{cell(one.up)}</td>
-            <td>{cell(one.end)}</td>
-            <td class={one.lost === true ? "failed-text" : ""}>
-              {one.lost === true ? lossText(one) : one.exit === undefined ? "" : `exit ${one.exit}`}
-            </td>
-            <td class="mono">{visible(one.node ?? "")}</td>
+const Waits = ({ waits, now }: { readonly waits: readonly WaitRow[]; readonly now: number }) => (
+  <Table
+    label="Waits"
+    heads={["Waited for", "From", "To", "Time"]}
+    rows={waits.map(({ for: reason, from, to, isUsual }) => [
+      <span class={isUsual ? "muted" : ""}>{visible(reason)}</span>,
+      clock(from),
+      to === undefined ? "now" : clock(to),
+      span(((to ?? now) - from) / 1_000),
+    ])}
+    empty="Its record keeps no waits."
+  />
+);
+
+const AsTable = ({ detail: { lanes, waits, now } }: { readonly detail: Detail }) => (
+  <>
+    <div class="scroll" tabIndex={0} role="region" aria-label="Timeline as a table">
+      <table>
+        <thead>
+          <tr>
+            {["Pod", "Attempt", "Requested", "Up", "Ended", "Why", "Node"].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+        </thead>
+        <tbody>
+          {lanes.map((one) => (
+            <tr key={one.pod + one.requestedAt}>
+              <td class="mono">{visible(one.pod)}</td>
+              <td>{one.attempt || ""}</td>
+              <td>{cell(one.requestedAt)}</td>
+              <td>{cell(one.up)}</td>
+              <td>{cell(one.end)}</td>
+              <td class={one.lost === true ? "failed-text" : ""}>
+                {one.lost === true ? lossText(one) : one.exit === undefined ? "" : `exit ${one.exit}`}
+              </td>
+              <td class="mono">{visible(one.node ?? "")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+    <Waits waits={waits} now={now} />
+  </>
 );
 
 /** The story of the attempts in one line: `attempt 1 failed after 9 min 44 s, attempt 2 runs for 26 min`. */
@@ -284,6 +302,6 @@ export const Timeline = ({ detail }: { readonly detail: Detail }) => (
         as table <kbd>t</kbd>
       </button>
     </header>
-    {isTable.value ? <AsTable lanes={detail.lanes} /> : <Drawing detail={detail} />}
+    {isTable.value ? <AsTable detail={detail} /> : <Drawing detail={detail} />}
   </section>
 );

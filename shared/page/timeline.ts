@@ -34,6 +34,28 @@ export const passagesOf = (detail: Pick<Detail, "history" | "isOver" | "now">): 
     return { ...one, to: next?.at ?? (isEnd ? one.at : detail.now) };
   });
 
+/** A part of a wait within one state. `isWhole`: the state is that wait; else work goes on beside it. */
+export type WaitPart = {
+  readonly for: string;
+  readonly from: number;
+  readonly to: number;
+  readonly isWhole: boolean;
+};
+
+/** The waits in which something was in the way, by the states that they fall into. */
+export const waitParts = (detail: Pick<Detail, "history" | "isOver" | "now" | "waits">): readonly WaitPart[] => {
+  const passages = passagesOf(detail);
+  const spans = passages.length === 0 ? [{ at: 0, to: detail.now, group: "waiting" as const }] : passages;
+  return detail.waits
+    .filter(({ isUsual }) => !isUsual)
+    .flatMap(({ for: reason, from, to = detail.now }) =>
+      spans.flatMap(({ at, to: end, group }) => {
+        const [first, last] = [Math.max(from, at), Math.min(to, end)];
+        return last > first ? [{ for: reason, from: first, to: last, isWhole: group !== "running" }] : [];
+      }),
+    );
+};
+
 export type Attempt = {
   readonly attempt: number;
   readonly from: number;

@@ -166,6 +166,15 @@ export type LossRow = {
   readonly at: number;
 };
 
+/** A wait of an application. Instants in epoch ms; no end: it goes on. */
+export type WaitRow = {
+  readonly for: string;
+  readonly from: number;
+  readonly to?: number;
+  /** True: the usual course, in which nothing is in the way. */
+  readonly isUsual: boolean;
+};
+
 /** A pod of a Job, or the place of one that is not there. */
 export type Cell = {
   readonly index: number;
@@ -239,6 +248,10 @@ export type Detail = Seen & {
     readonly at: number;
     readonly error: string;
   }[];
+  /** The latest waits in the order of their ends, the present one last. */
+  readonly waits: readonly WaitRow[];
+  /** Times of the latest saves of its record. */
+  readonly savedAt: readonly number[];
   readonly losses: readonly LossRow[];
   readonly lost: Readonly<Record<string, number>>;
   readonly updates:

@@ -37,10 +37,11 @@ const shape = z.object({
     .array(
       z.object({
         ...{ attempt: z.number(), outcome: z.string(), endedAt: z.number(), error: z.string().optional() },
-        ...{ startedAt: z.number().optional(), account: z.unknown() },
+        ...{ startedAt: z.number().optional(), account: z.unknown().optional() },
       }),
     )
     .optional(),
+  timeline: z.unknown().optional(),
   memory: z.unknown(),
 });
 

@@ -31,6 +31,7 @@ import {
 } from "./record.ts";
 import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
 import { type WaitingGroup, waitingGroupOf, waitingText } from "./waiting-groups.ts";
+import { savesOf, waitedText, waitsOf } from "./waits.ts";
 
 /** The most pods that one command looks at: the first that does not start tells enough. */
 const most = 3;
@@ -232,6 +233,8 @@ export const statusView = (seen: Seen) => {
       ...{ position: seen.group.position, of: seen.group.of, why: seen.group.why },
     },
     history: historyOf(recordIn(seen)),
+    waits: waitsOf(recordIn(seen)),
+    saves: savesOf(recordIn(seen)),
     runs: recordIn(seen)?.runs ?? [],
     executors: lossesOf(recordIn(seen)),
     updates: updatesOf(recordIn(seen), seen.delivery),
@@ -241,7 +244,7 @@ export const statusView = (seen: Seen) => {
 
 /** The four lines of every status, after those about history, attempts, losses and updates where these are known. */
 export const statusText = (seen: Seen, paint: Paint = plain): string => {
-  const { state, waitsFor, since, until, do: todo, history, executors, updates, runs } = statusView(seen);
+  const { state, waitsFor, since, until, do: todo, history, waits, executors, updates, runs } = statusView(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
   const lines = [
@@ -252,6 +255,7 @@ export const statusText = (seen: Seen, paint: Paint = plain): string => {
   ];
   const before = [
     ["went       ", historyText(history)],
+    ["waited     ", oneLine(waitedText(waits))],
     ["attempts   ", runs.map(({ attempt, outcome }) => `${attempt} ${outcome}`).join(", ")],
     ["lost       ", executors === undefined ? "" : lossesText(executors)],
     ["updates    ", updatesText(updates, seen.now)],

@@ -215,6 +215,11 @@ const timesOf = (view: ReturnType<typeof statusView>, { found }: Seen) => ({
     group: groupOf(state),
   })),
   runs: view.runs.map(({ attempt, outcome, endedAt, error = "" }) => ({ attempt, outcome, at: endedAt, error })),
+  waits: view.waits.map(({ for: reason, from, to, isUsual }) => ({
+    ...{ for: oneLine(reason), from: Date.parse(from), isUsual },
+    ...(to === undefined ? {} : { to: Date.parse(to) }),
+  })),
+  savedAt: view.saves.map((at) => Date.parse(at)),
   saves: found.is === "record" ? found.record.saves : undefined,
 });
 

@@ -1,20 +1,24 @@
 /**
- * The client of the page as the browser loads it: one script and one style sheet. A bundle holds both as texts, because
- * the build replaces this file; the sources read what `infra/page.ts` has built.
+ * The client of the page as the browser loads it: a script with its parts, and one style sheet. A bundle holds them as
+ * texts, because the build replaces this file; the sources read what `infra/page.ts` has built.
  */
 import { readFile } from "node:fs/promises";
+import * as z from "zod";
 
-export type PageFiles = { readonly script: string; readonly style: string };
+const shape = z.object({
+  script: z.string(),
+  style: z.string(),
+  /** Files that the script imports by name: at once, or `isLater`. */
+  parts: z.array(z.object({ name: z.string(), text: z.string(), isLater: z.boolean() })),
+});
 
-const built = new URL("../../../dist/page/", import.meta.url);
+export type PageFiles = z.infer<typeof shape>;
+
+const built = new URL("../../../dist/page/page.json", import.meta.url);
 
 export const pageFiles = async (): Promise<PageFiles> => {
-  const [script, style] = await Promise.all(
-    ["page.js", "page.css"].map((name) =>
-      readFile(new URL(name, built), "utf8").catch((cause: unknown) => {
-        throw new Error(`dist/page/${name} is missing: run npm run build`, { cause });
-      }),
-    ),
-  );
-  return { script: script ?? "", style: style ?? "" };
+  const text = await readFile(built, "utf8").catch((cause: unknown) => {
+    throw new Error("dist/page/page.json is missing: run npm run build", { cause });
+  });
+  return shape.parse(JSON.parse(text));
 };

@@ -111,7 +111,7 @@ const digest = (text: string): string => createHash("sha256").update(text).diges
 
 type Made = { readonly html: string; readonly files: ReadonlyMap<string, readonly [type: string, text: Compressed]> };
 
-const document = (script: string, style: string): string => `<!doctype html>
+const document = (script: string, style: string, parts: readonly string[]): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -120,7 +120,7 @@ const document = (script: string, style: string): string => `<!doctype html>
 <title>Rekindle</title>
 <link rel="icon" href="/page/icon.svg">
 <link rel="stylesheet" href="/page/${style}">
-<script type="module" src="/page/${script}"></script>
+${parts.map((part) => `<link rel="modulepreload" href="/page/${part}">\n`).join("")}<script type="module" src="/page/${script}"></script>
 </head>
 <body><div id="page"></div><noscript>The page needs JavaScript. rekindle list says the same in a terminal.</noscript></body>
 </html>
@@ -129,13 +129,22 @@ const document = (script: string, style: string): string => `<!doctype html>
 /** The mark of the page: a flame. */
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#e8590c" d="M12 2c1 4 5 6 5 11a5 5 0 0 1-10 0c0-2 1-3 2-4 0 2 1 3 2 3 1-3-1-6 1-10z"/></svg>\n`;
 
-const make = async ({ script, style }: PageFiles): Promise<Made> => {
+const scriptType = "text/javascript; charset=utf-8";
+
+const make = async ({ script, style, parts }: PageFiles): Promise<Made> => {
   const [scriptName, styleName] = [`page-${digest(script)}.js`, `page-${digest(style)}.css`];
   return {
-    html: document(scriptName, styleName),
-    files: new Map([
-      [scriptName, ["text/javascript; charset=utf-8", await compressed(script)]],
+    html: document(
+      scriptName,
+      styleName,
+      parts.flatMap(({ name, isLater }) => (isLater ? [] : [name])),
+    ),
+    files: new Map<string, readonly [string, Compressed]>([
+      [scriptName, [scriptType, await compressed(script)]],
       [styleName, ["text/css; charset=utf-8", await compressed(style)]],
+      ...(await Promise.all(
+        parts.map(async ({ name, text }) => [name, [scriptType, await compressed(text)]] as const),
+      )),
       ["icon.svg", ["image/svg+xml", await compressed(icon)]],
     ]),
   };

@@ -1,7 +1,7 @@
 /** Slots of executors in the timeline, and the strip of a row. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { attemptsOf, folded, slotsOf, spansOf } from "../../../shared/page/timeline.ts";
+import { attemptsOf, folded, slotsOf, spansOf, waitParts } from "../../../shared/page/timeline.ts";
 import { groups, type Lane } from "../../../shared/page/wire.ts";
 import { rowOf } from "./rows.ts";
 
@@ -29,6 +29,43 @@ describe("the attempts of an application", () => {
       [2, "failed"],
       [3, "running"],
     ]);
+  });
+});
+
+describe("the waits in the lane of states", () => {
+  const history = [
+    { state: "RUNNING", group: "running", attempt: 1, at: 1_000 },
+    { state: "PENDING_RERUN", group: "waiting", attempt: 1, at: 5_000 },
+    { state: "RUNNING", group: "running", attempt: 2, at: 9_000 },
+  ] as const;
+  const wait = (reason: string, from: number, to?: number, isUsual = false) => ({
+    ...{ for: reason, from, isUsual },
+    ...(to === undefined ? {} : { to }),
+  });
+  const partsOf = (...waits: readonly ReturnType<typeof wait>[]) =>
+    waitParts({ history, waits, isOver: false, now: 20_000 }).map(({ for: reason, from, to, isWhole }) => [
+      ...[reason, from, to],
+      ...(isWhole ? ["whole"] : []),
+    ]);
+
+  test("stand for a state without work, and beside the work of a running one", () => {
+    assert.deepEqual(partsOf(wait("quota", 2_000, 3_000), wait("its next try", 5_000, 9_000)), [
+      ["quota", 2_000, 3_000],
+      ["its next try", 5_000, 9_000, "whole"],
+    ]);
+  });
+
+  test("are cut where the state changes; the present one goes on until now", () => {
+    assert.deepEqual(partsOf(wait("the platform", 4_000, 10_000), wait("quota", 12_000)), [
+      ["the platform", 4_000, 5_000],
+      ["the platform", 5_000, 9_000, "whole"],
+      ["the platform", 9_000, 10_000],
+      ["quota", 12_000, 20_000],
+    ]);
+  });
+
+  test("leave out the usual course", () => {
+    assert.deepEqual(partsOf(wait("the driver to finish", 1_000, 5_000, true)), []);
   });
 });
 

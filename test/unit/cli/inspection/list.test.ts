@@ -200,6 +200,8 @@ describe("rekindle status", () => {
         "do",
         "details",
         "history",
+        "waits",
+        "saves",
         "runs",
         "pods",
       ].filter((key) => key !== "attempts"),

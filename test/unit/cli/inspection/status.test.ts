@@ -287,3 +287,43 @@ test("rekindle status prints a run's losses in one line, and each loss as data",
     losses: [{ ...loss, at: "2026-11-02T07:59:51Z" }],
   });
 });
+
+test("rekindle status prints past waits with their reasons and times, and all waits and saves as data", async () => {
+  const terminal = openTerminal();
+  const second = (at: number): number => start / 1_000 - 600 + at;
+  const timeline = {
+    waits: [
+      ["the driver to start", second(0), second(10)],
+      ["the platform (Forbidden): no right to create pods", second(10), second(70)],
+      ["the driver to finish", second(70), second(100)],
+      ["its next try after: exit 3", second(100), second(280)],
+    ],
+    waiting: ["the driver to finish", second(280)],
+    saves: [second(0), second(280)],
+  };
+  make(terminal.simulator, application("app", running));
+  make(terminal.simulator, checkpoint("app", { waitsFor: "the driver to finish", timeline }));
+  const [waited, state] = (await terminal.run("status", "app", "-n", "default")).out.split("\n");
+  assert.equal(
+    waited,
+    "waited     for the platform (Forbidden): no right to create pods: 07:50:10 to 07:51:10 (1m); for its next try after: exit 3: 07:51:40 to 07:54:40 (3m)",
+  );
+  assert.equal(state, "state      RUNNING");
+  const told = JSON.parse((await terminal.run("status", "app", "-n", "default", "-o", "json")).out);
+  assert.deepEqual(told.saves, ["2026-11-02T07:50:00Z", "2026-11-02T07:54:40Z"]);
+  assert.deepEqual(told.waits.slice(-2), [
+    { for: "its next try after: exit 3", from: "2026-11-02T07:51:40Z", to: "2026-11-02T07:54:40Z", isUsual: false },
+    { for: "the driver to finish", from: "2026-11-02T07:54:40Z", isUsual: true },
+  ]);
+});
+
+test("rekindle status reads records without a timeline, with a damaged one, and with past runs of no account", async () => {
+  const runs = [{ attempt: 1, outcome: "failed", endedAt: start - 9_000 }];
+  for (const more of [{}, { timeline: { waits: [["a", "b"]], saves: "x" } }, { timeline: { saves: [9e15] } }]) {
+    const terminal = openTerminal();
+    make(terminal.simulator, application("app", running));
+    make(terminal.simulator, checkpoint("app", { waitsFor: "the driver to finish", runs, ...more }));
+    const { out } = await terminal.run("status", "app", "-n", "default");
+    assert.match(out, /^attempts {3}1 failed\nstate {6}RUNNING\nwaits for {2}the driver to finish\n/);
+  }
+});

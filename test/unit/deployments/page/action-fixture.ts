@@ -70,7 +70,7 @@ export const open = (options: { readonly trigger?: Trigger; readonly commandName
     {
       ...{ board, details, actions, cluster: "test", ready: () => true, isStreamed: true },
       logs: async () => undefined,
-      files: async () => ({ script: "1", style: "a{}" }),
+      files: async () => ({ script: "1", style: "a{}", parts: [] }),
     },
     callersOnly(
       openGate(identify),

@@ -60,7 +60,7 @@ const open = (sparkConf: Readonly<Record<string, string>> = {}, prices?: Prices)
 };
 
 describe("details of the page", () => {
-  test("have the executors of the record, with start and requests, in a process that has seen no pod of them", async () => {
+  test("have waits, saves and executors of the record, with start and requests, in a process that has seen no pod of them", async () => {
     const { simulator, details } = open();
     const { name } = checkpointRef({ cluster: "default", ...named }, "rekindle");
     const created = Date.parse("2026-11-02T07:50:00Z");
@@ -69,16 +69,32 @@ describe("details of the page", () => {
       executors: { attempt: 1, lifetimes: [[2, created / 1_000, 5, 65, "node-1", "memory"]], ran: [60, 60] },
       state: { phase: "RUNNING" },
     };
+    const second = created / 1_000;
+    const timeline = {
+      waits: [["quota\nof team-a", second, second + 9]],
+      waiting: ["the driver to finish", second + 9],
+    };
     post(simulator, "/apis/rekindle.dev/v1alpha1/namespaces/team-a/checkpoints", {
       apiVersion: "rekindle.dev/v1alpha1",
       kind: "Checkpoint",
       metadata: { name, namespace: "team-a" },
-      spec: { schema: 1, cluster: "c1", uid: "u1", saves: 1, memory },
+      spec: { schema: 1, cluster: "c1", uid: "u1", saves: 1, memory, timeline: { ...timeline, saves: [second + 9] } },
     });
     const detail = await details(named);
     assert.deepEqual(
       detail?.lanes.map(({ id, up, end, cores, gib, lost, reason }) => [id, up, end, cores, gib, lost, reason]),
       [[2, created + 5_000, created + 65_000, 2, 4, true, "memory"]],
+    );
+    const saved = created + 9_000;
+    assert.deepEqual(
+      [detail?.savedAt, detail?.waits],
+      [
+        [saved],
+        [
+          { for: "quota of team-a", from: created, to: saved, isUsual: false },
+          { for: "the driver to finish", from: saved, isUsual: true },
+        ],
+      ],
     );
   });
 

@@ -40,7 +40,13 @@ const parts: PageParts = {
   board,
   details: async () => undefined,
   logs: async ({ name }, pod) => ({ pod, text: `log of ${name}`, error: "" }),
-  files: async () => ({ script: "1", style: "a{}" }),
+  files: async () => ({
+    ...{ script: "1", style: "a{}" },
+    parts: [
+      { name: "page-chunk-A1.js", text: "2", isLater: false },
+      { name: "page-later-B2.js", text: "3", isLater: true },
+    ],
+  }),
   cluster: "test",
   ready: () => true,
   isStreamed: true,
@@ -63,6 +69,18 @@ const open = (): Hono => {
 
 const bearer = (given: string) => ({ authorization: `Bearer ${given}` });
 const cookieIn = (response: Response): string => response.headers.get("set-cookie")?.split(";")[0] ?? "";
+
+describe("the files of the page", () => {
+  test("hold the parts of the script: the document names those that are needed at once", async () => {
+    const app = open();
+    const html = await (await app.request("/page")).text();
+    assert.deepEqual(html.match(/modulepreload" href="[^"]*/g), ['modulepreload" href="/page/page-chunk-A1.js']);
+    const later = await app.request("/page/page-later-B2.js");
+    assert.equal(await later.text(), "3");
+    assert.match(later.headers.get("content-type") ?? "", /^text\/javascript/);
+    assert.equal((await app.request("/page/page-other-C3.js")).status, 404);
+  });
+});
 
 describe("access to the page", () => {
   test("a caller without a proof gets only the document and its files, which hold no data", async () => {

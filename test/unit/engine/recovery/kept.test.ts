@@ -119,6 +119,14 @@ describe("a record that would be too large", () => {
     );
   });
 
+  test("loses its timeline before anything else", () => {
+    assert.ok(toy !== undefined);
+    const record: CheckpointRecord = { ...large, timeline: { waiting: ["a", 1], saves: [1, 2] } };
+    const bytes = Buffer.byteLength(JSON.stringify(record));
+    assert.deepEqual(bounded(record, toy, bytes), record);
+    assert.deepEqual(bounded(record, toy, bytes - 1), large);
+  });
+
   test("is saved at its reduced size", async () => {
     const box = toyBox({}, ({ memory }) => ({
       memory: memory ?? { count: 0 },

@@ -11,14 +11,19 @@ import type { RecordView } from "./record.ts";
 const lifetime = z.tuple([z.number(), z.number(), z.number(), z.number(), z.string(), z.string()]);
 
 const account = z.object({
+  /** The driver's node. */
+  node: z.string().optional(),
   needs: z.tuple([z.number(), z.number(), z.number(), z.number()]).optional(),
   ran: z.tuple([z.number(), z.number()]).optional(),
   lifetimes: z.array(lifetime).default([]),
 });
 
 const present = z.object({
-  driver: z.object({ attempt: z.number(), submittedAt: z.number(), needs: account.shape.needs }),
-  executors: account.omit({ needs: true }).extend({ attempt: z.number() }).optional(),
+  driver: z.object({
+    ...{ attempt: z.number(), submittedAt: z.number() },
+    ...{ needs: account.shape.needs, node: account.shape.node },
+  }),
+  executors: account.omit({ needs: true, node: true }).extend({ attempt: z.number() }).optional(),
   state: z.object({ phase: z.string(), endedAt: z.number().optional() }),
 });
 
@@ -41,10 +46,10 @@ const presentOf = ({ memory }: RecordView): RunAccount | undefined => {
   const { data } = present.safeParse(memory);
   if (data === undefined) return undefined;
   const { driver, executors, state } = data;
-  const { attempt, submittedAt: startedAt, needs } = driver;
+  const { attempt, submittedAt: startedAt, needs, node } = driver;
   const { lifetimes = [], ran } = executors?.attempt === attempt ? executors : {};
   const isFailed = state.phase.startsWith("FAIL");
-  return { attempt, startedAt, endedAt: state.endedAt, isFailed, needs, ran, lifetimes };
+  return { attempt, startedAt, endedAt: state.endedAt, isFailed, needs, node, ran, lifetimes };
 };
 
 /** The runs of a SparkApplication, oldest first; none for other kinds. */
@@ -119,7 +124,7 @@ const partsOfRun = (run: RunAccount, now: number): readonly Part[] | undefined =
   const requests = requestsIn(run);
   if (requests === undefined) return undefined;
   const { startedAt, endedAt = now } = run;
-  const driver = { hours: during(requests.driver, (endedAt - startedAt) / 1_000), isLost: false, node: undefined };
+  const driver = { hours: during(requests.driver, (endedAt - startedAt) / 1_000), isLost: false, node: run.node };
   const parts = [driver, ...executorParts(run, requests.executor)];
   return run.isFailed ? parts.map((part) => ({ ...part, isLost: true })) : parts;
 };

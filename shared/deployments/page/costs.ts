@@ -60,7 +60,7 @@ const partsOf = (run: RunAccount, now: number): readonly Part[] => {
   const requests = requestsIn(run);
   if (requests === undefined) return [];
   const { startedAt, endedAt = now, isFailed } = run;
-  const driver = { hours: spread(startedAt, endedAt), needs: requests.driver, isLost: false, node: undefined };
+  const driver = { hours: spread(startedAt, endedAt), needs: requests.driver, isLost: false, node: run.node };
   return [driver, ...executorsOf(run, requests.executor)].map((part) => (isFailed ? { ...part, isLost: true } : part));
 };
 

@@ -39,13 +39,14 @@ export const recordedLosses = (found: ReturnType<typeof lossesOf>): readonly Rec
   }));
 
 /** The driver of a past run as its record tells it. */
-const pastDriver = ({ attempt, startedAt, endedAt, isFailed, ...run }: RunAccount): readonly Lane[] => {
+const pastDriver = ({ attempt, startedAt, endedAt, isFailed, node, ...run }: RunAccount): readonly Lane[] => {
   if (endedAt === undefined) return [];
   return [
     {
       ...{ pod: `driver of attempt ${attempt}`, role: "driver", id: 0, attempt, isRecorded: true },
       ...{ requestedAt: startedAt, up: startedAt, end: endedAt },
       ...requestsIn(run)?.driver,
+      ...(node === undefined ? {} : { node: short(node) }),
       ...(isFailed ? { lost: true, reason: "failed" } : {}),
     },
   ];

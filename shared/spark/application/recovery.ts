@@ -324,14 +324,15 @@ const past = (before: Memory, after: Memory, now: number): PastRun | undefined =
   };
 };
 
-/** The requests and the executors of a run, for people: the latest executors in full, and the sum of all. */
+/** The requests, the driver's node and the executors of a run, for people: the latest executors in full, and the sum of all. */
 const accountOf = (
   { executors }: Memory,
-  { attempt, needs }: Driver,
+  { attempt, needs, node }: Driver,
 ): Readonly<Record<string, unknown>> | undefined => {
   const { lifetimes = [], ran } = executors?.attempt === attempt ? executors : {};
   const account = {
     ...(needs === undefined ? {} : { needs }),
+    ...(node === undefined ? {} : { node }),
     ...(ran === undefined ? {} : { ran, lifetimes: fitting(lifetimes, pastBytes) }),
   };
   return Object.keys(account).length === 0 ? undefined : account;

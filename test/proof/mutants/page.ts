@@ -6,6 +6,47 @@ const testsOf = (name: string): readonly string[] => [`test/unit/deployments/pag
 
 export const pageMutants: readonly Mutant[] = [
   {
+    name: "wait-saved-twice",
+    promise: "a past wait is in the record once",
+    file: "shared/engine/checkpoint/timeline.ts",
+    find: "waits: waits.filter((wait) => wait !== same)",
+    replace: "waits",
+    tests: ["test/unit/engine/checkpoint/timeline.test.ts"],
+  },
+  {
+    name: "wait-lost-with-its-end",
+    promise: "a wait whose reason a save replaces is kept",
+    file: "shared/engine/checkpoint/timeline.ts",
+    find: "return begun(withPast(waits, reason, from, at), next, at);",
+    replace: "return begun(waits, next, at);",
+    scenarios: ["completion"],
+    fault: "crash-before",
+  },
+  {
+    name: "waits-without-bound",
+    promise: "a record keeps at most twenty past waits",
+    file: "shared/engine/checkpoint/timeline.ts",
+    find: "[...waits, past].slice(-most)",
+    replace: "[...waits, past]",
+    tests: ["test/unit/engine/checkpoint/timeline.test.ts"],
+  },
+  {
+    name: "wait-of-another-version-counts",
+    promise: "a wait that a version without past waits saved is not taken for the wait before it",
+    file: "shared/engine/checkpoint/timeline.ts",
+    find: "reason !== reasonOf(record?.waitsFor)",
+    replace: 'reason === ""',
+    tests: ["test/unit/engine/checkpoint/timeline.test.ts"],
+  },
+  {
+    name: "timeline-costs-a-save",
+    promise: "no save is made for the timeline of a record",
+    file: "shared/engine/writes/save.ts",
+    find: "...{ saves: 0, made: undefined, timeline: undefined },",
+    replace: "...{ saves: 0, made: undefined },",
+    tests: ["test/unit/engine/checkpoint/timeline.test.ts"],
+  },
+  {
     name: "page-loss-waits-for-the-record",
     promise: "a killed executor is marked by its own pod, before a step has saved the loss",
     file: `${folder}/lanes.ts`,

@@ -6,7 +6,7 @@ import { type Effect, notYetRecorded, type Plan, type Wait, waitOf } from "../..
 import { counted } from "../../../core/text.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
-import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
+import { isEnding, labelOf, nodeNameOf, podStatus, waitingReason } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import type { AllocationResult } from "../executors/allocation-result.ts";
 import { ahead, allocateExecutors, type OwnRun, rushed, supplied } from "../executors/allocator.ts";
@@ -310,8 +310,18 @@ function* cared(context: ApplicationContext, run: Run, ended: Ended): Decision<M
   });
 }
 
-const knownBy = (driver: Driver, { pod }: Sighted): Driver =>
-  pod === undefined ? driver : { ...driver, uid: pod.metadata.uid };
+const withNode = (driver: Driver, pod: Stored | undefined): Driver => {
+  const node = pod === undefined ? undefined : nodeNameOf(pod);
+  return node === undefined ? driver : { ...driver, node };
+};
+
+/** The driver as its pod shows it: its UID, and with this or with a new phase, which are saved, its node. */
+const knownBy = ({ state }: Memory, driver: Driver, { see, pod }: Sighted): Driver => {
+  if (pod === undefined) return driver;
+  const { uid } = pod.metadata;
+  const isSaved = driver.uid !== uid || followed[see] !== state.phase;
+  return { ...(isSaved ? withNode(driver, pod) : driver), uid };
+};
 
 /** Evidence that a listed pod gives for good, or that the next event of the pod corrects. */
 const positive: ReadonlySet<Evidence> = new Set(["running", "completed", "failed"]);
@@ -344,7 +354,7 @@ export function* monitorDriver(given: ApplicationContext, ended: Ended): Decisio
   if (driver === undefined)
     return planOf(context, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { next: { do: "again" } });
   const sighting = yield* sighted(context, driver, found);
-  const known = knownBy(driver, sighting);
+  const known = knownBy(memory, driver, sighting);
   const back = recoveryWindow(context, found, sighting);
   if (back.is === "awaited" && back.until !== undefined)
     return planOf(context, { ...memory, driver: known }, found, awaiting(found, back.until));
@@ -353,7 +363,10 @@ export function* monitorDriver(given: ApplicationContext, ended: Ended): Decisio
     { driver: known, found },
     sighting,
   );
-  const after = late?.is === "late" ? failed(context, known, late.end) : memoryAfter(context, known, sighting);
+  const after =
+    late?.is === "late"
+      ? failed(context, withNode(known, sighting.pod), late.end)
+      : memoryAfter(context, known, sighting);
   if (after === "resume") return yield* resume(context, driver, found, ended);
   const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";
   const next = withHistory(context, context.memory.state.phase, after);

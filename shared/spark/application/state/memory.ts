@@ -24,6 +24,8 @@ const driver = z.object({
   places: z.record(z.string(), z.int().positive()).optional(),
   /** Set once a step has seen the pod: from then on its absence is a loss. */
   uid: z.string().optional(),
+  /** The pod's node, for people and prices: taken in with a save that happens anyway. */
+  node: z.string().optional(),
 });
 
 /** Phases without further memory. */

@@ -29,6 +29,15 @@ const pod = z.object({
     .prefault({}),
 });
 
+/** A past wait: its reason, and its begin and end in epoch s. */
+export type WaitRow = { readonly reason: string; readonly from: number; readonly to: number };
+
+const checkpoint = z.object({
+  kind: z.literal("Checkpoint"),
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({ waitsFor: z.string().optional() }),
+});
+
 const timeOf = (instant: string | undefined): string => (instant === undefined ? "" : instant.slice(11, 19));
 
 export type PodOracle = {
@@ -36,6 +45,8 @@ export type PodOracle = {
   rows(application: string): readonly PodRow[];
   /** The executor that was created next after the end of each ended one, by name, among those that had no such place. */
   successors(application: string): ReadonlyMap<string, string>;
+  /** What the saved records waited for, one after the other, without the present wait. */
+  waits(application: string): readonly WaitRow[];
   stop(): void;
 };
 
@@ -45,7 +56,17 @@ export const openOracle = ({ subscribe }: Pick<Simulator, "subscribe">): PodOrac
   const order: { readonly at: "created" | "ended"; readonly key: string }[] = [];
   const isEnded = (one: z.infer<typeof pod> | undefined): boolean =>
     one?.status.containerStatuses.some(({ state }) => state.terminated !== undefined) === true;
+  const saved = new Map<string, { readonly reason: string; readonly at: number }[]>();
+  const hearRecord = (object: unknown): void => {
+    const { data } = checkpoint.safeParse(object);
+    if (data === undefined) return;
+    const waits = saved.get(data.metadata.name) ?? [];
+    const { waitsFor = "" } = data.spec;
+    if (waits.at(-1)?.reason !== waitsFor) waits.push({ reason: waitsFor, at: Date.now() / 1_000 });
+    saved.set(data.metadata.name, waits);
+  };
   const stop = subscribe(({ object }) => {
+    hearRecord(object);
     const { data } = pod.safeParse(object);
     if (data === undefined || data.metadata.labels["spark-role"] === undefined) return;
     const key = data.metadata.name;
@@ -65,6 +86,13 @@ export const openOracle = ({ subscribe }: Pick<Simulator, "subscribe">): PodOrac
           const up = timeOf(running?.startedAt ?? terminated?.startedAt);
           return { pod: metadata.name, up, end: timeOf(terminated?.finishedAt), node: spec.nodeName };
         }),
+    waits: (application) => {
+      const waits = saved.get(`sparkapplication.${application}`) ?? [];
+      return waits.flatMap(({ reason, at }, index) => {
+        const next = waits[index + 1];
+        return next === undefined || reason === "" ? [] : [{ reason, from: at, to: next.at }];
+      });
+    },
     successors: (application) => {
       const waiting: string[] = [];
       const found = new Map<string, string>();
@@ -85,5 +113,23 @@ export const differences = (shown: readonly PodRow[], expected: readonly PodRow[
   return [
     ...[...right].filter((text) => !left.has(text)).map((text) => `not shown: ${text}`),
     ...[...left].filter((text) => !right.has(text)).map((text) => `shown and not there: ${text}`),
+  ];
+};
+
+/** A step saves up to this long after the server's clock that it has read, s. */
+const lateS = 2;
+
+/** Returns how shown waits differ from those of the saved records. Shorter waits than `lateS` may be left out. */
+export const waitDifferences = (shown: readonly WaitRow[], saved: readonly WaitRow[]): readonly string[] => {
+  const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= lateS;
+  const isSame = (one: WaitRow, other: WaitRow): boolean =>
+    one.reason === other.reason && isNear(one.from, other.from) && isNear(one.to, other.to);
+  return [
+    ...saved
+      .filter((one) => one.to - one.from > lateS && !shown.some((other) => isSame(one, other)))
+      .map(({ reason }) => `not shown: a wait for ${reason}`),
+    ...shown
+      .filter((one) => !saved.some((other) => isSame(one, other)))
+      .map(({ reason }) => `shown and not saved: a wait for ${reason}`),
   ];
 };

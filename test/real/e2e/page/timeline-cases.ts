@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { must } from "../scene.ts";
 import { evaluated, openTab, type Tab } from "./browser.ts";
 import { sparkApplication } from "./fixture.ts";
-import { differences, type PodRow } from "./oracle.ts";
+import { differences, type PodRow, type WaitRow, waitDifferences } from "./oracle.ts";
 import { type Case, type Fixture, onHost, open, watched } from "./tabs.ts";
 
 const lostMarks = (tab: Tab): Promise<number> => tab.page.locator(".lost-mark").count();
@@ -80,6 +80,33 @@ const shownRows = (tab: Tab): Promise<readonly PodRow[]> =>
      })`,
   );
 
+/** The past waits in the table; the page shows times of day in UTC. */
+const shownWaits = async (tab: Tab): Promise<readonly WaitRow[]> => {
+  const rows: readonly (readonly string[])[] = await evaluated(
+    tab,
+    `[...document.querySelectorAll('[aria-label="Waits"] tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))`,
+  );
+  const day = new Date().toISOString().slice(0, 10);
+  const secondOf = (time: string): number => Date.parse(`${day}T${time}Z`) / 1_000;
+  return rows.flatMap(([reason = "", from = "", to = ""]) =>
+    to === "now" ? [] : [{ reason, from: secondOf(from), to: secondOf(to) }],
+  );
+};
+
+/** Judges the past waits in the table of an open timeline, and two copies that are wrong. */
+const judgeWaits = async (tab: Tab, { oracle }: Fixture): Promise<string> => {
+  const [shown, saved] = [await shownWaits(tab), oracle.waits("watched")];
+  const found = waitDifferences(shown, saved);
+  must(shown.length > 0 && found.length === 0, `${shown.length} waits are shown; ${found.join("; ")}`);
+  const moved = shown.map((wait) => ({ ...wait, to: wait.to + 60 }));
+  must(waitDifferences(moved, saved).length > 0, "a copy with another end of its waits is not found out");
+  must(
+    waitDifferences([...shown, { reason: "nothing", from: 0, to: 9 }], saved).length > 0,
+    "an invented wait is not found out",
+  );
+  return `${shown.length} past waits`;
+};
+
 const shownSuccessors = (tab: Tab): Promise<readonly (readonly [string, string])[]> =>
   evaluated(
     tab,
@@ -107,7 +134,7 @@ const loseTwo = async (fixture: Fixture): Promise<void> => {
 };
 
 export const timeline: Case = {
-  name: "13 the timeline equals the pods of the API server, with each successor; one with other successors is found out",
+  name: "13 the timeline equals pods and saved waits of the API server, with each successor; a copy with others is found out",
   run: (fixture) =>
     onHost(fixture, async (tab) => {
       await loseTwo(fixture);
@@ -127,7 +154,7 @@ export const timeline: Case = {
       must(told.length > 1 && pairs(wrong) !== pairs(successors), "a copy with exchanged successors is not found out");
       const moved = shown.map((row, at) => (at === 1 ? { ...row, end: "00:00:00" } : row));
       must(differences(moved, expected).length > 0, "a copy with another end is not found out");
-      return [`${shown.length} pods, successors ${pairs(told)}`];
+      return [`${shown.length} pods, successors ${pairs(told)}, ${await judgeWaits(tab, fixture)}`];
     }),
 };
 

@@ -6,6 +6,14 @@ const testsOf = (name: string): readonly string[] => [`test/unit/deployments/pag
 
 export const pageMutants: readonly Mutant[] = [
   {
+    name: "driver-node-costs-a-save",
+    promise: "the node of a driver is taken in with saves that happen anyway",
+    file: "shared/spark/application/driver/monitor.ts",
+    find: "...(isSaved ? withNode(driver, pod) : driver), uid",
+    replace: "...withNode(driver, isSaved ? pod : pod), uid",
+    tests: ["test/unit/spark/application/driver/monitor.test.ts"],
+  },
+  {
     name: "wait-saved-twice",
     promise: "a past wait is in the record once",
     file: "shared/engine/checkpoint/timeline.ts",

@@ -100,6 +100,15 @@ describe("the money for an application", () => {
     assert.deepEqual(moneyOf(record(kept), rates), ["~5.900", "~0.400"]);
   });
 
+  test("has the price of the driver's node, of the present run and of a past one", () => {
+    const onSpot = { ...kept, driver: { ...kept.driver, node: "spot-1" } };
+    const summed = { ...onSpot, executors: { attempt: 1 } };
+    assert.deepEqual(moneyOf(record(summed), rates), ["0.150", "0.000"]);
+    const next = { ...summed, driver: { ...onSpot.driver, attempt: 2 }, executors: { attempt: 2 } };
+    assert.deepEqual(moneyOf(record(next, failed({ needs, node: "spot-1" })), rates), ["0.300", "0.150"]);
+    assert.deepEqual(moneyOf(record(next, failed({ needs })), rates), ["~1.650", "~1.500"]);
+  });
+
   test("has the usual price for executors that the record keeps only as a sum", () => {
     const summed = { ...kept, executors: { ...kept.executors, lifetimes: [] } };
     assert.deepEqual(moneyOf(record(summed), flat), ["9.500", "4.000"]);

@@ -70,7 +70,7 @@ describe("lanes with losses", () => {
 
 describe("lanes of the record", () => {
   const run = {
-    ...{ attempt: 1, startedAt: 500, endedAt: 90_000, isFailed: true, ran: undefined },
+    ...{ attempt: 1, startedAt: 500, endedAt: 90_000, isFailed: true, ran: undefined, node: "node-9" },
     needs: [1_000, 1_024, 2_000, 4_096] as [number, number, number, number],
     lifetimes: [
       [2, 1, 2, 60, "node-1", "memory"],
@@ -84,7 +84,7 @@ describe("lanes of the record", () => {
     assert.deepEqual(lanes, [
       {
         ...{ role: "driver", id: 0, attempt: 1, requestedAt: 500, up: 500, end: 90_000, cores: 1, gib: 1 },
-        ...{ lost: true, reason: "failed" },
+        ...{ node: "node-9", lost: true, reason: "failed" },
       },
       {
         ...{ role: "executor", id: 2, attempt: 1, requestedAt: 1_000, up: 3_000, end: 61_000, node: "node-1" },

@@ -213,7 +213,7 @@ describe("the past run in a step", () => {
       assert.deepEqual(past && [past.outcome, past.endedAt, past.error], want);
     });
 
-  test("keeps the requests of the run, the sum of its executors, and at most 4 KiB of the latest", () => {
+  test("keeps the requests of the run, the driver's node, the sum of its executors, and at most 4 KiB of the latest", () => {
     const needs: [number, number, number, number] = [1_000, 1_408, 2_000, 4_096];
     const lifetimes = Array.from(
       { length: 200 },
@@ -221,12 +221,12 @@ describe("the past run in a step", () => {
     );
     const before: Memory = {
       ...running,
-      driver: { ...driver, needs },
+      driver: { ...driver, needs, node: "node-9" },
       executors: { attempt: 1, lifetimes, ran: [11_000, 0] },
     };
     const account = fieldsOf(recovery.past?.(before, next, eight)?.account);
     const kept = account["lifetimes"];
-    assert.deepEqual([account["needs"], account["ran"]], [needs, [11_000, 0]]);
+    assert.deepEqual([account["needs"], account["node"], account["ran"]], [needs, "node-9", [11_000, 0]]);
     assert.ok(Array.isArray(kept) && kept.length > 50 && JSON.stringify(kept).length <= 4_096);
     assert.deepEqual(kept.at(-1), lifetimes.at(-1));
     assert.equal(recovery.past?.(running, next, eight)?.account, undefined);

@@ -1,7 +1,7 @@
 /** A driver that no step ever saw: if it existed, it was lost; otherwise its attempt is submitted again. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { application, decided, driver, remembered } from "../fixtures.ts";
+import { application, decided, driver, pod, remembered, type Short } from "../fixtures.ts";
 
 const { uid: _, ...unseen } = driver;
 const memory = remembered({ state: { phase: "SUBMITTED" }, plannedAt: 0, driver: unseen });
@@ -19,4 +19,43 @@ describe("a missing driver that no step ever saw", () => {
       assert.equal(plan.memory.attempt, 1);
       assert.equal(plan.memory.state.phase === "FAILING" || plan.memory.state.phase === "FAILED", lost);
     });
+});
+
+describe("the node of a driver", () => {
+  const on = (node: string, short: Short = {}) => ({ ...pod(short), spec: { nodeName: node } });
+  const nodeAfter = (state: Parameters<typeof remembered>[0], seen: ReturnType<typeof on>): string | undefined =>
+    decided({ object: application(), memory: remembered(state), pods: [seen] }).plan.memory.driver?.node;
+  const submitted = { phase: "SUBMITTED" } as const;
+  const runs = { phase: "RUNNING" } as const;
+  const pending = { phase: "Pending", waiting: "ContainerCreating" } as const;
+  const rows = [
+    {
+      when: "a step sees the pod for the first time",
+      state: { state: submitted, driver: unseen },
+      pod: pending,
+      taken: true,
+    },
+    { when: "its pod starts", state: { state: submitted, driver }, pod: {}, taken: true },
+    { when: "its pod has failed", state: { state: runs, driver }, pod: { phase: "Failed", exitCode: 1 }, taken: true },
+    {
+      when: "nothing else is to be saved: it still starts",
+      state: { state: submitted, driver },
+      pod: pending,
+      taken: false,
+    },
+    { when: "nothing else is to be saved: it still runs", state: { state: runs, driver }, pod: {}, taken: false },
+  ] as const;
+  for (const { when, state, pod: short, taken } of rows)
+    test(`${taken ? "is remembered when" : "makes no save when"} ${when}`, () => {
+      assert.equal(nodeAfter(state, on("node-1", short)), taken ? "node-1" : undefined);
+    });
+
+  test("stays while its pod runs on, and when the pod is gone", () => {
+    const known = { state: runs, driver: { ...driver, node: "node-1" } };
+    assert.equal(nodeAfter(known, on("node-1")), "node-1");
+    assert.equal(
+      decided({ object: application(), memory: remembered(known), pods: [] }).plan.memory.driver?.node,
+      "node-1",
+    );
+  });
 });

@@ -96,6 +96,8 @@ export type Operator<Memory> = {
   statusUpdate?(plan: Plan<Memory>, object: Stored): StateUpdate | undefined;
   /** The kind's part of a recovery; without it a record that cannot be used is discarded whole. */
   readonly recovery?: Recovery<Memory>;
+  /** Its records keep the spec of the last save and the changes of it, because runs of one object may differ in it. */
+  readonly keepsSpecs?: true;
   /** Returns the metric samples of a successful status write; `now` by the API server's clock, epoch ms. */
   readonly measuresOf?: (
     object: Stored,

@@ -64,6 +64,18 @@ export type Timeline = {
   readonly saves?: readonly number[] | undefined;
 };
 
+/** A change of a spec: its time, epoch s, and the merge patch to the spec before, as JSON; "" where it is too large. */
+export type SpecChange = readonly [at: number, back: string];
+
+/** The spec of an object at its last save and its latest changes, oldest first, for people to read. */
+export type Specs = {
+  /** `metadata.generation` of the spec. */
+  readonly generation: number;
+  /** JSON, with secrets masked; "" where it is too large. */
+  readonly spec: string;
+  readonly changes?: readonly SpecChange[] | undefined;
+};
+
 /** The fields of a record of any use. Fields of later versions are kept. */
 type SavedRecord = {
   readonly schema: 1;
@@ -105,6 +117,8 @@ export type CheckpointRecord = SavedRecord & {
   readonly pruneAt?: number | undefined;
   /** Past waits and times of saves. */
   readonly timeline?: Timeline | undefined;
+  /** Of a kind that keeps specs. */
+  readonly specs?: Specs | undefined;
   /** Updates to deliver; absent if the key has no listener. */
   readonly outbox?: Outbox | undefined;
 };

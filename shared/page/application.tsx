@@ -148,6 +148,32 @@ const Runs = ({ one }: { readonly one: Detail }) => (
   />
 );
 
+const valueCell = (value: string): ComponentChildren =>
+  value === "" ? <span class="muted">none</span> : <span class="mono">{visible(value)}</span>;
+
+/** The changes of the spec, the newest first, with the first attempt of each. */
+const Changes = ({ one }: { readonly one: Detail }) => (
+  <Table
+    label="Changes"
+    heads={["When", "Field", "Before", "After"]}
+    rows={one.changes.toReversed().flatMap(({ at, attempt, fields }) => {
+      const when = (
+        <>
+          {moment(at, one.now)} <span class="muted">{attempt === undefined ? "" : `attempt ${attempt}`}</span>
+        </>
+      );
+      if (fields === undefined) return [[when, "too large to be kept", "", ""]];
+      return fields.map(([path, before, after], nth) => [
+        nth === 0 ? when : "",
+        <span class="mono">{visible(path)}</span>,
+        valueCell(before),
+        valueCell(after),
+      ]);
+    })}
+    empty="Its record keeps no change of the spec."
+  />
+);
+
 /** The end of a log. It is read while it is in view. */
 const LogEnd = ({ one }: { readonly one: Detail }) => {
   useEffect(() => {
@@ -322,6 +348,7 @@ const Whole = ({ one }: { readonly one: Detail }) => (
         side="right"
         tabs={[
           ["Log", undefined, () => <LogEnd one={one} />],
+          ["Changes", one.changes.length, () => <Changes one={one} />],
           ["Spec", undefined, () => <Text text={one.spec} label="Spec" />],
           ["Record", undefined, () => <Text text={one.record} label="Record" />],
         ]}

@@ -166,6 +166,15 @@ export type LossRow = {
   readonly at: number;
 };
 
+/** A change of the spec. */
+export type ChangeRow = {
+  readonly at: number;
+  /** The first attempt with it; undefined: there is none yet. */
+  readonly attempt: number | undefined;
+  /** Field, value before and value after; "" where there was none. Undefined: too large to be kept. */
+  readonly fields: readonly (readonly [path: string, before: string, after: string])[] | undefined;
+};
+
 /** A wait of an application. Instants in epoch ms; no end: it goes on. */
 export type WaitRow = {
   readonly for: string;
@@ -278,6 +287,8 @@ export type Detail = Seen & {
   /** YAML; secret values are masked. */
   readonly spec: string;
   readonly record: string;
+  /** The latest changes of the spec that its record keeps, oldest first. */
+  readonly changes: readonly ChangeRow[];
   /** The actions that its state allows. */
   readonly actions: readonly Action[];
 };

@@ -42,6 +42,7 @@ const shape = z.object({
     )
     .optional(),
   timeline: z.unknown().optional(),
+  specs: z.unknown().optional(),
   memory: z.unknown(),
 });
 

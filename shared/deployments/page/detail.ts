@@ -19,11 +19,11 @@ import { forgetOldest } from "../../core/cache.ts";
 import { ApiError } from "../../core/http.ts";
 import { isTooMuch } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
+import { masked } from "../../core/secret-mask.ts";
 import { bytesOf } from "../../core/share.ts";
 import { oneLine } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
-import { masked } from "../../kube/secret-mask.ts";
 import { holdupText } from "../../kube/startup.ts";
 import { withRecorded } from "../../page/timeline.ts";
 import {
@@ -40,6 +40,7 @@ import {
 import { type Flow, flowSpecSchema, flowStatusSchema } from "../../volcano/schema/workflows.ts";
 import { actionsOn } from "./actions.ts";
 import type { Board } from "./board.ts";
+import { changesIn } from "./changes.ts";
 import { openLanes, recordedLanes, recordedLosses, withLosses } from "./lanes.ts";
 import { groupOf } from "./projection.ts";
 
@@ -246,12 +247,14 @@ type Beside = { readonly talk: EventsRead; readonly board: Board; readonly rates
 
 const detailOf = (seen: Seen, { talk: { events, error }, board, rates }: Beside): Detail => {
   const view = statusView(seen);
+  const { found } = seen;
   const key = keyOf(view);
   const losses = recordedLosses(view.executors);
   const seenLanes = board.lanes(key);
   const known = seenLanes.length === 0 ? presentLanes(seen) : seenLanes;
+  const times = timesOf(view, seen);
   const attempt = view.history.at(-1)?.attempt ?? view.attempts ?? 1;
-  const recorded = recordedLanes(accountsOf(seen.found.is === "record" ? seen.found.record : undefined));
+  const recorded = recordedLanes(accountsOf(found.is === "record" ? found.record : undefined));
   const lanes = withLosses(withRecorded(known, recorded), losses, attempt);
   return {
     ...{ kind: view.kind, namespace: view.namespace, name: view.name, now: seen.now, state: view.state },
@@ -265,7 +268,8 @@ const detailOf = (seen: Seen, { talk: { events, error }, board, rates }: Beside)
     ...{ waitsFor: view.waitsFor, todo: view.do },
     ...instants(view),
     facts: Object.entries(view.details).filter(([, value]) => value !== ""),
-    ...timesOf(view, seen),
+    ...times,
+    changes: changesIn(found.is === "record" ? found.record : undefined, times.history),
     ...membersOf(seen),
     losses: losses.map(({ pod: _, ...loss }) => loss),
     lost: view.executors?.lost ?? {},

@@ -11,6 +11,7 @@ import { type PastRun, problemsIn, withoutBad } from "../../core/plan.ts";
 import { isInstant } from "../../core/time.ts";
 import type { AnyRecord, CheckpointRecord, DeliveryRecord, ReadResult } from "../ports.ts";
 import type { RecoverySettings } from "../settings.ts";
+import { specsShape } from "./specs.ts";
 import { timelineShape } from "./timeline.ts";
 
 const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
@@ -90,6 +91,7 @@ const shape = z.looseObject({
   runs: z.array(run).optional(),
   pruneAt: instant.optional(),
   timeline: timelineShape.optional(),
+  specs: specsShape.optional(),
   memory: z.unknown(),
 });
 
@@ -195,6 +197,7 @@ const withoutArchive: Squeeze = ({ recovered, ...record }) => {
 
 /** In the order in which fields are dropped. */
 const squeezes: readonly Squeeze[] = [
+  ({ specs: _, ...record }) => record,
   ({ timeline: _, ...record }) => record,
   withoutArchive,
   ({ runs = [], ...record }) => ({ ...record, runs: runs.map(({ error: _, account: __, ...run }) => run) }),

@@ -5,6 +5,7 @@ import { textOf } from "../../core/key.ts";
 import { type PastRun, waitOf, waitsForText } from "../../core/plan.ts";
 import { madeWith } from "../checkpoint/classify.ts";
 import { bounded, carried, expiryOf, keptRuns } from "../checkpoint/record.ts";
+import { specsAfter } from "../checkpoint/specs.ts";
 import { timelineAfter } from "../checkpoint/timeline.ts";
 import type { StepContext, StepPlan, StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord } from "../ports.ts";
@@ -13,15 +14,15 @@ import { outboxAfter, ring } from "./outbox.ts";
 import { acts, needsNone } from "./status.ts";
 
 /**
- * True if the record changes in more than the deployment's settings, its timeline, or in that no timer is wanted any
- * more: these alone are no reason to write.
+ * True if the record changes in more than the deployment's settings, its timeline and specs, or in that no timer is
+ * wanted any more: these alone are no reason to write.
  */
 const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>
   !same(
-    { ...held, saves: 0, made: undefined, timeline: undefined },
+    { ...held, saves: 0, made: undefined, timeline: undefined, specs: undefined },
     {
       ...next,
-      ...{ saves: 0, made: undefined, timeline: undefined },
+      ...{ saves: 0, made: undefined, timeline: undefined, specs: undefined },
       untimed: next.untimed === true ? held?.untimed : undefined,
     },
   );
@@ -112,6 +113,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     wakeAt,
     waitsFor,
     timeline: timelineAfter(record, waitsFor, observation.now),
+    specs: operator.keepsSpecs === true ? specsAfter(record?.specs, object, observation.now) : undefined,
     untimed: isUntimed(plan) ? true : undefined,
     returning: returning === true ? observation.returning : undefined,
     cleanup: cleanupAfter(run, held, plan),

@@ -280,6 +280,7 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   decide: (key, view) => decide(settings, key, view),
   statusUpdate,
   recovery,
+  keepsSpecs: true,
   heldUp,
   measuresOf,
   measuresOfSave,

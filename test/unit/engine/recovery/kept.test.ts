@@ -119,9 +119,13 @@ describe("a record that would be too large", () => {
     );
   });
 
-  test("loses its timeline before anything else", () => {
+  test("loses its specs before anything else, and then its timeline", () => {
     assert.ok(toy !== undefined);
     const record: CheckpointRecord = { ...large, timeline: { waiting: ["a", 1], saves: [1, 2] } };
+    const whole: CheckpointRecord = { ...record, specs: { generation: 2, spec: "{}", changes: [[1, "{}"]] } };
+    const all = Buffer.byteLength(JSON.stringify(whole));
+    assert.deepEqual(bounded(whole, toy, all), whole);
+    assert.deepEqual(bounded(whole, toy, all - 1), record);
     const bytes = Buffer.byteLength(JSON.stringify(record));
     assert.deepEqual(bounded(record, toy, bytes), record);
     assert.deepEqual(bounded(record, toy, bytes - 1), large);

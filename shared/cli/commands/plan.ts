@@ -4,7 +4,7 @@
  * decisions recorded, and taken again.
  */
 
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { recordUntil } from "../../core/annotation.ts";
 import { refText } from "../../core/object.ts";
@@ -13,6 +13,7 @@ import { timeText } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { annotate, objectOf } from "../actions/lifecycle.ts";
 import { lookHinting, type Seen } from "../inspection/status.ts";
+import { sweepCaseOf } from "../inspection/sweep-case.ts";
 import { findTarget, type Target } from "../inspection/target.ts";
 import { asDocuments, asJson, asYaml, documentsOf, yamlText } from "../io/documents.ts";
 import {
@@ -219,10 +220,22 @@ const textOf = async (tools: Tools, file: string): Promise<string> =>
         throw new Refused(`${file}: ${cause.code === "ENOENT" ? "there is no such file" : cause.message}`);
       });
 
-type ReplayOptions = { readonly output: "text" | "json" };
+type ReplayOptions = { readonly output: "text" | "json"; readonly export?: string; readonly of?: string };
+
+/** Writes what the recorded decisions about one application saw as a case of the sweep. */
+const exportCase = async (tools: Tools, decided: readonly Decided[], to: string, of: string | undefined) => {
+  const spark = decided.filter(({ key }) => key.kind === "SparkApplication");
+  const names = [...new Set(spark.map(({ key }) => `${key.namespace}/${key.name}`))];
+  const [only, another] = of === undefined ? names : names.filter((name) => name === of);
+  if (only === undefined) throw new Refused(`no recorded decision is about ${of ?? "a SparkApplication"}`);
+  if (another !== undefined) throw new Refused(`name one application with --of: ${names.join(", ")}`);
+  const seen = spark.filter(({ key }) => `${key.namespace}/${key.name}` === only).map((one) => one.seen);
+  await writeFile(to, `${asJson(sweepCaseOf(only, seen))}\n`);
+  tools.print(`${to}: a case for npm run sweep -- --case ${to}, from ${seen.length} decisions about ${only}`);
+};
 
 const show = (tools: Tools, one: Replayed, { output }: ReplayOptions): void => {
-  if (output === "json") tools.print(JSON.stringify(one));
+  if (output === "json") tools.print(JSON.stringify({ ...one, seen: undefined }));
   else if (one.is === "refused") tools.warn(`line ${one.line}: ${one.why}`);
   else tools.print(linesOf(one).join("\n"));
 };
@@ -230,14 +243,22 @@ const show = (tools: Tools, one: Replayed, { output }: ReplayOptions): void => {
 export const replay = (tools: Tools): Command =>
   new Command("replay")
     .argument("<file>", "log with recorded decisions; - for standard input")
+    .option("--export <case>", "also write a case for the sweep into this file")
+    .option("--of <application>", "with --export: NAMESPACE/NAME, where several are recorded")
     .addOption(outputOption("text", "json"))
     .action(async (file: string, options: ReplayOptions) => {
+      const decided: Decided[] = [];
       const counts = { same: 0, different: 0, refused: 0 };
       for (const one of await tools.replay(await textOf(tools, file))) {
         show(tools, one, options);
         if (one.is === "refused") counts.refused += 1;
-        else counts[one.difference === undefined ? "same" : "different"] += 1;
+        else {
+          decided.push(one);
+          counts[one.difference === undefined ? "same" : "different"] += 1;
+        }
       }
+      if (options.export !== undefined && decided.length > 0)
+        await exportCase(tools, decided, options.export, options.of);
       const { same, different, refused } = counts;
       if (same + different + refused === 0)
         throw new Refused(`${file} has no recorded decision; rekindle record begins a recording`);

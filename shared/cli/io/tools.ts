@@ -67,6 +67,16 @@ export type Preview =
   /** Its checkpoint cannot be used. */
   | { readonly would: "stop"; readonly why: string };
 
+/** What a recorded decision saw. `at`: the API server's clock, epoch ms. */
+export type SeenByDecision = {
+  readonly at: number;
+  readonly object: Stored | undefined;
+  /** The pods among the answers to its reads. */
+  readonly pods: readonly Stored[];
+  /** The phase that its plan saves; "" for a kind without one. */
+  readonly phase: string;
+};
+
 /** A recorded decision that was taken again, or a line whose recording cannot be read. */
 export type Replayed =
   | {
@@ -83,6 +93,7 @@ export type Replayed =
       readonly difference:
         | { readonly path: string; readonly recorded: unknown; readonly replayed: unknown }
         | undefined;
+      readonly seen: SeenByDecision;
     }
   | { readonly is: "refused"; readonly line: number; readonly why: string };
 

@@ -9,7 +9,7 @@ import * as z from "zod";
 import { checkpointRef, kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../../adapters/kubernetes/requests.ts";
-import type { Recovered, RecoverHow, Replayed, Session } from "../../cli/io/tools.ts";
+import type { Recovered, RecoverHow, Replayed, SeenByDecision, Session } from "../../cli/io/tools.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { fieldsOf, jsonOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
@@ -306,6 +306,21 @@ const recordingIn = (text: string): Read | undefined => {
   return parsed.success ? { line: parsed.data } : { refused: z.prettifyError(parsed.error) };
 };
 
+const phaseIn = (memory: unknown): string => {
+  const { phase } = fieldsOf(fieldsOf(memory)["state"]);
+  return typeof phase === "string" ? phase : "";
+};
+
+/** What the decision saw, for a case of the sweep. */
+const seenBy = ({ view, rounds, plan }: DecisionRecording): SeenByDecision => ({
+  at: view.now,
+  object: view.object,
+  pods: rounds
+    .flatMap(({ answers }) => answers.flatMap((answer) => ("objects" in answer ? answer.objects : [])))
+    .filter(({ kind, metadata }) => kind === "Pod" || metadata.labels?.["spark-role"] !== undefined),
+  phase: phaseIn(plan.memory),
+});
+
 const replayed = ({ settings, recording }: z.infer<typeof form>): Replayed => {
   const operators = operatorsFor(settings.timing, settings.spark, settings.queues);
   const operator = operatorsByKind(operators)(recording.key.kind);
@@ -317,7 +332,7 @@ const replayed = ({ settings, recording }: z.infer<typeof form>): Replayed => {
     operator === undefined
       ? { path: "key.kind", recorded: key.kind, replayed: "a kind that this version does not run" }
       : replay(operator, recording);
-  return { is: "decision", ...about, difference };
+  return { is: "decision", ...about, difference, seen: seenBy(recording) };
 };
 
 /** Replays every recording among the lines of a log, in their order. Other lines are passed over. */

@@ -6,6 +6,38 @@ const testsOf = (name: string): readonly string[] => [`test/unit/deployments/pag
 
 export const pageMutants: readonly Mutant[] = [
   {
+    name: "spec-change-unmasked",
+    promise: "no value that looks like a secret is in the specs of a record",
+    file: "shared/engine/checkpoint/specs.ts",
+    find: "JSON.stringify(maskSecrets(spec ?? {}))",
+    replace: "JSON.stringify(spec ?? {})",
+    tests: ["test/unit/engine/checkpoint/specs.test.ts"],
+  },
+  {
+    name: "spec-changes-without-bound",
+    promise: "the changes of a spec in a record are bounded in bytes",
+    file: "shared/engine/checkpoint/specs.ts",
+    find: "return room < 0;",
+    replace: "return room < -1_000_000;",
+    tests: ["test/unit/engine/checkpoint/specs.test.ts"],
+  },
+  {
+    name: "spec-change-forwards",
+    promise: "a change of a spec shows what was there before",
+    file: "shared/engine/checkpoint/specs.ts",
+    find: "mergePatch(jsonOf(from), jsonOf(to))",
+    replace: "mergePatch(jsonOf(to), jsonOf(from))",
+    tests: ["test/unit/cli/inspection/spec-changes.test.ts"],
+  },
+  {
+    name: "export-without-failed-executors",
+    promise: "a case of the sweep has the executors that failed",
+    file: "shared/cli/inspection/sweep-case.ts",
+    find: "end.exitCode === 0 || end.exitCode === 143",
+    replace: "end.exitCode === 0 || end.exitCode >= 128",
+    tests: ["test/unit/cli/inspection/sweep-case.test.ts"],
+  },
+  {
     name: "driver-node-costs-a-save",
     promise: "the node of a driver is taken in with saves that happen anyway",
     file: "shared/spark/application/driver/monitor.ts",

@@ -1,5 +1,6 @@
 /** `npm run sweep`: a death, a fault or a race at every point of every scenario, and the same outcome. */
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { conclude } from "../../../infra/tally.ts";
 import type { Kind } from "./case.ts";
@@ -7,6 +8,7 @@ import { isPutTo } from "./cases.ts";
 import { openDrawing } from "./drawing.ts";
 import { forgotten } from "./ending.ts";
 import { openPool } from "./pool.ts";
+import { recordedName } from "./recorded.ts";
 import { openResults, type Results, spread } from "./results.ts";
 import { runCase } from "./runner.ts";
 import { families, scenarios } from "./scenarios.ts";
@@ -23,7 +25,8 @@ const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N | --al
   --family NAME    only the scenarios of this family: ${Object.keys(families).join(", ")}
   --scenario NAME  only this one, every single fault of it; may be given again
   --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
-  --case ID        replays one case and prints all that happens in it
+  --case ID        replays one case and prints all that happens in it; of a file FILE.json that rekindle replay --export
+                   has written, runs every single fault
   --first          stops at the first violation
   --threads N      as many at once (default: one per processor, at most 4)
   --json FILE      writes the result as data, too
@@ -273,13 +276,20 @@ const main = async (): Promise<void> => {
     },
   });
   if (values.help) return console.log(help);
-  if (values.case !== undefined) return replay(values.case, values.json);
+  const isFile = values.case?.endsWith(".json") === true;
+  if (values.case !== undefined && !isFile) return replay(values.case, values.json);
+  const recorded = isFile ? [recordedName(resolve(values.case ?? ""))] : undefined;
   if (values.short && (values.all || values.pairs))
     throw new Error("--short chooses single faults: leave out --all and --pairs");
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
   await sweep({
-    choice: { families: values.fault, kind: kindOf(values), seed: seedOf(values), first: values.first },
-    scenario: values.scenario ?? [],
+    choice: {
+      families: values.fault,
+      kind: kindOf(values) ?? (isFile ? "singles" : undefined),
+      seed: isFile ? undefined : seedOf(values),
+      first: values.first,
+    },
+    scenario: recorded ?? values.scenario ?? [],
     family: values.family,
     first: values.first ?? false,
     short: values.short ?? false,

@@ -6,6 +6,7 @@ import { batchesOf, makingOf } from "./cases.ts";
 import { doubleNamed } from "./doubles.ts";
 import type { Drawing } from "./drawing.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
+import { recordedScenario } from "./recorded.ts";
 import { runBaseline, runCase, type Verdict } from "./runner.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
@@ -47,7 +48,7 @@ const chosen = (batches: readonly Sized[], { families, kind }: Choice): readonly
 };
 
 export const scenarioNamed = (name: string): Scenario => {
-  const found = scenarios.find((scenario) => scenario.name === name);
+  const found = recordedScenario(name) ?? scenarios.find((scenario) => scenario.name === name);
   if (found !== undefined) return found;
   throw new Error(`no scenario ${name}; there are ${scenarios.map((scenario) => scenario.name).join(", ")}`);
 };

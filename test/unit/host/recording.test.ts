@@ -1,7 +1,13 @@
 /** Decisions that a host records in its log, and `rekindle replay` of them. */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { openFixture } from "../../proof/sweep/fixture.ts";
+import { recordedName, recordedScenario } from "../../proof/sweep/recorded.ts";
+import { runBaseline } from "../../proof/sweep/runner.ts";
 import { rekindle } from "./command.ts";
 import { application, connect, cronJob, home, jobFlow, queue, schedule, stateOf, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
@@ -135,5 +141,30 @@ test(
     await stand.create(application("pi", { annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }));
     await stand.until("it is COMPLETED", () => isDone(stand));
     deepEqual(recordingsOf(stand), []);
+  }),
+);
+
+test(
+  "recorded decisions are exported as a case of the sweep, which runs as the application did",
+  onStand(async (stand) => {
+    await stand.host();
+    const spec = { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 5 } };
+    await stand.create(
+      application("pi", { spec, annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }),
+    );
+    const runs = () => stateOf(stand.get("SparkApplication", "pi")) === "RUNNING";
+    await stand.until("it is RUNNING", runs);
+    stand.simulator.killPod("default", "pi-driver", { code: 3, reason: "Error" });
+    await stand.until("it is COMPLETED", () => isDone(stand));
+    const file = join(mkdtempSync(join(tmpdir(), "rekindle-case-")), "case.json");
+    const said = await rekindle({ ...stand, stdin: logOf(stand) }, "replay", "-", "--export", file);
+    match(said, /a case for npm run sweep -- --case \S+case.json, from \d+ decisions about default\/pi/);
+    const { drivers, ends, annotations } = JSON.parse(readFileSync(file, "utf8"));
+    deepEqual([drivers.length, drivers[0].exitCode, drivers[1].exitCode], [2, 3, undefined]);
+    deepEqual([ends, annotations], ["COMPLETED", {}]);
+    const scenario = recordedScenario(recordedName(file));
+    ok(scenario !== undefined);
+    const { violations, phase } = await runBaseline(openFixture(scenario));
+    deepEqual([violations, phase], [[], "COMPLETED"]);
   }),
 );

@@ -2,13 +2,15 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
-const part = signal<typeof import("./application.tsx") | "failed" | undefined>(undefined);
+type View = () => preact.JSX.Element;
+
+const part = signal<{ readonly View: View } | "failed" | undefined>(undefined);
 
 const load = (): void => {
   if (typeof part.value === "object") return;
   import("./application.tsx").then(
-    (loaded) => {
-      part.value = loaded;
+    ({ Application }) => {
+      part.value = { View: Application };
     },
     () => {
       part.value = "failed";
@@ -25,7 +27,7 @@ export const ApplicationScreen = () => {
   useEffect(load, []);
   const loaded = part.value;
   if (loaded === undefined) return <main class="application" />;
-  if (loaded !== "failed") return <loaded.Application />;
+  if (loaded !== "failed") return <loaded.View />;
   return (
     <main class="application">
       <p class="empty">

@@ -33,8 +33,8 @@ export const pageMutants: readonly Mutant[] = [
     name: "export-without-failed-executors",
     promise: "a case of the sweep has the executors that failed",
     file: "shared/cli/inspection/sweep-case.ts",
-    find: "end.exitCode === 0 || end.exitCode === 143",
-    replace: "end.exitCode === 0 || end.exitCode >= 128",
+    find: "end.exitCode === 143",
+    replace: "end.exitCode >= 128",
     tests: ["test/unit/cli/inspection/sweep-case.test.ts"],
   },
   {

@@ -158,6 +158,48 @@ export const timeline: Case = {
     }),
 };
 
+const retried = { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 1 };
+
+/** Waits until something holds of the application's driver, and returns its row. */
+const driverOf = async ({ oracle }: Fixture, name: string, holds: (row: PodRow) => boolean): Promise<PodRow> => {
+  for (const until = performance.now() + 20_000; performance.now() < until; await sleep(50)) {
+    const row = oracle.rows(name).find(({ pod }) => pod.endsWith("-driver"));
+    if (row !== undefined && holds(row)) return row;
+  }
+  throw new Error(`the driver of ${name} is not as it should be after 20 s`);
+};
+
+export const pastDriver: Case = {
+  name: "13 a page that has seen no pod shows node and end of a failed driver whose pod is gone, and the wait after it",
+  run: (fixture) =>
+    onHost(
+      fixture,
+      async (tab) => {
+        const plain = sparkApplication("team-a", "again", 1);
+        fixture.cluster.submit({ ...plain, spec: { ...plain.spec, restartPolicy: retried } });
+        const first = await driverOf(fixture, "again", ({ up }) => up !== "");
+        await sleep(1_500);
+        fixture.cluster.simulator.killPod("team-a", first.pod, { code: 1, reason: "Error" });
+        await driverOf(fixture, "again", ({ up, end }) => end === "" && up !== "" && up !== first.up);
+        await open(tab, fixture.served.url, "SparkApplication/team-a/again");
+        await tab.page.keyboard.press("t");
+        await tab.page.getByText("driver of attempt 1").waitFor({ timeout: 10_000 });
+        await tab.shoot("past-driver");
+        const shown = (await shownRows(tab)).find(({ pod }) => pod === "driver of attempt 1");
+        must(
+          first.node !== "" && shown?.node === first.node,
+          `its node is ${first.node}, the page shows ${shown?.node}`,
+        );
+        must(shown?.end !== "", "the page shows no end of the first driver");
+        const found = waitDifferences(await shownWaits(tab), fixture.oracle.waits("again"));
+        must(found.length === 0, found.join("; "));
+        fixture.cluster.remove("team-a", "again");
+        return [`on ${first.node} until ${shown?.end}`];
+      },
+      { at: fixture.served.url },
+    ),
+};
+
 export const demoAgrees: Case = {
   name: "the demo's page tells what its terminal tells: the killed executor, its successor, the end",
   run: async ({ browser, demo, pictures }) => {

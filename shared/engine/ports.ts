@@ -71,7 +71,7 @@ export type SpecChange = readonly [at: number, back: string];
 export type Specs = {
   /** `metadata.generation` of the spec. */
   readonly generation: number;
-  /** JSON, with secrets masked; "" where it is too large. */
+  /** JSON, with digests in place of most texts; "" where it is too large. */
   readonly spec: string;
   readonly changes?: readonly SpecChange[] | undefined;
 };

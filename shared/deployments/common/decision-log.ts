@@ -3,10 +3,10 @@
  * reads them there. A line holds the recording as gzip in base64, with values that look like secrets masked.
  */
 import { type Key, textOf } from "../../core/key.ts";
-import { maskSecrets } from "../../core/secret-mask.ts";
 import { type DecisionRecording, isRecorded } from "../../engine/cluster/queries.ts";
 import type { World } from "../../engine/context/world.ts";
 import type { Report } from "../../engine/ports.ts";
+import { maskSecrets } from "../../kube/secret-mask.ts";
 
 /** Which decisions are recorded: those about annotated objects, all, or none. */
 export type RecordingMode = "annotated" | "all" | "none";

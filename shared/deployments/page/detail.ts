@@ -19,11 +19,11 @@ import { forgetOldest } from "../../core/cache.ts";
 import { ApiError } from "../../core/http.ts";
 import { isTooMuch } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { masked } from "../../core/secret-mask.ts";
 import { bytesOf } from "../../core/share.ts";
 import { oneLine } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
+import { masked } from "../../kube/secret-mask.ts";
 import { holdupText } from "../../kube/startup.ts";
 import { withRecorded } from "../../page/timeline.ts";
 import {

@@ -1,11 +1,12 @@
 /**
- * The spec of an object in its record, with secrets masked, and its latest changes, for people: each as the merge patch
- * that leads back to the spec before. No decision reads them, and no save is made for them. Pure.
+ * The spec of an object in its record and its latest changes, for people: each as the merge patch that leads back to the
+ * spec before. A spec may hold secrets anywhere, so a record has of most texts only a digest of 16 bits, which tells that a
+ * text changed. No decision reads them, and no save is made for them. Pure.
  */
 import * as z from "zod";
-import { isTooMuch, jsonOf, mergePatch } from "../../core/json.ts";
+import { isRecord, isTooMuch, jsonOf, mergePatch } from "../../core/json.ts";
+import { digest } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { maskSecrets } from "../../core/secret-mask.ts";
 import type { SpecChange, Specs } from "../ports.ts";
 
 /** The most changes, and the most bytes of a spec, of one change, and of all changes. */
@@ -23,9 +24,31 @@ export const specsShape = z.object({
 
 const fitting = (text: string, bytes: number): string => (Buffer.byteLength(text) <= bytes ? text : "");
 
-/** The spec as JSON, with secrets masked; "" where it is too large. */
-const textOf = ({ spec }: Stored): string =>
-  isTooMuch(spec) ? "" : fitting(JSON.stringify(maskSecrets(spec ?? {})), longestSpec);
+/** Fields whose texts cannot be secrets. */
+const told: ReadonlySet<string> = new Set([
+  ...["type", "mode", "image", "imagePullPolicy", "sparkVersion", "pythonVersion", "mainClass", "restartPolicy.type"],
+  ...["driver.image", "driver.serviceAccount", "executor.image", "executor.serviceAccount"],
+  ...["batchScheduler", "batchSchedulerOptions.queue"],
+]);
+
+/** A quantity, a number or a truth value. */
+const plain = /^(|true|false|\d{1,9}(\.\d{1,3})?[A-Za-z]{0,2})$/;
+
+/** The value with a digest in place of each text that may be a secret. */
+const discreet = (value: unknown, uid: string, path = ""): unknown => {
+  if (typeof value === "string")
+    return told.has(path) || plain.test(value) ? value : `#${digest(uid, path, value).slice(0, 4)}`;
+  if (Array.isArray(value)) return value.map((item: unknown, at) => discreet(item, uid, `${path}[${at}]`));
+  if (!isRecord(value)) return value;
+  const fields = Object.entries(value);
+  return Object.fromEntries(
+    fields.map(([name, inner]) => [name, discreet(inner, uid, path === "" ? name : `${path}.${name}`)]),
+  );
+};
+
+/** The spec as JSON; "" where it is too large. */
+const textOf = ({ spec, metadata: { uid } }: Stored): string =>
+  isTooMuch(spec) ? "" : fitting(JSON.stringify(discreet(spec ?? {}, uid)), longestSpec);
 
 /** The patch that leads from a spec back to the one before; "" where either, or the patch, is too large. */
 const wayBack = (from: string, to: string): string =>

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type RecordView, recordId, recordView } from "../../../../shared/cli/inspection/record.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { masked } from "../../../../shared/core/secret-mask.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
+import { masked } from "../../../../shared/kube/secret-mask.ts";
 import { rowsOf } from "../../../../shared/page/wire.ts";
 
 const now = Date.parse("2026-11-02T08:10:00Z");

@@ -36,19 +36,30 @@ describe("the specs of a record", () => {
   test("hold no secret, neither in the spec nor in a change", () => {
     const env = (value: string) => [{ name: "DB_PASSWORD", value }];
     const specs = after(
-      { sparkConf: { "spark.hadoop.fs.s3a.secret.key": "hush-1" }, env: env("hush-2") },
-      { sparkConf: { "spark.hadoop.fs.s3a.secret.key": "hush-3" }, env: env("hush-4"), image: "b" },
-      { env: env("hush-5"), image: "c" },
+      { sparkConf: { "spark.jdbc.url": "hush-1" }, env: env("hush-2"), arguments: ["hush-3"] },
+      { sparkConf: { "spark.jdbc.url": "hush-4" }, env: env("hush-5"), image: "b" },
+      { sparkConf: { image: "hush-6", type: "hush-7" }, env: env("hush-8"), image: "c" },
     );
-    assert.doesNotMatch(JSON.stringify(specs), /hush/);
-    assert.match(JSON.stringify(specs), /masked/);
+    assert.doesNotMatch(JSON.stringify(specs), /hush|PASSWORD/);
+    assert.match(JSON.stringify(specs), /"spark.jdbc.url\\":\\"#[0-9a-f]{4}\\"/);
+  });
+
+  test("tell that a hidden text changed, each object's otherwise", () => {
+    const [one, other] = ["u", "v"].map((uid) => {
+      const metadata = { name: "bear", uid, resourceVersion: "1", generation: 1 };
+      return specsAfter(undefined, { ...object(1, { a: "same text" }), metadata }, 0)?.spec;
+    });
+    assert.notEqual(one, other);
+    assert.equal(after({ a: "x" }, { a: "y" })?.changes?.length, 1);
+    assert.equal(after({ a: "x" }, { a: "x" })?.changes, undefined);
   });
 
   test("say only that a change is too large, also one from or to a spec that is", () => {
-    const long = { text: "x".repeat(4_090) };
-    const huge = { text: "ü".repeat(9_000) };
+    const listOf = (count: number) => ({ text: Array.from({ length: count }, (_, at) => 10_000 + at) });
+    const long = listOf(700);
+    const huge = listOf(3_000);
     assert.deepEqual(
-      after(long, { text: "" }, huge, { text: "" })?.changes?.map(([, back]) => back),
+      after(long, { text: [] }, huge, { text: [] })?.changes?.map(([, back]) => back),
       ["", "", ""],
     );
     assert.equal(after(huge)?.spec, "");
@@ -65,7 +76,7 @@ describe("the specs of a record", () => {
       after(...numbers)?.changes?.map(([at]) => at),
       Array.from({ length: 10 }, (_, at) => 200 + at * 10),
     );
-    const texts = Array.from({ length: 10 }, (_, at) => ({ text: String(at).repeat(4_000) }));
+    const texts = Array.from({ length: 10 }, (_, at) => ({ list: Array.from({ length: 1_000 }, () => 100 + at) }));
     const { changes = [] } = after(...texts) ?? {};
     assert.equal(changes.length, 3);
     assert.ok(JSON.stringify(after(...texts)).length < 17_000);

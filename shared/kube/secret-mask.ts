@@ -1,5 +1,5 @@
 /** Masks values that look like secrets, because a spec may hold some and pages and recordings are read by many. */
-import { isRecord } from "./json.ts";
+import { isRecord } from "../core/json.ts";
 
 const secretive = /secret|passw|token|credential|api-?key|access-?key|private-?key/i;
 const mask = "(masked)";

@@ -166,10 +166,9 @@ export type LossRow = {
   readonly at: number;
 };
 
-/** A change of the spec. */
+/** A change of the spec, and the first attempt with it; undefined: there is none yet. */
 export type ChangeRow = {
   readonly at: number;
-  /** The first attempt with it; undefined: there is none yet. */
   readonly attempt: number | undefined;
   /** Field, value before and value after; "" where there was none. Undefined: too large to be kept. */
   readonly fields: readonly (readonly [path: string, before: string, after: string])[] | undefined;
@@ -257,9 +256,8 @@ export type Detail = Seen & {
     readonly at: number;
     readonly error: string;
   }[];
-  /** The latest waits in the order of their ends, the present one last. */
+  /** The latest waits in the order of their ends, the present one last; below, times of saves. */
   readonly waits: readonly WaitRow[];
-  /** Times of the latest saves of its record. */
   readonly savedAt: readonly number[];
   readonly losses: readonly LossRow[];
   readonly lost: Readonly<Record<string, number>>;
@@ -287,7 +285,6 @@ export type Detail = Seen & {
   /** YAML; secret values are masked. */
   readonly spec: string;
   readonly record: string;
-  /** The latest changes of the spec that its record keeps, oldest first. */
   readonly changes: readonly ChangeRow[];
   /** The actions that its state allows. */
   readonly actions: readonly Action[];

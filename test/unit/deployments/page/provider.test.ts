@@ -53,7 +53,7 @@ const open = (more: object = {}) => {
     app,
     {
       ...{ board, cluster: "test", ready: () => true, isStreamed: true, details: async () => undefined },
-      ...{ logs: async () => undefined, files: async () => ({ script: "1", style: "a{}" }) },
+      ...{ logs: async () => undefined, files: async () => ({ script: "1", style: "a{}", parts: [] }) },
     },
     callersOnly(openGate(undefined), sessions, { hasCallers: false, provider: way }),
   );

@@ -62,8 +62,9 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "times of pods, which a fault moves, and of those alone that a step saw; no decision reads them",
   },
   {
-    what: "a checkpoint's spec.timeline",
-    reason: "times, and waits that a fault adds; no decision reads it, and judge.ts follows it save by save",
+    what: "a checkpoint's spec.timeline and spec.specs",
+    reason:
+      "times, waits that a fault adds, and specs that a late step never sees; no decision reads them, and W1 judges the waits of every save",
   },
   {
     what: "a checkpoint's spec.memory.held",
@@ -143,7 +144,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.memory.untold",
     "spec.memory.held",
     "spec.memory.allotment",
-    ...["spec.untimed", "spec.timeline"],
+    ...["spec.untimed", "spec.timeline", "spec.specs"],
     ...["spec.outbox", "spec.acknowledged", "spec.memory.stream", "spec.memory.acknowledged", progress],
     seal,
   ]),
@@ -151,7 +152,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
 const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
 /** Fields that no decision reads. */
 const unread: ReadonlySet<string> = new Set([
-  ...["spec.saves", "spec.timeline", "spec.memory.history", "metadata.generation", seal],
+  ...["spec.saves", "spec.timeline", "spec.specs", "spec.memory.history", "metadata.generation", seal],
   ...["spec.memory.executors.lifetimes", "spec.memory.executors.ran", "spec.runs.*.account"],
 ]);
 

@@ -55,9 +55,9 @@ const wanted = (
     : [...ended, [next, saved]];
 };
 
-/** True if an earlier version, or a user, left a present wait of another reason than the record's. */
+/** True of a record of a newer schema, and if an earlier version, or a user, left another present wait than the record's. */
 const isMixed = (before: Item | undefined): boolean =>
-  before !== undefined && presentIn(before)?.[0] !== reasonIn(before);
+  before !== undefined && (numberAt(before, "spec", "schema") !== 1 || presentIn(before)?.[0] !== reasonIn(before));
 
 /** W1, of one save of a step. */
 export const checkWaits = ({ type, object, before }: Change, now: number, blame: Blame): void => {

@@ -372,6 +372,7 @@ export const Application = () => {
         <Link to={{ screen: "applications", query: `ns:${namespace}` }}>{visible(namespace)}</Link> / {kindText(kind)}
       </nav>
       {value === undefined ? <p class="empty">Reading {visible(name)} …</p> : undefined}
+      {value === "missing" ? <ActionAnswered path={place.value.application} /> : undefined}
       {value === "missing" ? (
         <p class="empty">
           There is no {visible(`${kindText(kind)} ${namespace}/${name}`)}: it was deleted, or is not yours to read.

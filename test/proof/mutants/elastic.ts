@@ -136,6 +136,22 @@ export const elasticMutants: readonly Mutant[] = [
     fault: "crash-after",
   },
   {
+    name: "sent-away-by-one-list",
+    promise: "no executor is sent away because a list that is behind shows another one that is gone",
+    file: "shared/spark/application/executors/allocator.ts",
+    find: "return unchanged.length === living.length ? surplus",
+    replace: "return unchanged.length <= living.length ? surplus",
+    tests: ["test/unit/spark/application/executors/demand.test.ts"],
+  },
+  {
+    name: "repaired-by-one-list",
+    promise: "no executor is ended for a state that only a list that is behind shows",
+    file: "shared/spark/application/executors/monitor.ts",
+    find: "if (executors.length === evidence.executors.length)",
+    replace: "if (executors.length <= evidence.executors.length)",
+    tests: ["test/unit/spark/application/executors/repair.test.ts"],
+  },
+  {
     name: "claim-of-a-pod",
     promise: "a claim that a pod mounts is not handed on, also while that pod ends",
     file: claims,

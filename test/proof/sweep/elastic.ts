@@ -1,7 +1,7 @@
 /** Executors follow their driver's demand: `rekindle.dev/executors: own` with dynamic allocation. */
 import type { PodScript } from "../../../shared/simulator/nodes/script.ts";
 import type { Demand } from "./demand-invariants.ts";
-import { appName, base, executorRuns, type Scenario, type UserAction } from "./scenario.ts";
+import { appName, base, bothRun, executorRuns, type Scenario, type UserAction } from "./scenario.ts";
 
 const own = { "rekindle.dev/executors": "own", "rekindle.dev/executor-leave-grace": "20s" } as const;
 
@@ -13,7 +13,7 @@ const outlasting = [
 
 type Way = Pick<Scenario, "name" | "what"> &
   Pick<Demand, "gauge" | "granted" | "claims"> &
-  Partial<Pick<Scenario, "userActions" | "stands" | "also" | "annotations">> & {
+  Partial<Pick<Scenario, "userActions" | "stands" | "also" | "annotations" | "machines">> & {
     readonly jobMs?: number;
     readonly executors?: Readonly<Record<string, PodScript>>;
     readonly driver?: PodScript;
@@ -58,6 +58,11 @@ const dies = (afterMs: number): UserAction => ({
   afterMs,
   do: { type: "kill", pod: /-exec-\d+$/, code: 137 },
 });
+
+const away: Pick<UserAction, "says" | "do"> = {
+  says: "the machine of an executor stands still",
+  do: { type: "freeze", pod: /-exec-\d+$/, nth: 1 },
+};
 
 const held: UserAction = {
   says: "a finalizer keeps the pod of an executor",
@@ -235,6 +240,34 @@ const ways: readonly Way[] = [
     claims: 4,
     userActions: [held, dies(20_000), released(80_000), dies(190_000)],
     jobMs: 360_000,
+  },
+  {
+    name: "elastic-claims-machine",
+    what: "the machine of an executor stands still until the executor was replaced, and comes back: its claim is in no other pod before",
+    gauge: [[0, 2]],
+    confs: claims,
+    // One for the executor on the silent machine, and one that a read that is behind may cost.
+    claims: 4,
+    machines: ["node-1", "node-2", "node-3"],
+    userActions: [
+      { ...away, when: bothRun, afterMs: 5_000 },
+      { says: "machines go on", when: bothRun, afterMs: 420_000, do: { type: "thaw" } },
+    ],
+    jobMs: 600_000,
+  },
+  {
+    name: "elastic-claims-gauge",
+    what: "the driver needs three executors, one, and three again, while an executor dies: claims that stayed are used again",
+    gauge: [
+      [0, 3],
+      [20_000, 1],
+      [80_000, 3],
+    ],
+    confs: claims,
+    // A read that is behind may cost one.
+    claims: 4,
+    userActions: [dies(100_000)],
+    settles: 3,
   },
   {
     name: "elastic-retry",

@@ -15,7 +15,7 @@ import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { rulesFor } from "../../configuration/versions.ts";
 import { recoveryMode } from "../../executor-pod/container.ts";
-import { type Data, isMigrating, mostPrompt, shrink, underwayIn } from "../../executors/allocation.ts";
+import { type Data, isMigrating, mostPrompt, type Shrinking, shrink, underwayIn } from "../../executors/allocation.ts";
 import {
   type Allotment,
   afterCrashes,
@@ -50,7 +50,15 @@ import {
   refusedHere,
   type Situation,
 } from "./allocation-result.ts";
-import { askDriver, askGauge, type DriverAnswer, expectedOf, membersOfRun, readClaims } from "./lookup.ts";
+import {
+  askDriver,
+  askGauge,
+  type DriverAnswer,
+  expectedOf,
+  membersOfRun,
+  readClaims,
+  unchangedSince,
+} from "./lookup.ts";
 import { isLeaving } from "./node-drain.ts";
 import { terminationsOf } from "./repair.ts";
 
@@ -83,16 +91,32 @@ const dataOf = ({ scale, gauge }: Situation, { registered }: DriverAnswer, moves
     ? undefined
     : { holders: registered.holders, moves, needed: registered.runningTasks > 0 || gauge !== 0 };
 
-/** Plans after the driver's answer: replaces executors that exited with 0 if it goes on, deletes surplus ones. */
-const settle = (situation: Situation, heard: DriverAnswer, late = false): AllocationResult => {
+/** True when executors of the run move their data before they end. */
+const moving = ({ context: { read } }: Situation): boolean => read.ok && isMigrating(read.spec, true);
+
+/** Selects the surplus executors to delete. While two lists disagree about an executor that lives, none is selected. */
+function* surplusOf(situation: Situation, heard: DriverAnswer): Reads<Shrinking> {
   const { context, members, expected } = situation;
+  const force = context.policies.executorScaleDown === "force";
+  const { busy } = heard.registered ?? {};
+  const data = dataOf(situation, heard, moving(situation));
+  const surplus = shrink({ expected, members, busy, force, data });
+  if (surplus.leaving.length === 0) return surplus;
+  const living = members.filter(isLiving).map(({ pod }) => pod);
+  const unchanged = yield* unchangedSince(context, living);
+  return unchanged.length === living.length ? surplus : { leaving: [], kept: surplus.leaving.length + surplus.kept };
+}
+
+type Heard = { readonly answer: DriverAnswer; readonly surplus: Shrinking };
+
+/** Plans after the driver's answer: replaces executors that exited with 0 if it goes on, deletes surplus ones. */
+const settle = (situation: Situation, { answer: heard, surplus }: Heard, late = false): AllocationResult => {
+  const { context, members } = situation;
   const quit = quitters(members);
   const goesOn = heard.registered !== undefined;
   const next = allocation(situation, goesOn ? (situation.handover?.heldOfQuit ?? 0) : quit.length);
-  const force = context.policies.executorScaleDown === "force";
-  const moves = context.read.ok && isMigrating(context.read.spec, true);
-  const { busy } = heard.registered ?? {};
-  const { leaving, kept } = shrink({ expected, members, busy, force, data: dataOf(situation, heard, moves) });
+  const { leaving, kept } = surplus;
+  const grace = moving(situation) ? context.policies.leaveMs : undefined;
   const now = { ...situation, context: { ...context, memory: dismissing(situation, leaving) } };
   const done = goesOn ? quit.map(({ pod }) => removal(pod, pods)) : [];
   const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
@@ -104,7 +128,7 @@ const settle = (situation: Situation, heard: DriverAnswer, late = false): Alloca
     quit.some((one) => endedAt(one) + silenceMs <= context.view.now);
   const events = goesOn || !lasts ? [] : unheard(situation, heard.why);
   return planned(now, next, {
-    stages: [[...done, ...leaving.map(byJudgement(moves ? context.policies.leaveMs : undefined))], events],
+    stages: [[...done, ...leaving.map(byJudgement(grace))], events],
     ...polls,
     ...waits,
   });
@@ -123,10 +147,10 @@ const unheard = (situation: Situation, why: string): readonly Effect[] => {
 const driverListensWithinMs = 120_000;
 
 /** Waits for the driver's first answer: executors that start before its RPC listens would give up and end. */
-const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResult => {
+const awaitDriver = (situation: Situation, heard: Heard): AllocationResult => {
   const { context, pod, allotment } = situation;
   const listens = { ...situation, allotment: { ...allotment, listens: true, ...beginning(situation) } };
-  if (heard.registered !== undefined) return settle(listens, heard);
+  if (heard.answer.registered !== undefined) return settle(listens, heard);
   const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? context.view.now;
   if (context.view.now < startedAt + driverListensWithinMs)
     return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: until("the driver", "listening") });
@@ -187,7 +211,8 @@ function* decided(start: Situation): Reads<AllocationResult> {
   const asks = quit > 0 || hasSurplus(situation);
   if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});
   if (listens && !asks) return planned(situation, next);
-  const heard = yield* askDriver(situation.context, situation.driver);
+  const answer = yield* askDriver(situation.context, situation.driver);
+  const heard = { answer, surplus: yield* surplusOf(situation, answer) };
   return listens ? settle(situation, heard) : awaitDriver(situation, heard);
 }
 

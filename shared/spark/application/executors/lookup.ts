@@ -3,6 +3,7 @@
  * on it, the driver's own account and demand.
  */
 import { all, list, proxyGet, type Reads } from "../../../core/decision.ts";
+import type { Stored } from "../../../core/object.ts";
 import type { Looking, Query } from "../../../core/plan.ts";
 import { ownedBy } from "../../../kube/pods.ts";
 import { claims as claimResource, pods } from "../../../kube/resources.ts";
@@ -12,7 +13,7 @@ import { gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.t
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { wantedOf } from "../../executors/owner.ts";
-import type { ApplicationContext } from "../run/context.ts";
+import { type ApplicationContext, executorsAgain } from "../run/context.ts";
 import type { Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
 
@@ -69,6 +70,16 @@ export function* membersOfRun(
   const again = lists.flat().filter((pod) => owners.some((uid) => ownedBy(pod, uid)));
   const found = membersOf(again).filter(({ id }) => wrong.has(id));
   return [...members.filter(({ id }) => !wrong.has(id)), ...found].sort((a, b) => a.id - b.id);
+}
+
+/**
+ * Reads again which of these executors are as the list showed them: a list may be behind, so it alone ends none. The
+ * server answers the second list, never the watch.
+ */
+export function* unchangedSince({ key }: ApplicationContext, executors: readonly Stored[]): Reads<readonly Stored[]> {
+  const again = yield* list(executorsAgain(key));
+  const versions = new Map(again.map(({ metadata }) => [metadata.uid, metadata.resourceVersion]));
+  return executors.filter(({ metadata }) => versions.get(metadata.uid) === metadata.resourceVersion);
 }
 
 /** Reads live which claims of the run there are, and the pods of its executors. */

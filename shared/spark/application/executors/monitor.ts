@@ -23,9 +23,9 @@ import { spans } from "../spec/policies.ts";
 import { driverContainer, endOf, evidenceOf, type Pods, sortOut } from "../state/evidence.ts";
 import { acts } from "../state/machine.ts";
 import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
-import { askDriver } from "./lookup.ts";
+import { askDriver, unchangedSince } from "./lookup.ts";
 import { drainNodes, type NodeDrain } from "./node-drain.ts";
-import { endings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
+import { type Evidence, endings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
 import {
   lossEvents,
   mostReported,
@@ -131,6 +131,8 @@ type Findings = {
   readonly word: DriverWord;
   readonly mended: Repair;
   readonly leave: NodeDrain;
+  /** Executors have changed since the list, so some of them are judged by the next step. */
+  readonly changes: boolean;
 };
 
 function* findingsOf(context: ApplicationContext, { driver, found, pod: body, members }: Watched): Reads<Findings> {
@@ -145,7 +147,22 @@ function* findingsOf(context: ApplicationContext, { driver, found, pod: body, me
   const over = idsOf(ledger.over ?? "");
   const registered = word.queried ? word.registered : undefined;
   const evidence = { executors, over, nodes, word: registered, pulse: ledger.care?.pulse, leave };
-  return { executors, running, word, leave, mended: repairExecutors(context, evidence, ledger.care) };
+  return { executors, running, word, leave, ...(yield* repairsOf(context, evidence, ledger.care)) };
+}
+
+/** Repairs what is to be repaired; of executors that a second list shows otherwise, none is ended in this step. */
+function* repairsOf(
+  context: ApplicationContext,
+  evidence: Evidence,
+  before: Ledger["care"],
+): Reads<Pick<Findings, "mended" | "changes">> {
+  const mended = repairExecutors(context, evidence, before);
+  if (mended.terminations.length === 0) return { mended, changes: false };
+  const executors = yield* unchangedSince(context, evidence.executors);
+  if (executors.length === evidence.executors.length) return { mended, changes: false };
+  const { terminations, until } = evidence.leave;
+  const leave = { terminations: terminations.filter(({ pod }) => executors.includes(pod)), until };
+  return { mended: repairExecutors(context, { ...evidence, executors, leave }, before), changes: true };
 }
 
 const pulseOf = (
@@ -253,11 +270,11 @@ export function* monitorExecutors(context: ApplicationContext, run: Watched): Re
   const { driver, pod: body } = run;
   const findings = yield* findingsOf(context, run);
   const { ledger, toTell, unclear, trouble, settledAt } = booksOf(context, driver, body, findings);
-  const { mended, executors, leave } = findings;
+  const { mended, executors, leave, changes } = findings;
   const { useless: over, until } = uselessNow(context, ledger.over ?? "", executors);
   const question = questionAt(context, driver, body, { ledger, findings });
   const asksAgain = question !== undefined && question <= context.view.now;
-  const busy = unclear > 0 || mended.terminations.length === mostDeletions;
+  const busy = unclear > 0 || changes || mended.terminations.length === mostDeletions;
   const again = asksAgain || leave.again || mended.again;
   const isEmpty = Object.keys(ledger).length === 1;
   const { executors: _, ...bare } = context.memory;

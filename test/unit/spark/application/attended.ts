@@ -59,6 +59,8 @@ export type Row = {
   /** The probe results, by the last part of the path or the object's name. */
   readonly hears?: Readonly<Record<string, ProbeResult>>;
   readonly denied?: boolean;
+  /** The executors of a second list, if it shows others. */
+  readonly again?: readonly Short[];
   readonly body?: Stored;
   readonly looks?: readonly string[];
   readonly does: readonly string[];
@@ -133,7 +135,8 @@ export const tested = (what: string, rows: readonly Row[]): void => {
         const pods = [row.body ?? body(), ...(row.executors ?? []).map(executor)];
         const given = { object, memory: { ...memory, generation: 0, normaliser: -1 }, pods };
         const { hears = {}, denied = false } = row;
-        const { plan, looks, before } = decided({ ...given, hears, denied });
+        const again = row.again === undefined ? {} : { again: row.again.map(executor) };
+        const { plan, looks, before } = decided({ ...given, ...again, hears, denied });
         const lines = [...before, ...plan.stages.flat()].map(said).filter(notOfStates).map(brief);
         assert.deepEqual(lines, row.does);
         assert.deepEqual(looks.map(asked).slice(1), row.looks ?? []);

@@ -148,6 +148,8 @@ export type World = {
   readonly pods?: readonly Stored[];
   /** The pods that a read by name finds, if they differ from those that a list finds. */
   readonly live?: readonly Stored[];
+  /** The pods that a second list finds, if they differ from those of the first. */
+  readonly again?: readonly Stored[];
   readonly services?: readonly Stored[];
   readonly configMaps?: readonly Stored[];
   readonly refused?: readonly Refusal[];
@@ -172,7 +174,10 @@ const hearing = ({ hears = {} }: World, query: Probe): ProbeResult =>
 const answer = (world: World, query: Looking): readonly Stored[] => {
   const { pods = [], services = [], configMaps = [], others = {} } = world;
   const all: Readonly<Record<string, readonly Stored[]>> = { pods, services, configmaps: configMaps, ...others };
-  if (query.do === "list") return all[query.resource.plural] ?? [];
+  if (query.do === "list")
+    return query.again === true && query.resource.plural === "pods"
+      ? (world.again ?? pods)
+      : (all[query.resource.plural] ?? []);
   const { resource, name } = query.ref;
   const named = resource.plural === "pods" ? (world.live ?? pods) : (all[resource.plural] ?? []);
   return named.filter(({ metadata }) => metadata.name === name);

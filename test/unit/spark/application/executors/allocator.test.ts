@@ -159,7 +159,7 @@ const rows: readonly Row[] = [
     memory: memory(known, { generation: 1 }),
     pods: three,
     heard: registered({ 1001: 0, 1002: 3, 1003: 0 }),
-    looks: [question],
+    looks: [question, "list pods"],
     does: ["delete spark-pi-1-exec-1003 u-1003 at 1", "delete spark-pi-1-exec-1001 u-1001 at 1"],
   },
   {
@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
     memory: memory(known),
     pods: three,
     heard: registered({ 1001: 1, 1002: 3, 1003: 2 }),
-    looks: [question],
+    looks: [question, "list pods"],
     does: ["delete spark-pi-1-exec-1003 u-1003 at 1"],
   },
   {

@@ -34,7 +34,8 @@ const executor = (id: number, phase = "Running", exitCode?: number): Stored =>
     ...(exitCode === undefined ? {} : { exitCode, finishedAt: "2026-11-02T07:59:59Z" }),
   });
 
-const three = [executor(1001), executor(1002), executor(1003)];
+const three = [executor(1001), executor(1002), executor(1003)] as const;
+const deleted = { deletionTimestamp: "2026-11-02T07:59:59Z", resourceVersion: "2" } as const;
 const known = { next: 1004, alive: "1001-1003" };
 const question = "ask spark-pi-driver:4040 api/v1/applications/spark-1/allexecutors";
 
@@ -67,6 +68,8 @@ describe("a step of a run whose driver decides how many executors it needs", () 
     readonly why: string;
     readonly allotment: Handed;
     readonly pods?: readonly Stored[];
+    /** The executors of a second list, if it shows others. */
+    readonly again?: readonly Stored[];
     readonly need?: number;
     readonly heard?: ProbeResult;
     readonly spec?: object;
@@ -111,17 +114,36 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       pods: three,
       need: 1,
       heard: holding([], { 1001: 1, 1002: 0, 1003: 0 }),
-      looks: [metrics, question],
+      looks: [metrics, question, "list pods"],
       does: ["delete spark-pi-1-exec-1003 u-1003 at 1 in 120 s", "delete spark-pi-1-exec-1002 u-1002 at 1 in 120 s"],
       target: 1,
     },
+    ...[
+      {
+        other: "is being deleted",
+        again: [{ ...three[0], metadata: { ...three[0].metadata, ...deleted } }, three[1], three[2]],
+      },
+      { other: "is missing", again: three.slice(1) },
+    ].map(
+      ({ other, again }): Step => ({
+        why: `deletes none while an executor ${other} in a second list`,
+        allotment: { ...known, demand: demand(3, overdue) },
+        pods: three,
+        again,
+        need: 2,
+        heard: holding([], { 1001: 0, 1002: 1, 1003: 0 }),
+        looks: [metrics, question, "list pods"],
+        does: [],
+        target: 2,
+      }),
+    ),
     {
       why: "deletes holders of shuffle data one after the other, after executors without",
       allotment: { ...known, demand: demand(3, overdue) },
       pods: three,
       need: 0,
       heard: holding([1002, 1003], { 1001: 0, 1002: 0, 1003: 0 }),
-      looks: [metrics, question],
+      looks: [metrics, question, "list pods"],
       does: ["delete spark-pi-1-exec-1001 u-1001 at 1 in 120 s", "delete spark-pi-1-exec-1003 u-1003 at 1 in 120 s"],
       target: 0,
     },
@@ -142,7 +164,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       pods: three,
       need: 0,
       heard: holding([1002, 1003], { 1001: 0, 1002: 0, 1003: 0 }),
-      looks: [metrics, question],
+      looks: [metrics, question, "list pods"],
       does: ["delete spark-pi-1-exec-1001 u-1001 at 1"],
       target: 0,
     },
@@ -157,13 +179,14 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       target: 4,
     },
   ];
-  for (const { why, allotment: handed, pods = [], need, heard, looks = [], does, target, ...step } of steps)
+  for (const { why, allotment: handed, pods = [], again, need, heard, looks = [], does, target, ...step } of steps)
     test(why, () => {
       const object = app({ spec: { ...dynamic, ...step.spec } });
       const { plan, looks: made } = decided({
         object,
         memory: memory(object, handed),
         pods: [pod(), ...pods],
+        ...(again === undefined ? {} : { again }),
         hears: {
           ...(need === undefined ? {} : { "": gauge(need) }),
           ...(heard === undefined ? {} : { allexecutors: heard }),

@@ -23,6 +23,7 @@ import {
 import type { LimitsSaying } from "../../kube/limits.ts";
 import { amountOf } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
+import { policiesOf } from "../application/spec/policies.ts";
 import { bytesOf, ratioOf } from "../configuration/conf.ts";
 import { readConnectSpec } from "../connect/read.ts";
 import { isOwn, readOtherwise } from "../executors/owner.ts";
@@ -192,9 +193,11 @@ const rehearsed = (object: AdmittedObject, { name, namespace }: Named, confs: Te
   const result = rehearsal({ name, namespace, annotations, spec: parsed.spec });
   // The note about memoryLimit holds only without admission.
   const noted = { ...parsed.spec, executor: { ...parsed.spec.executor, memoryLimit: undefined } };
+  const { problems } = policiesOf({ metadata: { annotations } });
   return "refused" in result
-    ? [`its submission will fail: ${result.refused}`]
+    ? [`its submission will fail: ${result.refused}`, ...problems]
     : [
+        ...problems,
         ...scaleOddities(parsed.spec.dynamicAllocation),
         ...notesOf(noted),
         ...(isOwn(annotations) ? readOtherwise(noted) : []),

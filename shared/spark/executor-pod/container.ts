@@ -22,16 +22,21 @@ const defaultHeap = 1024;
 const defaultOverhead = 384;
 const defaultFactor = 0.1;
 
+/** The conf that sets the memory overhead, whatever the factor is. */
+export const overheadConf = "spark.executor.memoryOverhead";
+
 const overheadOf = (conf: Conf, rules: Rules, heap: number): number => {
   const factor =
     ratioIn(conf, "spark.executor.memoryOverheadFactor") ??
     ratioIn(conf, "spark.kubernetes.memoryOverheadFactor") ??
     defaultFactor;
   const least = rules.minOverheadConf ? mebibytesIn(conf, "spark.executor.minMemoryOverhead") : undefined;
-  return (
-    mebibytesIn(conf, "spark.executor.memoryOverhead") ?? Math.max(Math.trunc(factor * heap), least ?? defaultOverhead)
-  );
+  return mebibytesIn(conf, overheadConf) ?? Math.max(Math.trunc(factor * heap), least ?? defaultOverhead);
 };
+
+/** The memory overhead of an executor by its confs, MiB. */
+export const overheadIn = (conf: Conf, rules: Rules): number =>
+  overheadOf(conf, rules, mebibytesIn(conf, "spark.executor.memory") ?? defaultHeap);
 
 const bytesInMebibyte = 2 ** 20;
 

@@ -13,6 +13,7 @@ import { instant } from "../../kube/schema.ts";
 import { demandShape } from "./demand.ts";
 import { areFew, idSet, idsOf, idsShape, listOfIds, textOfIds } from "./ids.ts";
 import { endingOf, executorId, losses } from "./losses.ts";
+import { overheadShape } from "./overhead.ts";
 
 export const grantShape = z.object({
   /** The number of executors that lived when the next one was refused. */
@@ -86,6 +87,8 @@ export const allotment = z.object({
   listens: z.boolean().optional(),
   /** An executor was lost for lack of memory: later ones run one task at a time. */
   singleTask: z.boolean().optional(),
+  /** Memory overhead of executors that follow one that was OOMKilled. */
+  overhead: overheadShape.optional(),
   /** The driver's demand, where executors are allocated dynamically. */
   demand: demandShape.optional(),
   /** The limit of a quota that is used up. */

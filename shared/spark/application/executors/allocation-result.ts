@@ -8,9 +8,10 @@ import { type Effect, quotaExceeded, type Refusal, type Wait } from "../../../co
 import { until, type WaitingOn, waitingText } from "../../../core/waiting-on.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
+import { understood } from "../../configuration/conf.ts";
 import { rulesFor } from "../../configuration/versions.ts";
 import { type ExecutorBuilder, executorBuilder } from "../../executor-pod/builder.ts";
-import { recoveryMode } from "../../executor-pod/container.ts";
+import { overheadConf, overheadIn, recoveryMode } from "../../executor-pod/container.ts";
 import {
   type Allocation,
   allocate,
@@ -34,6 +35,7 @@ import { claimPolicyOf, type Handover, handOn, labelled, marksOf, withClaims } f
 import type { Scale } from "../../executors/demand.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
 import { avoidedNodes, placedElsewhere } from "../../executors/nodes.ts";
+import { grownOverhead, outgrows } from "../../executors/overhead.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { podLabels, reference } from "../../submission/additions.ts";
 import type { ApplicationContext } from "../run/context.ts";
@@ -67,10 +69,30 @@ const builderFor = (context: ApplicationContext, driver: Driver, pod: Stored): E
   if (basis === undefined) return undefined;
   const { name, uid } = pod.metadata;
   const host = { name, uid, ip: podStatus(pod).podIP ?? undefined };
-  const single = context.memory.allotment?.singleTask === true;
-  const conf = single ? new Map([...basis.conf, [recoveryMode, "true"] as const]) : basis.conf;
+  const { singleTask, overhead } = context.memory.allotment ?? {};
+  const isGrown = overhead !== undefined && context.policies.overheadGrowth !== undefined;
+  const conf = new Map([
+    ...basis.conf,
+    ...(singleTask === true ? [[recoveryMode, "true"] as const] : []),
+    ...(isGrown ? [[overheadConf, `${overhead.mebibytes}m`] as const] : []),
+  ]);
   const builder = executorBuilder({ ...basis, conf, driver: host });
   return "refused" in builder ? undefined : builder;
+};
+
+/** The memory overhead of the next executors, which grows after one of the latest was OOMKilled. */
+export const overheadAfter = (
+  context: ApplicationContext,
+  driver: Driver,
+  members: readonly Member[],
+): Allotment["overhead"] => {
+  const { memory, policies, read } = context;
+  const { overhead: before, next = 0 } = memory.allotment ?? {};
+  if (policies.overheadGrowth === undefined || !read.ok || !outgrows(before, members)) return before;
+  const basis = executorBasis(context, driver);
+  if (basis === undefined) return before;
+  const usual = overheadIn(understood(basis.conf).conf, rulesFor(read.spec.sparkVersion));
+  return grownOverhead(before, policies.overheadGrowth, { usual, next });
 };
 
 /** The most characters of all pods of one step: building more would delay every other key. */
@@ -191,6 +213,16 @@ const singleTasks = (situation: Situation): Effect => {
   return onceForTheRun(situation, "ExecutorRecoveryMode", message);
 };
 
+const moreOverhead = ({ context }: Situation, mebibytes: number): Effect => ({
+  do: "record",
+  about: context.object,
+  resource: sparkApplications,
+  occasion: `executors of attempt ${context.memory.attempt} with ${mebibytes} MiB`,
+  type: "Warning",
+  reason: "ExecutorOverheadRaised",
+  message: `an executor was OOMKilled, so executors created from here on have a memory overhead of ${mebibytes} MiB, as the annotation rekindle.dev/executor-oom-overhead allows`,
+});
+
 /** The allotment after a step that read claims; `marks` are those of the claims that its creations were handed. */
 const handedOver = (allotment: Allotment, handover: Handover | undefined, marks: string): Allotment => {
   if (handover === undefined) return allotment;
@@ -214,12 +246,23 @@ const heldWait = ({ context: { view }, handover }: Situation): Partial<Allocatio
   };
 };
 
+/** Events of a step's creations, and of the ids that are used up. */
+const toldOf = (
+  situation: Situation,
+  { ids, allotment: { singleTask, overhead }, waitsFor, exhausted }: Allocation,
+): readonly Effect[] => [
+  ...(exhausted === true && waitsFor !== undefined ? [maximumReached(situation, waitsFor)] : []),
+  ...(ids.length > 0 && singleTask === true ? [singleTasks(situation)] : []),
+  ...(ids.length > 0 && overhead !== undefined ? [moreOverhead(situation, overhead.mebibytes)] : []),
+];
+
 export const planned = (
   situation: Situation,
-  { ids, allotment, wakeAt, waitsFor, exhausted }: Allocation,
+  allocated: Allocation,
   more: Partial<AllocationResult> = {},
 ): AllocationResult => {
   const { context, driver, pod, handover } = situation;
+  const { ids, allotment, wakeAt, waitsFor } = allocated;
   const { stages = [], ...extras } = more;
   const before = { ...context, memory: { ...context.memory, allotment } };
   const builder = ids.length === 0 ? undefined : builderFor(before, driver, pod);
@@ -227,10 +270,7 @@ export const planned = (
   const handed = own.length === 0 ? [] : handOn(handover?.free ?? [], own, ids.length);
   const memory = { ...context.memory, allotment: handedOver(allotment, handover, marksOf(handed)) };
   const made = builder === undefined ? [] : executorsFor(context, situation, builder, { ids, handed });
-  const events = [
-    ...(exhausted === true && waitsFor !== undefined ? [maximumReached(situation, waitsFor)] : []),
-    ...(ids.length > 0 && allotment.singleTask === true ? [singleTasks(situation)] : []),
-  ];
+  const events = toldOf(situation, allocated);
   const isPrompt = ids.length > 0 && allotment.underway.at(-1)?.until !== undefined;
   const wait = heldWait(situation);
   return {

@@ -46,6 +46,7 @@ import {
   limitedBy,
   noneOf,
   onceForTheRun,
+  overheadAfter,
   planned,
   refusedHere,
   type Situation,
@@ -263,12 +264,14 @@ function* allocateAmong(
   if (before?.attempt !== driver.attempt || !context.read.ok) return undefined;
   const looked = afterLook(before, members, { now: context.view.now, settledMs: context.settings.settledMs });
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
-  const { crashes: _, grant: __, ...rest } = looked;
+  const { crashes: _, grant: __, overhead: ___, ...rest } = looked;
+  const overhead = overheadAfter(context, driver, members);
   const grant = grantAfterLook(looked.grant, members.filter(isLiving).length, expectedOf(context));
   const allotment: Allotment = {
     ...rest,
     ...(grant === undefined ? {} : { grant }),
     ...(crashes === undefined ? {} : { crashes }),
+    ...(overhead === undefined ? {} : { overhead }),
     ...(isShortOfMemory(context, before, members) ? { singleTask: true } : {}),
   };
   // An executor on a node that is about to go does not count: its replacement is created first.

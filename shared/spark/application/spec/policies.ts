@@ -6,6 +6,7 @@
 import {
   type Choice,
   type Count,
+  type Grammar,
   type Line,
   lineOf,
   problemOf,
@@ -17,6 +18,7 @@ import {
 import type { Stored } from "../../../core/object.ts";
 import { hasUserPart, isListener, listenerAnnotation, listenerForms, userPartSaying } from "../../../core/updates.ts";
 import { mostInBatch } from "../../executors/allocation.ts";
+import { type OverheadGrowth, overheadGrowthIn } from "../../executors/overhead.ts";
 import { owners } from "../../executors/owner.ts";
 
 const { second, minute, hour } = spanUnits;
@@ -235,6 +237,17 @@ const choices = {
   },
 } as const satisfies Readonly<Record<string, Choice>>;
 
+const grammars = {
+  overheadGrowth: {
+    form: "grammar",
+    annotation: "rekindle.dev/executor-oom-overhead",
+    range: "FACTOR up to SIZE, a factor above 1 and up to 10 and a size up to 1Ti, such as 1.5 up to 4Gi",
+    read: overheadGrowthIn,
+    meaning:
+      "own: after an executor was OOMKilled, later executors of the run get FACTOR times its memory overhead, at most SIZE; again each time",
+  },
+} as const satisfies Readonly<Record<string, Grammar<unknown>>>;
+
 /** The listener annotation, which the engine reads for every kind; it is checked and listed here. */
 const listener = {
   annotation: listenerAnnotation,
@@ -269,6 +282,7 @@ export type Policies = {
   readonly retentionMs: number;
   readonly executorBatch: number | undefined;
   readonly executorMaxPending: number | undefined;
+  readonly overheadGrowth: OverheadGrowth | undefined;
   readonly executors: Word<"executors">;
   readonly executorScaleDown: Word<"executorScaleDown">;
   readonly onExecutorsGone: Word<"onExecutorsGone">;
@@ -283,8 +297,10 @@ export type Policies = {
 /** Parses the annotations. A value out of range is reported as a problem, and its default holds. */
 export const policiesOf = ({
   metadata: { annotations = {} },
-}: Pick<Stored, "metadata">): { readonly policies: Policies; readonly problems: readonly string[] } => {
-  const { span, fixed, count, choice, problems } = reader(annotations);
+}: {
+  readonly metadata: Pick<Stored["metadata"], "annotations">;
+}): { readonly policies: Policies; readonly problems: readonly string[] } => {
+  const { span, fixed, count, choice, grammar, problems } = reader(annotations);
   const policies: Policies = {
     driverStartMs: span(spans.driverStartMs),
     executorStartMs: span(spans.executorStartMs),
@@ -304,6 +320,7 @@ export const policiesOf = ({
     retentionMs: fixed(spans.retentionMs),
     executorBatch: count(counts.executorBatch),
     executorMaxPending: count(counts.executorMaxPending),
+    overheadGrowth: grammar(grammars.overheadGrowth),
     executors: choice<Word<"executors">>(choices.executors),
     executorScaleDown: choice<Word<"executorScaleDown">>(choices.executorScaleDown),
     onExecutorsGone: choice<Word<"onExecutorsGone">>(choices.onExecutorsGone),
@@ -319,6 +336,6 @@ export const policiesOf = ({
 
 /** The table of annotations for people. */
 export const policyLines = (): readonly Line[] => [
-  ...[...Object.values(spans), ...Object.values(counts), ...Object.values(choices)].map(lineOf),
+  ...[spans, counts, choices, grammars].flatMap((rows) => Object.values(rows)).map(lineOf),
   { ...listener, default: "its namespace's, else the operator's", range: listenerForms },
 ];

@@ -311,3 +311,38 @@ describe("the end of a run with Rekindle as its allocator", () => {
     assert.deepEqual(ended, ["delete spark-pi-1-exec-1001 u-1001", "delete spark-pi-1-exec-1002 u-1002"]);
   });
 });
+
+describe("memory overhead after an executor was OOMKilled", () => {
+  const grows = { "rekindle.dev/executor-oom-overhead": "2 up to 1Gi" };
+  const killed = (id: number): Stored =>
+    pod({
+      ...{ role: "executor", owner: "driver-1", executor: id, phase: "Failed", name: `spark-pi-1-exec-${id}` },
+      ...{ uid: `u-${id}`, exitCode: 137, reason: "OOMKilled", finishedAt: "2026-11-02T07:59:59Z" },
+    });
+  type Handed = Partial<NonNullable<Memory["allotment"]>>;
+  const step = (handed: Handed, pods: readonly Stored[], annotations: Readonly<Record<string, string>> = grows) => {
+    const { plan } = decided({ object: app(2, { annotations }), memory: memory(handed), pods: [pod(), ...pods] });
+    const made = plan.stages.flat().flatMap((effect) => (effect.do === "create" ? [wholeOf(effect)] : []));
+    const memories = made.map((one) => /"memory":"(\d+Mi)"/.exec(JSON.stringify(one))?.[1]);
+    const told = plan.stages.flat().map(said).map(brief);
+    const overhead = plan.memory.allotment?.overhead;
+    return { memories, told, overhead, grown: overhead === undefined ? {} : { overhead } };
+  };
+
+  test("doubles for the next executors, with one Event, and is remembered", () => {
+    const first = step({ next: 1003, alive: "1001-1002" }, [executor(1001), killed(1002)]);
+    assert.deepEqual(first.memories, ["1280Mi"]);
+    assert.deepEqual(first.overhead, { mebibytes: 768, from: 1003 });
+    assert.ok(first.told.includes("tell ExecutorOverheadRaised"));
+    const pods = [executor(1001), killed(1002), killed(1003)];
+    const second = step({ next: 1004, alive: "1001,1003", ...first.grown }, pods);
+    assert.deepEqual([second.memories, second.overhead], [["1536Mi"], { mebibytes: 1024, from: 1004 }]);
+    const replaced = step({ next: 1005, alive: "1001,1004", ...second.grown }, [executor(1001), killed(1004)]);
+    assert.deepEqual([replaced.memories, replaced.overhead], [["1536Mi"], second.overhead]);
+  });
+
+  test("stays as it is without the annotation", () => {
+    const { memories, overhead } = step({ next: 1003, alive: "1001-1002" }, [executor(1001), killed(1002)], {});
+    assert.deepEqual([memories, overhead], [["896Mi"], undefined]);
+  });
+});

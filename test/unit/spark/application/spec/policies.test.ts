@@ -24,6 +24,7 @@ const plain = {
   retentionMs: 86_400_000,
   executorBatch: undefined,
   executorMaxPending: undefined,
+  overheadGrowth: undefined,
   executors: "assist",
   executorScaleDown: "idle",
   onExecutorsGone: "tell",
@@ -70,6 +71,11 @@ describe("annotations", () => {
     { name: "on-driver-hang", value: "restart", want: { onDriverHang: "restart" } },
     { name: "unreachable-executors", value: "wait", want: { unreachableExecutors: "wait" } },
     { name: "executor-max-pending", value: "1", want: { executorMaxPending: 1 } },
+    {
+      name: "executor-oom-overhead",
+      value: "1.5 up to 4Gi",
+      want: { overheadGrowth: { factor: 1.5, most: 4_096 } },
+    },
     { name: "executor-scale-down", value: "force", want: { executorScaleDown: "force" } },
   ];
   for (const { name, value, want } of cases) {
@@ -100,6 +106,13 @@ describe("annotations", () => {
     { name: "executor-batch", value: "0", want: /a whole number from 1 to 1000; the default applies/ },
     { name: "executor-batch", value: "1.5", want: /a whole number from 1 to 1000/ },
     { name: "executors", value: "mine", want: /one of assist, own; the default of assist applies/ },
+    ...["1.5", "1 up to 4Gi", "11 up to 4Gi", "2 up to 2Ti", "2 up to -1", "2 up to many", "up to 4Gi"].map(
+      (value) => ({
+        name: "executor-oom-overhead",
+        value,
+        want: /is not FACTOR up to SIZE, a factor above 1 and up to 10 .*, such as 1.5 up to 4Gi; nothing of it applies$/,
+      }),
+    ),
     { name: "restart-on", value: "failure", want: /one of policy, infrastructure/ },
   ];
   for (const { name, value, want } of wrong) {
@@ -120,7 +133,7 @@ describe("annotations", () => {
 
 test("the table has a row for every annotation, with default and range", () => {
   const lines = policyLines();
-  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 28);
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 29);
   assert.deepEqual(
     lines.slice(0, 1).map(({ annotation, default: normally, range }) => [annotation, normally, range]),
     [["rekindle.dev/driver-start-timeout", "off", "10s to 1d"]],

@@ -84,6 +84,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   kubeSchedulerNames: "a,b",
   enableDriverPdb: "true",
   defaultTimeToLiveSeconds: "3600",
+  partialRestart: "true",
   sparkDefaults: '{"spark.eventLog.enabled":"true"}',
   maxTrackedExecutorPerApp: "20000",
   metricsPrefix: "batch",

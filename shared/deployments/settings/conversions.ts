@@ -51,6 +51,7 @@ type OfSpark =
   | "kubeSchedulerNames"
   | "enableDriverPdb"
   | "defaultTimeToLiveSeconds"
+  | "partialRestart"
   | "sparkDefaults"
   | "maxTrackedExecutorPerApp";
 
@@ -65,6 +66,7 @@ export const sparkOptionsOf = (values: Pick<OfSteps, OfSpark>): Options => ({
   kubeSchedulerNames: values.kubeSchedulerNames,
   driverPdb: values.enableDriverPdb,
   defaultTimeToLiveSeconds: values.defaultTimeToLiveSeconds,
+  partialRestart: values.partialRestart,
   sparkDefaults: values.sparkDefaults,
   trackedExecutors: values.maxTrackedExecutorPerApp,
 });

@@ -333,6 +333,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "default timeToLiveSeconds of ended applications; 0: they are kept",
     value: "controller.defaultTimeToLiveSeconds",
   },
+  partialRestart: {
+    form: "switch",
+    text: "own: a change of only the executors' priority class, node selector, tolerations, affinity or scheduler begins no new run; later executors have it",
+  },
   sparkDefaults: {
     form: "JSON",
     text: "JSON: confs for each SparkApplication and SparkConnect, below those that it sets, such as those of event logs",

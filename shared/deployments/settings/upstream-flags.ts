@@ -73,7 +73,7 @@ export const rows: readonly Row[] = [
   {
     flag: "feature-gates",
     ...refused(
-      "DefaultTimeToLive is always on (--default-time-to-live-seconds); write the confs of LoadSparkDefaults in --spark-defaults; PartialRestart and RestSubmitter do not exist in Rekindle: remove them",
+      "DefaultTimeToLive is always on (--default-time-to-live-seconds); write the confs of LoadSparkDefaults in --spark-defaults; PartialRestart is --partial-restart, for executors that Rekindle creates; RestSubmitter does not exist in Rekindle: remove them",
       ...["", "DefaultTimeToLive=true", "DefaultTimeToLive=false", "AllAlpha=false", "AllBeta=false", "AllBeta=true"],
       ...["PartialRestart=false", "LoadSparkDefaults=false", "RestSubmitter=false"],
     ),

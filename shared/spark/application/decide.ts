@@ -23,6 +23,7 @@ import {
   type ApplicationContext,
   endOver,
   endStrays,
+  ownSpec,
   policyOf,
   readPods,
   type Settings,
@@ -80,12 +81,14 @@ const interrupted = (context: ApplicationContext): Memory => {
 };
 
 /** Compares specs when the generation differs. Another normaliser's digest is replaced, and restarts no run. */
-const rebased = ({ memory, object }: ApplicationContext): Memory => {
+const rebased = ({ memory, object, settings }: ApplicationContext): Memory => {
   const generation = object.metadata.generation ?? 0;
   if (memory.generation === generation && memory.normaliser === normaliser) return memory;
-  const spec = relevant(object, isOwnRun(memory));
+  const own = isOwnRun(memory);
+  const spec = relevant(object, own && ownSpec(settings));
   const taken = { ...memory, generation, spec, normaliser };
-  const unchanged = memory.normaliser !== normaliser || memory.spec === spec;
+  // The digest of a run that began before the setting was turned on is compared as it was made.
+  const unchanged = memory.normaliser !== normaliser || [spec, relevant(object, own)].includes(memory.spec);
   if (unchanged) return taken;
   const { failures: _, forgiven: __, ...kept } = taken;
   const anew = { ...kept, submissions: 0, executions: 0 };

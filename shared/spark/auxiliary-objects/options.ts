@@ -17,6 +17,8 @@ export type Options = {
   readonly driverPdb: boolean;
   /** `--default-time-to-live-seconds`; 0 for none. */
   readonly defaultTimeToLiveSeconds: number;
+  /** In the place of upstream's feature gate PartialRestart, where Rekindle creates the executors. */
+  readonly partialRestart: boolean;
   /** Confs below those of each application, in the place of upstream's feature gate LoadSparkDefaults. */
   readonly sparkDefaults: Readonly<Record<string, string>>;
   /** `--max-tracked-executor-per-app`. */
@@ -35,6 +37,7 @@ export const defaultOptions: Options = {
   kubeSchedulerNames: [],
   driverPdb: false,
   defaultTimeToLiveSeconds: 0,
+  partialRestart: false,
   sparkDefaults: {},
   trackedExecutors: 1_000,
 };

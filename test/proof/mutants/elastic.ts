@@ -152,6 +152,14 @@ export const elasticMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/application/executors/repair.test.ts"],
   },
   {
+    name: "partial-restart-of-all",
+    promise: "a change of more than where executors may be placed begins a new run",
+    file: "shared/spark/application/state/memory.ts",
+    find: '"affinity", "schedulerName"];',
+    replace: '"affinity", "schedulerName", "memory"];',
+    tests: ["test/unit/spark/application/executors/allocator.test.ts"],
+  },
+  {
     name: "overhead-unbounded",
     promise: "the memory overhead after an OOMKilled executor grows no further than the user allows",
     file: "shared/spark/executors/overhead.ts",

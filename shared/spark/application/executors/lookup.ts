@@ -13,7 +13,7 @@ import { gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.t
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { wantedOf } from "../../executors/owner.ts";
-import { type ApplicationContext, executorsAgain } from "../run/context.ts";
+import { type ApplicationContext, executorsAgain, ownSpec } from "../run/context.ts";
 import type { Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
 
@@ -114,7 +114,7 @@ export const regained = (context: ApplicationContext, { executors }: Pods): Appl
   const first = next - members.length;
   const claimsFrom = context.view.now + context.settings.settledMs;
   const allotment: Allotment = { attempt: memory.attempt, prefix, first, next, alive: "", underway: [], claimsFrom };
-  return { ...context, memory: { ...memory, spec: relevant(object, true), allotment } };
+  return { ...context, memory: { ...memory, spec: relevant(object, ownSpec(context.settings)), allotment } };
 };
 
 const defaultPort = 4040;

@@ -11,7 +11,7 @@ import { made, podsOf } from "../../schema/resource.ts";
 import type { ParsedSpec } from "../../schema/rules.ts";
 import type { Policies } from "../spec/policies.ts";
 import { alive, judged, type Pods, sortOut } from "../state/evidence.ts";
-import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
+import { type Driver, isOwnRun, type Memory, type OwnSpec } from "../state/memory.ts";
 import type { RestartPolicy } from "./retry.ts";
 
 /** The settings of a deployment for all its SparkApplications. */
@@ -48,6 +48,9 @@ export type ApplicationContext = {
 
 export const policyOf = (context: ApplicationContext): RestartPolicy =>
   context.read.ok ? (context.read.spec.restartPolicy ?? {}) : {};
+
+/** The part of the spec that an own run depends on. */
+export const ownSpec = ({ options }: Pick<Settings, "options">): OwnSpec => (options.partialRestart ? "movable" : true);
 
 /** Lists executors again, past the watch cache, because the first list may have been behind. */
 export const executorsAgain = (key: Key): Listing => ({

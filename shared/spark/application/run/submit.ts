@@ -32,7 +32,7 @@ import { ignoredVolumes } from "../../submission/warnings.ts";
 import { policiesOf } from "../spec/policies.ts";
 import { type Driver, isOwnRun, type Memory, relevant, type State } from "../state/memory.ts";
 import { shownInfo, showsBegun } from "../state/status.ts";
-import { type ApplicationContext, policyOf, rareOf, removal } from "./context.ts";
+import { type ApplicationContext, ownSpec, policyOf, rareOf, removal } from "./context.ts";
 import { planOf, unsubmitted } from "./plan.ts";
 import { nextSubmission } from "./retry.ts";
 
@@ -161,10 +161,14 @@ const submissionOf = (context: ApplicationContext, attempt: number, submittedAt:
 };
 
 /** The memory of a run whose allocator is Rekindle: the number of executors may change while it runs. */
-const allotted = ({ memory, object }: ApplicationContext, attempt: number, { executors }: Whole): Partial<Memory> =>
+const allotted = (
+  { memory, object, settings }: ApplicationContext,
+  attempt: number,
+  { executors }: Whole,
+): Partial<Memory> =>
   executors === undefined
     ? { spec: relevant(object, false) }
-    : { spec: relevant(object, true), allotment: begun(attempt, prefixOf(executors), memory.allotment) };
+    : { spec: relevant(object, ownSpec(settings)), allotment: begun(attempt, prefixOf(executors), memory.allotment) };
 
 /** Plans the next attempt: the save of its identity is fenced, and comes before anything of it exists. */
 export const submitNext = (context: ApplicationContext): Plan<Memory> => {

@@ -154,12 +154,28 @@ const scalable = ({ executor, dynamicAllocation: scale }: Json): Json => ({
   ...(isRecord(scale) ? { dynamicAllocation: { ...scale, ...unbounded(scale) } } : {}),
 });
 
+const places = ["priorityClassName", "nodeSelector", "tolerations", "affinity", "schedulerName"];
+
+/** Blanks what upstream's webhook alone gives executors: where they may be placed. */
+const unplaced = ({ executor }: Json): Json =>
+  isRecord(executor)
+    ? { executor: { ...executor, ...Object.fromEntries(places.map((name) => [name, undefined])) } }
+    : {};
+
 /** True when Rekindle is the allocator of the newest run. */
 export const isOwnRun = ({ allotment, attempt }: Pick<Memory, "allotment" | "attempt">): boolean =>
   allotment?.attempt === attempt;
 
-/** The digest of the spec that a run depends on. In an own run the number of executors is no part of it. */
-export const relevant = ({ spec }: Stored, own: boolean): string => {
+/** A run whose executors Rekindle creates: `movable`: executors that are created later may be placed elsewhere. */
+export type OwnSpec = boolean | "movable";
+
+/**
+ * The digest of the spec that a run depends on. In an own run the number of executors is no part of it, and their
+ * placement is none where the deployment says so.
+ */
+export const relevant = ({ spec }: Stored, own: OwnSpec): string => {
   if (isTooMuch(spec)) return digestOf("too deep to be read");
-  return isRecord(spec) ? digestOf({ ...spec, ...free(spec), ...(own ? scalable(spec) : {}) }) : digestOf(spec ?? null);
+  if (!isRecord(spec)) return digestOf(spec ?? null);
+  const scaled = own === false ? spec : { ...spec, ...scalable(spec) };
+  return digestOf({ ...scaled, ...free(spec), ...(own === "movable" ? unplaced(scaled) : {}) });
 };

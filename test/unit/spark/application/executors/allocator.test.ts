@@ -312,6 +312,47 @@ describe("the end of a run with Rekindle as its allocator", () => {
   });
 });
 
+describe("a change of only where executors may be placed", () => {
+  const moved = { nodeSelector: { pool: "spot" }, priorityClassName: "low", tolerations: [{ operator: "Exists" }] };
+  const changed = (executor: object): Stored =>
+    app(3, { generation: 2, spec: { executor: { instances: 3, cores: 1, memory: "512m", ...executor } } });
+  const run = (own: "movable" | boolean): Memory => ({ ...memory(known), spec: relevant(app(3), own) });
+  const pods = [pod(), ...three.slice(0, 2), executor(1003, "Failed", 1)];
+  const movable = { partialRestart: true };
+
+  test("begins no new run with the setting partial-restart, and the next executor has it", () => {
+    const { plan } = decided({ object: changed(moved), memory: run("movable"), pods, options: movable });
+    assert.equal(plan.memory.state.phase, "RUNNING");
+    const made = plan.stages.flat().flatMap((effect) => (effect.do === "create" ? [wholeOf(effect)] : []));
+    assert.match(JSON.stringify(made), /"nodeSelector":\{"pool":"spot"\}/);
+    assert.match(JSON.stringify(made), /"priorityClassName":"low"/);
+  });
+
+  test("begins a new run without the setting", () => {
+    const { plan } = decided({ object: changed(moved), memory: run(true), pods });
+    assert.equal(plan.memory.state.phase, "INVALIDATING");
+  });
+
+  test("begins a new run if more changes", () => {
+    const object = changed({ ...moved, memory: "1g" });
+    const { plan } = decided({ object, memory: run("movable"), pods, options: movable });
+    assert.equal(plan.memory.state.phase, "INVALIDATING");
+  });
+
+  test("leaves runs alone that began before the setting was turned on", () => {
+    const before = { ...memory(known), spec: relevant(changed(moved), true) };
+    const { plan } = decided({ object: changed(moved), memory: before, pods, options: movable });
+    assert.equal(plan.memory.state.phase, "RUNNING");
+  });
+
+  test("begins a new run in assist", () => {
+    const object = { ...changed(moved), metadata: { ...changed(moved).metadata, annotations: {} } };
+    const { allotment: _, ...assisted } = run(false);
+    const { plan } = decided({ object, memory: assisted, pods, options: movable });
+    assert.equal(plan.memory.state.phase, "INVALIDATING");
+  });
+});
+
 describe("memory overhead after an executor was OOMKilled", () => {
   const grows = { "rekindle.dev/executor-oom-overhead": "2 up to 1Gi" };
   const killed = (id: number): Stored =>

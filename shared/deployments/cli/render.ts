@@ -12,7 +12,7 @@ import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/a
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readConnectSpec } from "../../spark/connect/read.ts";
-import { parseSpec, parseWith, withConfDefaults } from "../../spark/schema/rules.ts";
+import { parseWith, withConfDefaults } from "../../spark/schema/rules.ts";
 import { submit } from "../../spark/submission/submit.ts";
 import { volcanoForecast } from "../../volcano/forecast.ts";
 import { operatorsFor } from "../common/operators.ts";
@@ -20,6 +20,8 @@ import { sparkOptionsOf } from "../settings/conversions.ts";
 import { readConfiguration } from "../settings/host.ts";
 import { flagName } from "../settings/table.ts";
 import { type Row, rows, understood, volcanoRows } from "../settings/upstream-flags.ts";
+
+type Texts = Readonly<Record<string, string>>;
 
 type Case = Omit<Rendering, "settings"> & { readonly options: Options };
 
@@ -100,8 +102,8 @@ export const problemWith = (object: Obj): string | undefined => {
 /** The kinds that hosts of this version run. */
 export const runs: readonly string[] = operatorsFor(timing).map(({ kind }) => kind);
 
-const sparkForecast = (object: Stored): Forecast => {
-  const read = parseSpec(object);
+const sparkForecast = (object: Stored, confs: Texts): Forecast => {
+  const read = parseWith(confs, object);
   if (!read.ok) return { refused: read.message, notes: [] };
   const { name, namespace = "default", uid, labels = {}, annotations = {} } = object.metadata;
   const app = { name, namespace, uid, labels, annotations };
@@ -110,9 +112,12 @@ const sparkForecast = (object: Stored): Forecast => {
   return "refused" in made ? { refused: made.refused, notes: [] } : { refused: undefined, notes: made.notes };
 };
 
-/** Returns the forecast of an object: of an application's next submission, or of a Volcano object. */
-export const forecast = (object: Stored): Forecast =>
-  object.apiVersion.startsWith("sparkoperator.k8s.io/") ? sparkForecast(object) : volcanoForecast(object);
+/**
+ * Returns the forecast of an object: of an application's next submission with `confs` below its own, or of a Volcano
+ * object.
+ */
+export const forecast = (object: Stored, confs: Texts): Forecast =>
+  object.apiVersion.startsWith("sparkoperator.k8s.io/") ? sparkForecast(object, confs) : volcanoForecast(object);
 
 const tables: Readonly<Record<"spark" | "volcano", readonly Row[]>> = { spark: rows, volcano: volcanoRows };
 

@@ -117,13 +117,17 @@ const terminal = (
 /** Loads the forecasts on demand: most commands need no code of Spark. */
 const forecasts = async (): Promise<typeof import("./render.ts")> => await import("./render.ts");
 
+/** The confs of the setting `sparkDefaults`, as the hosts of the migration will have them. */
+const confDefaults = async (env: CommandLine["env"]): Promise<Readonly<Record<string, string>>> =>
+  (await import("../settings/read.ts")).settingsForCli(env).sparkDefaults;
+
 /** Opens the tools of all commands. */
 export const openTools = async ({ root, env, host, demo }: CommandLine): Promise<Tools> => ({
   ...terminal(env),
   version: await versionIn(root),
   connect: (where) => connect(env, where),
   runs: async () => (await forecasts()).runs,
-  forecast: async (object) => (await forecasts()).forecast(object),
+  forecast: async (object) => (await forecasts()).forecast(object, await confDefaults(env)),
   policies: async () => {
     const [{ policyLines }, { annotationPolicyLines }] = await Promise.all([
       import("../../spark/application/spec/policies.ts"),

@@ -242,7 +242,7 @@ const rows = {
   enableDriverPdb: { schema: yes, readers: deciding, default: "false" },
   defaultTimeToLiveSeconds: { schema: () => count(2_147_483_647, 0), readers: deciding, default: "0" },
   partialRestart: { schema: yes, readers: deciding, default: "false" },
-  sparkDefaults: { schema: sparkConfs, readers: [...deciding, "admission", "dispatch"], default: "" },
+  sparkDefaults: { schema: sparkConfs, readers: [...deciding, "admission", "dispatch", "cli"], default: "" },
   maxTrackedExecutorPerApp: { schema: () => count(100_000), readers: deciding, default: "1000" },
   metricsPrefix: { schema: words, readers: showing, default: "" },
   metricsLabels: { schema: names, readers: showing, default: "" },

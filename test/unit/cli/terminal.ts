@@ -75,7 +75,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
           close: () => {},
         }),
         runs: async () => setting.runs ?? runs,
-        forecast: async (object) => forecast(object),
+        forecast: async (object) => forecast(object, {}),
         policies: async () => policyLines().map((line) => ({ kind: "SparkApplication", ...line })),
         flag: async (text, family) => flagView(text, family),
         page: async () => ({ link: "http://127.0.0.1:1/page#k=secret", close: async () => {} }),

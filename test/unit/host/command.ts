@@ -33,7 +33,7 @@ export const rekindle = async (stand: Beside, ...args: readonly string[]): Promi
     connect: async () => ({ ...session, namespace: undefined }),
     page: never,
     runs: async () => runs,
-    forecast: async (object) => forecast(object),
+    forecast: async (object) => forecast(object, {}),
     policies: async () => [],
     flag: async (text, family) => flagView(text, family),
     replay: async (text) => replayLines(text),

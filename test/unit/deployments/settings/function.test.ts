@@ -205,7 +205,12 @@ describe("the settings of the command line", () => {
   test("have the place of records by the variables of hosts and functions, and ignore others", () => {
     const table = { in: "dynamodb", table: "records", region: undefined, keepMs: undefined } as const;
     const env = { REKINDLE_CHECKPOINTS: "dynamodb://records", REKINDLE_CLUSTER_ALIAS: "west", REKINDLE_OTHER: "x" };
-    assert.deepEqual(settingsForCli(env), { cluster: "west", checkpoints: table, prices: undefined });
+    assert.deepEqual(settingsForCli(env), {
+      cluster: "west",
+      checkpoints: table,
+      sparkDefaults: {},
+      prices: undefined,
+    });
     assert.throws(
       () => settingsForCli({ REKINDLE_CHECKPOINTS: "here" }),
       /^Error: REKINDLE_CHECKPOINTS: write kubernetes/,

@@ -91,6 +91,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   metricsLabels: "team",
   metricsJobSubmitLatencyBuckets: "1,2",
   metricsJobStartLatencyBuckets: "3,4",
+  watchNodes: "true",
   gauges: "false",
   prices: '{"currency":"EUR","core":0.04,"gib":0.005}',
 };

@@ -15,6 +15,7 @@ import {
   lookoutRules,
   named,
   nodeRules,
+  nodeWatchRules,
   noticeRules,
   type Rule,
   registrationRulesOf,
@@ -160,8 +161,12 @@ type Functions = {
 /** The functions that can serve admission and register it. */
 export const admittingFunctions: readonly string[] = ["dispatch", "admission"];
 
-/** The step that takes a notice from the queue finds the node and cordons it. */
-const needsNodes = (name: string): boolean => name === "reconcile";
+/** The step that takes a notice from the queue finds the node and cordons it; forward and a dispatcher watch nodes. */
+const rulesOfNodes: Readonly<Record<string, readonly Rule[]>> = {
+  reconcile: noticeRules,
+  forward: nodeWatchRules,
+  dispatch: nodeWatchRules,
+};
 
 const needsNamespaces = (name: string): boolean =>
   ["forward", "reconcile", "resync", "dispatch", "admission"].includes(name);
@@ -238,7 +243,7 @@ export const functionGrants = ({
   return functions.flatMap((name) => {
     const to = granteesOf(name, namespace);
     const rules = rulesByName[name] ?? [];
-    const notices = nodes && needsNodes(name) ? noticeRules : [];
+    const notices = nodes ? (rulesOfNodes[name] ?? []) : [];
     const selection = namespaceSelector !== "" && needsNamespaces(name) ? selectionRules : [];
     const rights =
       namespaces.length > 0 && namespaceSelector === ""

@@ -17,6 +17,7 @@ import {
   lookoutRules,
   named,
   nodeRules,
+  nodeWatchRules,
   noticeRules,
   ofDrivers,
   ours,
@@ -234,7 +235,7 @@ const nodeGrants = ({ namespace, nodes = false }: Installation): readonly Obj[] 
     ? grant({
         name: "rekindle-nodes",
         within: undefined,
-        rules: [...nodeRules, ...noticeRules],
+        rules: [...nodeRules, ...noticeRules, ...nodeWatchRules],
         to: [{ name: account, namespace }],
       })
     : [];

@@ -259,6 +259,9 @@ export const nodeRules: readonly Rule[] = [rule("", ["nodes"], ["get"])];
 /** Rules to find the node of a notice and to cordon it; without them the notice is only reported. */
 export const noticeRules: readonly Rule[] = [rule("", ["nodes"], ["list", "patch"])];
 
+/** Rules to see that a node was deleted: see the setting `watchNodes`. */
+export const nodeWatchRules: readonly Rule[] = [rule("", ["nodes"], ["list", "watch"])];
+
 /** The cluster's identity is the UID of its kube-system namespace: a host of other namespaces needs a Role there. */
 export const identityRules: readonly Rule[] = [
   { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },
@@ -377,6 +380,7 @@ const rows: readonly Row[] = [
   ...flagged("`--namespaces`", identityRules, "which cluster this is, by a Role in kube-system"),
   ...ofFeatures,
   ...flagged("`--nodes`", [...nodeRules, ...noticeRules], "find and cordon the node of a machine that is about to go"),
+  ...flagged("`--nodes`", nodeWatchRules, "with the setting `watchNodes`, see that a node was deleted"),
   ...flagged("`--namespace-selector`", selectionRules, "which namespaces have these labels"),
   ...flagged("`--admission`", registrationRules, "register admission; look at quotas and queues"),
   ...flagged("`--admission`", certificateRules, "the certificate, by a Role in the host's own namespace"),

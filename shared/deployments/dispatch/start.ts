@@ -21,6 +21,7 @@ import { renewMs } from "../../forward/lease.ts";
 import { openBreather } from "../../forward/pause.ts";
 import { pods, runs } from "../../kube/resources.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
+import { watchNodes } from "../common/node-watch.ts";
 import { apart } from "../common/queues.ts";
 import type { Records } from "../common/records.ts";
 import { sightingKey, startSighting } from "../common/standby.ts";
@@ -234,6 +235,7 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
     send: (message, id) => queue.send(message, id),
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);
+  const endNodeWatch = watchNodes(settings.watchNodes, { transport, report, cluster, queue });
   return {
     ready: () => forwarder.synced() && sweeping.swept(),
     send: queue.send,
@@ -241,7 +243,7 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
     stop: async (graceMs) => {
       surveyed();
       // Calls first: a lost lease allows no further one.
-      await Promise.all([calls.stop(graceMs), sweeping.stop(), forwarder.stop(), stop()]);
+      await Promise.all([calls.stop(graceMs), sweeping.stop(), forwarder.stop(), endNodeWatch(), stop()]);
     },
   };
 };

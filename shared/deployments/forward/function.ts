@@ -13,10 +13,12 @@ import { openCursors } from "../../forward/cursors.ts";
 import type { ForwarderSettings, Loop } from "../../forward/forwarder.ts";
 import type { Sending, Watcher } from "../../forward/keys.ts";
 import type { WatchState } from "../../forward/listwatch.ts";
+import { openNodes } from "../../forward/node-watch.ts";
 import { openWindows, type Ran, type Windows } from "../../forward/windows.ts";
 import { runs } from "../../kube/resources.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openNamespaceScope, type Scope } from "../common/namespaces.ts";
+import { watchNodes } from "../common/node-watch.ts";
 import { openSender } from "../common/queues.ts";
 import { openRecords, type Records } from "../common/records.ts";
 import { sightingKey, startSighting } from "../common/standby.ts";
@@ -98,12 +100,16 @@ export const openForwarding = async (env: Environment) => {
   const sighting = (): (() => Promise<void>) =>
     leasesOf(settings).length === 0 ? async () => {} : startSighting(watching);
   const windows = await windowsOver(parts);
+  const queue: Pick<Queue, "send"> = {
+    send: (message, id) => telemetry.part("forward", () => sender.send(message, id)),
+  };
+  const nodes = { transport, report, cluster, queue, state: openNodes() };
   const run = async (...window: Parameters<Windows["run"]>): Promise<Ran> => {
-    const stop = sighting();
+    const [stop, endNodeWatch] = [sighting(), watchNodes(settings.watchNodes, nodes)];
     try {
       return await windows.run(...window);
     } finally {
-      await stop();
+      await Promise.all([stop(), endNodeWatch()]);
     }
   };
   return { windows: { run }, windowMs, report, close: sender.close };

@@ -206,6 +206,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     families: configuration.families,
     naming: namingOf(configuration),
     gauges: configuration.gauges,
+    watchNodes: configuration.watchNodes,
     timing: timingOf(configuration),
     place: configuration.checkpoints,
     home: configuration.home,

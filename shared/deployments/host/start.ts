@@ -30,6 +30,7 @@ import type { GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
 import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
+import { watchNodes } from "../common/node-watch.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { apart, type LazyNats } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
@@ -168,6 +169,8 @@ export type HostSettings = {
   readonly queueCommandNamespaces?: readonly string[];
   /** Names of metrics; absent: upstream's defaults. */
   readonly naming?: Naming;
+  /** Nodes are watched; absent: they are not. */
+  readonly watchNodes?: boolean;
   /** False: a scrape counts no objects; absent: it does. */
   readonly gauges?: boolean;
   /** Absent: no prices are set. */
@@ -356,6 +359,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     send: (message, id) => queue.send(message, id),
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);
+  const endNodeWatch = watchNodes(settings.watchNodes, { transport: ways.transport, queue, report, cluster });
   return {
     ready: () => forwarder.synced() && sweeping.swept(),
     trigger: ({ kind, namespace, name }, eventId) => {
@@ -373,8 +377,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     drain: async (graceMs) => {
       standby?.stop();
       surveyed();
-      await sweeping.stop();
-      await forwarder.stop();
+      await Promise.all([sweeping.stop(), endNodeWatch(), forwarder.stop()]);
       await workers.stop(graceMs);
     },
   };

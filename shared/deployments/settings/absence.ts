@@ -40,6 +40,9 @@ const plainHttp = "its door is plain HTTP on a private address: put a proxy in f
 export const ownCaller = "its steps run in its own process";
 export const byLambda = "SQS calls the functions of the template";
 
+/** A switch that no parameter of the template and no value of the chart names. */
+export const switchFor = (text: string): Reference => ({ form: "switch", text });
+
 export const absentInFunctions = (reason: string) => ({ absent: { functions: reason } });
 export const absentInHost = (reason: string) => ({ absent: { host: reason } });
 export const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod } };

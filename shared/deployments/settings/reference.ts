@@ -21,6 +21,7 @@ import {
   ownCaller,
   processFunctionsOnly,
   type Reference,
+  switchFor,
   type Target,
 } from "./absence.ts";
 import { signInReference } from "./sign-in-reference.ts";
@@ -333,10 +334,9 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "default timeToLiveSeconds of ended applications; 0: they are kept",
     value: "controller.defaultTimeToLiveSeconds",
   },
-  partialRestart: {
-    form: "switch",
-    text: "own: a change of only the executors' priority class, node selector, tolerations, affinity or scheduler begins no new run; later executors have it",
-  },
+  partialRestart: switchFor(
+    "own: a change of only the executors' priority class, node selector, tolerations, affinity or scheduler begins no new run; later executors have it",
+  ),
   sparkDefaults: {
     form: "JSON",
     text: "JSON: confs for each SparkApplication and SparkConnect, below those that it sets, such as those of event logs",
@@ -372,10 +372,12 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     value: "prometheus.metrics.jobStartLatencyBuckets",
     ...absentInFunctions(keptWhole),
   },
-  gauges: {
-    form: "switch",
-    text: "the objects are counted for gauges: at each scrape of /metrics of a host or dispatcher, and by resync for CloudWatch, which bills each set of labels as a metric",
-  },
+  watchNodes: switchFor(
+    "watch nodes: executors on a node that is deleted without notice are replaced at once, not when Kubernetes deletes their pods after about a minute; needs list and watch of nodes (`rekindle manifests --nodes`)",
+  ),
+  gauges: switchFor(
+    "the objects are counted for gauges: at each scrape of /metrics of a host or dispatcher, and by resync for CloudWatch, which bills each set of labels as a metric",
+  ),
   prices: {
     form: "JSON",
     text: 'JSON: prices per core-hour and GiB-hour, shown on the page, by `rekindle list -o wide` and in metrics: {"currency": "US$", "core": 0.04, "gib": 0.005, "nodes": [{"labels": {"karpenter.sh/capacity-type": "spot"}, "core": 0.012, "gib": 0.0015}]}; the first entry of nodes whose labels a node has is its price; empty: no money is shown',

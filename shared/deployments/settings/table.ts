@@ -256,6 +256,7 @@ const rows = {
     readers: hosts,
     default: "30,60,90,120,150,180,210,240,270,300",
   },
+  watchNodes: { schema: yes, readers: [...queueing, "forward"], default: "false" },
   gauges: { schema: yes, readers: [...queueing, "resync"], default: "true" },
   prices: { schema: prices, readers: [...showing, "cli"] },
 } as const satisfies Readonly<Record<string, Row>>;

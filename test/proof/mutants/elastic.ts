@@ -184,6 +184,22 @@ export const elasticMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/application/executors/allocator.test.ts"],
   },
   {
+    name: "deleted-node-unheard",
+    promise: "executors on a node that is deleted without notice are replaced before Kubernetes deletes their pods",
+    file: "shared/spark/application/executors/repair.ts",
+    find: "(leavingAt(pod) ?? now + 1) <= now;",
+    replace: "(leavingAt(pod) ?? now + 1) < 0;",
+    tests: ["test/unit/spark/application/executors/node-drain.test.ts"],
+  },
+  {
+    name: "deleted-node-untold",
+    promise: "a deleted node is passed on",
+    file: "shared/forward/node-watch.ts",
+    find: "if (before === undefined || after !== undefined) return;",
+    replace: "if (before === undefined || after === undefined) return;",
+    tests: ["test/unit/forward/node-watch.test.ts"],
+  },
+  {
     name: "claim-of-a-pod",
     promise: "a claim that a pod mounts is not handed on, also while that pod ends",
     file: claims,

@@ -9,7 +9,15 @@ import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { backoffOf, instantOf } from "../../../core/time.ts";
 import { judgedRemoval } from "../../../kube/history.ts";
-import { conditionOf, isEnding, nodeNameOf, type PodStatus, podStatus, waitingReason } from "../../../kube/pods.ts";
+import {
+  conditionOf,
+  isEnding,
+  leavingAt,
+  nodeNameOf,
+  type PodStatus,
+  podStatus,
+  waitingReason,
+} from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { disowned, type Pulse, type Registered, runningAmong, strangers } from "../../executors/driver-api.ts";
 import { hasId, type Ids } from "../../executors/ids.ts";
@@ -109,9 +117,12 @@ const mostNodes = 20;
 
 export type NodeStates = ReadonlyMap<string, NodeState>;
 
+/** True when the time has come at which the node of a pod was to go, as a notice says. */
+const isDue = (pod: Stored, now: number): boolean => endingOf(pod) === undefined && (leavingAt(pod) ?? now + 1) <= now;
+
 /** Reads the nodes of executors that may have died with their node. */
-export const nodesOf = ({ view }: ApplicationContext, executors: readonly Stored[]): Reads<NodeStates> =>
-  statesOf(executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, view.now)));
+export const nodesOf = ({ view: { now } }: ApplicationContext, executors: readonly Stored[]): Reads<NodeStates> =>
+  statesOf(executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, now) || isDue(pod, now)));
 
 /** Reads the states of these pods' nodes. */
 export function* statesOf(suspects: readonly Stored[]): Reads<NodeStates> {

@@ -126,10 +126,10 @@ describe("rekindle manifests", () => {
       [
         ...["Role/a/rekindle-reconcile", "RoleBinding/b/rekindle-reconcile", "Role/b/rekindle-dispatch"],
         ...["Role/kube-system/rekindle-reconcile-identity", "Role/rekindle/rekindle-lease"],
-        "ClusterRole/rekindle-reconcile-nodes",
+        ...["ClusterRole/rekindle-reconcile-nodes", "ClusterRole/rekindle-dispatch-nodes"],
       ],
       [
-        ...["ClusterRole/rekindle-reconcile", "ClusterRole/rekindle-dispatch", "ClusterRole/rekindle-dispatch-nodes"],
+        ...["ClusterRole/rekindle-reconcile", "ClusterRole/rekindle-dispatch"],
         "ClusterRole/rekindle-dispatch-registration",
       ],
     ],

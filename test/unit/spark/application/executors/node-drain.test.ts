@@ -107,6 +107,15 @@ const assisted: readonly Row[] = [
     care: { warned: stuck },
   },
   {
+    why: "is deleted by force once the time has come and the node is gone, as when the node was deleted without notice",
+    ledger: living([1, 2]),
+    executors: [staying, { ...leaver, leaving: "2026-11-02T08:00:00Z" }],
+    hears: { "node-1": { heard: true, value: undefined } },
+    looks: [look, "list pods"],
+    does: ["force pi-exec-2 at 1"],
+    doomed: [2],
+  },
+  {
     why: "that is being deleted is not deleted again",
     ledger: living([1, 2]),
     executors: [staying, { ...leaver, deletion: "2026-11-02T08:00:20Z" }],

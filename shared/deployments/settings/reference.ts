@@ -136,10 +136,9 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   stepMs: { form: "duration", text: "time limit of one step" },
   fenceMs: { form: "duration", text: "fence: latest start of a write after its record was saved" },
   timeoutMs: { form: "duration", text: "time limit of one request" },
-  strict: {
-    form: "switch",
-    text: "true: an unreadable record stops its application; false: Rekindle keeps the readable part and rebuilds the rest",
-  },
+  strict: switchFor(
+    "true: an unreadable record stops its application; false: Rekindle keeps the readable part and rebuilds the rest",
+  ),
   reconfigurationPolicy: {
     form: "choice",
     text: "how fence and timeout may change while records exist: increase only, not at all, or freely",

@@ -1,5 +1,6 @@
 /** How the page hears of changes: by a stream, by polling where there is none, after sign-in. */
 import { signal } from "@preact/signals";
+import type { WaysToSignIn } from "./answers.ts";
 import {
   ageOf,
   detail,
@@ -16,7 +17,7 @@ import {
   take,
   takeFirst,
 } from "./store.ts";
-import type { Batch, WaysToSignIn } from "./wire.ts";
+import type { Batch } from "./wire.ts";
 
 type Message = { readonly event: string; readonly data: string };
 

@@ -1,9 +1,10 @@
 /** The screens beside the list: queues, schedules, records to be repaired, and the health of this process. */
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { mayAct, QueueCell } from "./actions.tsx";
 import { FactList, Name, Panel, State, Table } from "./parts.tsx";
 import { isSchedule } from "./query.ts";
-import { all, broken, health, isLoaded, queues, readHealth, serverNow } from "./store.ts";
+import { all, broken, health, isLoaded, place, queues, readHealth, serverNow } from "./store.ts";
 import { briefly, grouped, kindText, moment, visible } from "./text.ts";
 import { keyOf, type QueueRow } from "./wire.ts";
 
@@ -44,13 +45,37 @@ const Use = ({ row, resource }: { readonly row: QueueRow; readonly resource: str
   );
 };
 
+/** The queue whose groups are shown; "": none. */
+const chosen = signal("");
+/** The part that shows them, once it is loaded. */
+const part = signal<{ readonly Groups: (of: { readonly queue: string }) => preact.JSX.Element } | undefined>(undefined);
+
+const choose = (queue: string): void => {
+  chosen.value = chosen.value === queue ? "" : queue;
+  void import("./queue-groups.tsx").then(({ QueueGroups: Groups }) => {
+    part.value = { Groups };
+  });
+};
+
+/** The name of a queue, which shows what waits in it. */
+const QueueName = ({ name }: QueueRow) =>
+  place.value.screen !== "queues" || name === "root" ? (
+    <span>{visible(name)}</span>
+  ) : (
+    <button type="button" class="plain" aria-expanded={chosen.value === name} onClick={() => choose(name)}>
+      <u>{visible(name)}</u>
+    </button>
+  );
+
 export const QueuePanel = () => (
   <Panel title="Queues">
     <Table
       label="Queues"
       heads={["Queue", "State", "Weight", "CPU", "Memory", "Wait", "Run", ...(mayAct() ? ["Actions"] : [])]}
       rows={tree(queues.value).map(([row, depth]) => [
-        <span style={{ paddingLeft: `${depth * 16}px` }}>{visible(row.name)}</span>,
+        <span style={{ paddingLeft: `${depth * 16}px` }}>
+          <QueueName {...row} />
+        </span>,
         visible(row.state),
         String(row.weight),
         <Use row={row} resource="cpu" />,
@@ -64,14 +89,18 @@ export const QueuePanel = () => (
   </Panel>
 );
 
-export const Queues = () => (
-  <main>
-    <div class="title">
-      <h1>Queues</h1>
-    </div>
-    <QueuePanel />
-  </main>
-);
+export const Queues = () => {
+  const loaded = part.value;
+  return (
+    <main>
+      <div class="title">
+        <h1>Queues</h1>
+      </div>
+      <QueuePanel />
+      {loaded === undefined || chosen.value === "" ? undefined : <loaded.Groups queue={chosen.value} />}
+    </main>
+  );
+};
 
 const instantText = (text: string, now: number): string => (text === "" ? "" : moment(Date.parse(text), now));
 

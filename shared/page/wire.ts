@@ -332,14 +332,6 @@ export type Health = {
   readonly canLeave: boolean;
 };
 
-/** The answer to `GET /page/session`. */
-export type WaysToSignIn = {
-  /** The name of the field for a token; "": none signs anybody in. */
-  readonly token: string;
-  /** The host of the identity provider; "": there is none. */
-  readonly provider: string;
-};
-
 export const keyOf = ({ kind, namespace, name }: Pick<Row, "kind" | "namespace" | "name">): string =>
   `${kind}/${namespace}/${name}`;
 

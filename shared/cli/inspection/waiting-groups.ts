@@ -39,7 +39,8 @@ const whyOf = (group: Stored): string =>
     .parse(fieldsOf(group["status"])["conditions"])
     .findLast(({ type, status }) => type === "Unschedulable" && status === "True")?.message ?? "";
 
-const waits = (group: Stored): boolean => {
+/** True of a group that waits to be admitted. */
+export const isWaiting = (group: Stored): boolean => {
   const { phase = "" } = fieldsOf(group["status"]);
   return (phase === "" || phase === "Pending") && group.metadata.deletionTimestamp === undefined;
 };
@@ -61,7 +62,7 @@ export const waitingIn = (
   priorities: ReadonlyMap<string, number>,
 ): readonly WaitingGroup[] =>
   groups
-    .filter((group) => waits(group) && queueOf(group) === queue)
+    .filter((group) => isWaiting(group) && queueOf(group) === queue)
     .map((group) => rankedInQueue(group, priorities))
     .toSorted(byRank)
     .map(({ group }, at, all) => ({ group, queue, position: at + 1, of: all.length, why: whyOf(group) }));
@@ -114,8 +115,11 @@ export const readPriorities = async (transport: Transport): Promise<ReadonlyMap<
 /** The most priority classes that are read by their names. */
 const mostClasses = 20;
 
-/** Reads the classes that groups name one by one, for an account that may not list them; undefined without the right. */
-const readNamedPriorities = async (
+/**
+ * Reads the classes that groups name one by one, for an account that may not list them; undefined without the right, and
+ * for too many names.
+ */
+export const readNamedPriorities = async (
   transport: Transport,
   groups: readonly Stored[],
 ): Promise<ReadonlyMap<string, number> | undefined> => {
@@ -140,10 +144,10 @@ export const waitingGroupOf = async (
 ): Promise<WaitingGroup | undefined> => {
   const groups = await listedOrNone(transport, podGroups);
   const own = groups?.find(
-    (group) => waits(group) && group.metadata.ownerReferences?.some((owner) => owner.uid === uid),
+    (group) => isWaiting(group) && group.metadata.ownerReferences?.some((owner) => owner.uid === uid),
   );
   if (own === undefined || groups === undefined) return undefined;
-  const rivals = groups.filter((group) => waits(group) && queueOf(group) === queueOf(own));
+  const rivals = groups.filter((group) => isWaiting(group) && queueOf(group) === queueOf(own));
   const priorities = (await readPriorities(transport)) ?? (await readNamedPriorities(transport, rivals));
   return priorities && waitingIn(queueOf(own), rivals, priorities).find(({ group }) => group === own);
 };

@@ -48,11 +48,18 @@ const deployments = lookoutRules.filter((one) => isOf("apps", "deployments", one
 const kinds = (...verbs: readonly string[]): Rule =>
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
 
+/** Rules to tell in which order groups wait. */
+const order: readonly Rule[] = [rule("scheduling.k8s.io", ["priorityclasses"], ["get"])];
+
 /** Rules to read one object of each kind that people look at. */
 const readOne = (chosen: readonly Family[]): readonly Rule[] => [
   ...(chosen.includes("spark") ? [kinds("get")] : []),
   ...(chosen.includes("volcano")
-    ? [rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]), rule("flow.volcano.sh", ["jobflows"], ["get"])]
+    ? [
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
+        rule("flow.volcano.sh", ["jobflows"], ["get"]),
+        ...order,
+      ]
     : []),
 ];
 
@@ -65,6 +72,7 @@ const listedAndRead = (chosen: readonly Family[]): readonly Rule[] => [
         rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
         // Counted at each scrape of the metrics, as records are.
         rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
+        ...order,
       ]
     : []),
   rule("", ["pods", "events"], ["list"]),

@@ -10,7 +10,7 @@ import * as z from "zod";
 import type { Caller } from "../../api/callers.ts";
 import type { Grant } from "../../api/groups.ts";
 import { forgetOldest } from "../../core/cache.ts";
-import type { WaysToSignIn } from "../../page/wire.ts";
+import type { WaysToSignIn } from "../../page/answers.ts";
 import type { Gate } from "../common/authentication.ts";
 import type { Secret } from "../common/secret.ts";
 import { openSeal } from "./sealing.ts";

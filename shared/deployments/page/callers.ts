@@ -9,6 +9,7 @@ import type { ServedPage } from "./host.ts";
 import { openKubeWay } from "./kube-token.ts";
 import { openProvider } from "./provider.ts";
 import { servePage } from "./routes.ts";
+import { openWaiting } from "./waiting.ts";
 
 /** Names the right that actions need, beside the API server's message. */
 const advice = "; rekindle manifests --features actions grants the rights that actions need";
@@ -33,7 +34,11 @@ export const callersPage = (page: ServedPage, gate: Gate, trigger: Trigger): Hon
   const details = openDetails({ transport, table }, board, { freshMs, rates });
   const logs = openLogs({ transport });
   const actions = openActions({ transport, report, commandNamespace, trigger, now: Date.now, advice });
-  servePage(app, { ...page, details, logs, actions, files: pageFiles }, callersOnly(gate, sessions, ways));
+  servePage(
+    app,
+    { ...page, details, logs, waiting: openWaiting(transport), actions, files: pageFiles },
+    callersOnly(gate, sessions, ways),
+  );
   app.notFound((c) => c.json({ error: "not found" }, 404));
   app.onError((_, c) => c.json({ error: "internal" }, 500));
   return app;

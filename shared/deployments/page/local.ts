@@ -28,6 +28,7 @@ import { type Board, openBoard } from "./board.ts";
 import { openDetails, openLogs } from "./detail.ts";
 import { pageFiles } from "./files.ts";
 import { pageApp } from "./routes.ts";
+import { openWaiting } from "./waiting.ts";
 
 export type Watching = {
   /** True once everything has been listed, or is known not to be there. */
@@ -128,7 +129,17 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
   const logs = openLogs({ transport });
   const actions = actionsOf(settings);
   const app = pageApp(
-    { board, details, logs, actions, files: pageFiles, cluster, ready, isStreamed: true },
+    {
+      board,
+      details,
+      logs,
+      waiting: openWaiting(transport),
+      actions,
+      files: pageFiles,
+      cluster,
+      ready,
+      isStreamed: true,
+    },
     access,
     hosts,
   );

@@ -20,6 +20,7 @@ import type { Board } from "./board.ts";
 import type { Details, Logs, Named } from "./detail.ts";
 import type { PageFiles } from "./files.ts";
 import { openStreams } from "./stream.ts";
+import type { Waiting } from "./waiting.ts";
 
 /** A text as gzip: the only form that is kept. */
 type Compressed = Uint8Array<ArrayBuffer>;
@@ -92,6 +93,8 @@ export type PageParts = {
   readonly board: Board;
   readonly details: Details;
   readonly logs: Logs;
+  /** Absent: the groups that wait in queues are not shown. */
+  readonly waiting?: Waiting | undefined;
   readonly files: () => Promise<PageFiles>;
   /** Name of the cluster, for the page's head. */
   readonly cluster: string;
@@ -226,6 +229,15 @@ const serveApplication = (app: Hono, { board, details, logs }: PageParts, admit:
   });
 };
 
+/** Serves what waits in a queue. */
+const serveQueues = (app: Hono, { waiting }: PageParts, admit: Admit): void => {
+  app.get("/page/queue/:name", compress(), async (c) => {
+    const viewer = await admit(c);
+    if (viewer instanceof Response) return viewer;
+    return found(c, await waiting?.(c.req.param("name"), viewer.namespaces));
+  });
+};
+
 /** Serves what leads to a session, and ends it. */
 const serveSessions = (
   app: Hono,
@@ -269,6 +281,7 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     if (viewer instanceof Response) return viewer;
     return isStreamed ? streams.open(c, viewer) : c.json({ error: "not streamed here: poll /page/changes" }, 501);
   });
+  serveQueues(app, parts, admit);
   const costs = openSharedCosts(board);
   app.get("/page/costs", async (c) => {
     const viewer = await admit(c);

@@ -87,7 +87,7 @@ export type FunctionFigure = {
 const namesOfJobs = "each job would be a metric of its own on the bill; `GET /metrics` of the function `api` has it";
 
 const noPrices =
-  "functions read no prices; core-seconds and GiB-seconds times a price, in metric math, are the same without Spot";
+  "`reconcile`, which counts, reads no prices; core-seconds and GiB-seconds times a price, in metric math, are the same without Spot";
 
 /** Metrics that no function sends, each with the reason. */
 const absent: Readonly<Record<string, string>> = {

@@ -16,6 +16,7 @@ import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openDetails, openLogs } from "../../../shared/deployments/page/detail.ts";
 import { openFunctionPage } from "../../../shared/deployments/page/host.ts";
 import { openReviews } from "../../../shared/deployments/page/kube-token.ts";
+import { openWaiting } from "../../../shared/deployments/page/waiting.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
 import { type Feature, families } from "../../../shared/kube/resources.ts";
@@ -233,6 +234,11 @@ test("the api function's reads use each of its rights, and need no other", async
     transport: own,
     namespaceScope: openNamespaceScope({ ...whole, transport: own }),
   })();
+  await request(simulator.transport, "POST", "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups", {
+    ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup", metadata: { name: "waits" } },
+    spec: { minMember: 1, priorityClassName: "system-node-critical" },
+  });
+  assert.equal((await openWaiting(own)("default", []))?.of, 1);
   const account = simulator.store.get("serviceaccounts", "rekindle/rekindle-api");
   assert.ok(account);
   const review = openReviews({ transport: own, families, namespaces: async () => [], now: Date.now });

@@ -6,7 +6,7 @@ import { byProvider, doors, hostileText, ofOneTeam, statusOf, withoutGroup } fro
 import { buttons, refusals } from "./action-cases.ts";
 import { evaluated, objections, openTab, signIn, type Tab } from "./browser.ts";
 import { hostile, sparkApplication, tokens } from "./fixture.ts";
-import { logs, members, money, repairs } from "./screen-cases.ts";
+import { logs, members, money, queueGroups, repairs } from "./screen-cases.ts";
 import { type Case, type Fixture, onHost, open, screens, watched } from "./tabs.ts";
 import { demoAgrees, losses, onFunction, pastDriver, timeline } from "./timeline-cases.ts";
 
@@ -329,6 +329,7 @@ export const cases: readonly Case[] = [
     logs,
     money,
     repairs,
+    queueGroups,
     byKeyboard,
     losses,
     onFunction,

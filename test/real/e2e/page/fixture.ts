@@ -14,7 +14,7 @@ import { client, openIdentityProvider } from "../../../support/identity-provider
 import { freePort } from "../../../support/port.ts";
 import { crds } from "../../../unit/host/stand.ts";
 import { cli, startHost } from "../installed.ts";
-import { flow, gang, templates } from "./volcano.ts";
+import { flow, gang, narrow, patient, templates } from "./volcano.ts";
 
 /** The callers of the host; `stranger` may send triggers and read nothing. */
 export const tokens = {
@@ -125,7 +125,8 @@ export const openPageCluster = async (kubeconfig: string): Promise<PageCluster> 
     ...{ simulator, kubeconfig, requests },
     server: served.url,
     addVolcano: () => {
-      for (const object of [...templates, gang, flow]) post(simulator, placeOf(object), object);
+      post(simulator, "/apis/scheduling.volcano.sh/v1beta1/queues", narrow);
+      for (const object of [...templates, gang, flow, ...patient]) post(simulator, placeOf(object), object);
     },
     submit: (application) => post(simulator, applicationsIn(application.metadata.namespace), application),
     remove: (namespace, name) => {

@@ -117,3 +117,29 @@ export const repairs: Case = {
       return [];
     }),
 };
+
+export const queueGroups: Case = {
+  name: "2 a queue shows the groups that wait in it, in their order and with what each lacks, on a host and by a function",
+  run: async (fixture) => {
+    for (const at of [fixture.host.url, fixture.served.url])
+      await onHost(
+        fixture,
+        async (tab) => {
+          await tab.page.goto(`${at}?screen=queues`);
+          await tab.page.getByRole("button", { name: "narrow" }).click();
+          const panel = tab.page.getByRole("region", { name: "Waiting in narrow" });
+          await panel.getByText("2 wait, the next one first").waitFor();
+          // Both were created within one second, so that their names order them.
+          await panel.getByRole("row", { name: /^1 team-[ab]\/patient .*\bcpu\b/ }).waitFor({ timeout: 15_000 });
+          const text = (await panel.textContent()) ?? "";
+          must(text.includes("team-a/patient") && text.includes("team-b/patient"), text);
+          await tab.shoot(at === fixture.host.url ? "queue-groups" : "queue-groups-of-a-function");
+          const found = await objections(tab);
+          must(found.length === 0, found.join("; "));
+          return [];
+        },
+        { at },
+      );
+    return [];
+  },
+};

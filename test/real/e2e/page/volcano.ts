@@ -18,6 +18,21 @@ export const gang = {
   spec: { minAvailable: 4, queue: "default", tasks: [task("worker", 3), task("ps", 1)] },
 };
 
+/** A queue without room, and two jobs that wait in it. */
+export const narrow = {
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "Queue",
+  metadata: { name: "narrow" },
+  spec: { weight: 1, capability: { cpu: "50m" } },
+};
+
+export const patient = ["team-b", "team-a"].map((namespace) => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata: { name: "patient", namespace },
+  spec: { minAvailable: 1, queue: "narrow", tasks: [task("main", 1)] },
+}));
+
 const template = (name: string) => ({
   apiVersion: "flow.volcano.sh/v1alpha1",
   kind: "JobTemplate",

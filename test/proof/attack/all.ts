@@ -8,6 +8,7 @@ import { doors } from "./doors.ts";
 import { escapes } from "./escapes.ts";
 import { memories } from "./memory.ts";
 import { names } from "./names.ts";
+import { pageDoors } from "./page-doors.ts";
 import { serversAndClocks } from "./servers.ts";
 import { shares } from "./shares.ts";
 import { texts } from "./texts.ts";
@@ -20,6 +21,7 @@ export const all: readonly Attack[] = [
   ...names,
   ...doors,
   ...doorCrowds,
+  ...pageDoors,
   ...memories,
   ...shares,
   ...crowds,

@@ -20,6 +20,20 @@ import { attackers, fresh, type Hands, pathOf, type Stand, timed, waitFor } from
 /** Secrets of the host. They are canaries, too: no place may show them. */
 export const secrets = { trigger: "canary-trigger-secret-4711", updates: "canary-updates-secret-4712" };
 
+/** The callers of the page. */
+type PageCaller = "actor" | "neighbour" | "reader";
+
+/** Returns the token of a caller of the page; it is a canary, too. */
+export const pageToken = (of: PageCaller): string => `${secrets.trigger}-${of}`;
+
+/** The callers: one that signs triggers, as the only secret would, and those of the page. */
+const callers = JSON.stringify([
+  { name: "trigger", keys: [secrets.trigger], may: ["trigger", "notice", "read"], perMinute: 6_000 },
+  { name: "actor", tokens: [pageToken("actor")], may: ["read", "act", "trigger"] },
+  { name: "neighbour", tokens: [pageToken("neighbour")], may: ["read", "act"], namespaces: ["default"] },
+  { name: "reader", tokens: [pageToken("reader")], may: ["read"] },
+]);
+
 const must201 = async ({ call }: Hands, kind: string, namespace: string, object: object): Promise<void> => {
   const { status, body } = await call("POST", pathOf(kind, namespace), object);
   must(status === 201 || status === 409, `${kind}: ${JSON.stringify(body)}`);
@@ -50,6 +64,9 @@ type Which = "cluster" | "admission";
 const flagsOf = (which: Which, dir: string, listener: string): readonly string[] => [
   ...["--log-level", "info", "--gang", "none", "--resync", "30s"],
   ...["--trigger-secret-file", join(dir, "trigger"), "--updates-secret-file", join(dir, "updates")],
+  // Nobody listens at the issuer.
+  ...["--page-url", "https://rekindle.example/page", "--oidc-issuer", "https://127.0.0.1:9", "--page-kube-tokens"],
+  ...["--oidc-client-id", "page", "--oidc-client-secret-file", join(dir, "client"), "--oidc-groups", '{"*": {}}'],
   ...(which === "cluster"
     ? ["--updates-allow-private", "--updates-to", `${listener}/updates?token=${operatorToken}`]
     : admissionByUrl),
@@ -89,7 +106,8 @@ const isAsked = async ({ call }: Hands): Promise<boolean> => {
 /** Starts the control plane; each stage opens a host on it, one after the other. */
 export const openClusterStages = async (): Promise<ClusterStages> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-attack-"));
-  await writeFile(join(dir, "trigger"), secrets.trigger);
+  await writeFile(join(dir, "trigger"), callers);
+  await writeFile(join(dir, "client"), "canary-client-secret-4713");
   await writeFile(join(dir, "updates"), secrets.updates);
   await pointNames(dir);
   const names = await openNameServer();

@@ -204,6 +204,15 @@ export type Effect =
       readonly lastWord?: Readonly<Record<string, unknown>>;
     }
   | {
+      /**
+       * Asks the Eviction API to delete a pod of this UID. If a disruption budget or a missing right forbids it, the step
+       * reports that and goes on.
+       */
+      readonly do: "evict";
+      readonly ref: Ref;
+      readonly uid: string;
+    }
+  | {
       /** Merge patch (RFC 7386) of the object itself, only if it still has this UID and resourceVersion. */
       readonly do: "patch";
       readonly ref: Ref;

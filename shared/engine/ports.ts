@@ -23,6 +23,8 @@ export type Cluster = {
   create(ref: Ref, object: Obj): Promise<Stored>;
   /** Deletes only this UID (and, if given, this resourceVersion); resolves also when it is already gone. */
   remove(ref: Ref, fence: { uid: string; resourceVersion?: string; graceSeconds?: number }): Promise<void>;
+  /** Asks the Eviction API to delete a pod of this UID; resolves also when it is already gone. 429: a budget forbids it. */
+  evict(ref: Ref, uid: string): Promise<void>;
   /** Merge patch of the object itself; 409 unless it still is this UID at this resourceVersion. */
   patch(ref: Ref, fence: { uid: string; resourceVersion: string }, patch: Fields): Promise<Stored>;
   /** Merge patch of the status subresource, refused with 409 unless `resourceVersion` is current. */

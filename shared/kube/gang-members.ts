@@ -49,7 +49,15 @@ const ofContainer = ["name", "image", "restartPolicy", "resources", "ports"] as 
 
 const ofPod = [
   ...["nodeSelector", "affinity", "tolerations", "nodeName", "hostNetwork", "topologySpreadConstraints"],
-  ...["resourceClaims", "overhead", "resources", "priorityClassName", "restartPolicy", "schedulerName"],
+  ...[
+    "resourceClaims",
+    "overhead",
+    "resources",
+    "priorityClassName",
+    "preemptionPolicy",
+    "restartPolicy",
+    "schedulerName",
+  ],
 ] as const;
 
 /** Keeps of a pod's spec what the placing of its pods on nodes depends on. */

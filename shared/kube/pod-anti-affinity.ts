@@ -25,7 +25,8 @@ export const isBetweenNodes = (term: Json): boolean =>
 
 const operators = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
 
-const requirementsOf = (selector: Json): readonly Expression[] => [
+/** Returns the requirements of a label selector. */
+export const requirementsOf = (selector: Json): readonly Expression[] => [
   ...Object.entries(fieldsOf(selector["matchLabels"])).map(
     ([key, value]): Expression => ({ key, operator: "In", values: [String(value)] }),
   ),

@@ -23,7 +23,7 @@ export const runs =
   };
 
 /** Features that need a right on one resource of the core group. */
-const coreFeatures = ["ssh", "pod-http", "gang", "logs"] as const;
+const coreFeatures = ["ssh", "pod-http", "gang", "gang-evict", "logs"] as const;
 
 export type CoreFeature = (typeof coreFeatures)[number];
 
@@ -36,6 +36,7 @@ export const featureResource: Readonly<Record<CoreFeature, string>> = {
   ssh: "secrets",
   "pod-http": "pods/proxy",
   gang: "nodes",
+  "gang-evict": "pods/eviction",
   logs: "pods/log",
 };
 

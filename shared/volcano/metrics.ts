@@ -9,6 +9,7 @@ import { fieldsOf } from "../core/json.ts";
 import type { Figure, MetricSample } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
+import { evictedKey } from "../kube/gang-eviction.ts";
 import { lacksRoomKey, takenBackKey } from "../kube/gang-plan.ts";
 import { quantityOf } from "../kube/quantity.ts";
 import { queueOfGroup, shownState } from "./queue/state/tree.ts";
@@ -34,6 +35,7 @@ const waitingFigure = "rekindle_groups_waiting";
 /** The annotations of a group that waits for a reason of its own; an admission round writes them. */
 const waitingReasons = [
   [takenBackKey, "taken back"],
+  [evictedKey, "evicted"],
   [lacksRoomKey, "room"],
 ] as const;
 
@@ -69,7 +71,7 @@ export const volcanoFigures: readonly Labelled[] = [
   }),
   {
     name: waitingFigure,
-    help: "PodGroups that wait to be admitted, by reason: room (nodes lack room), taken back (its pods did not get their places), other (its queue or its spec)",
+    help: "PodGroups that wait to be admitted, by reason: room (nodes lack room), taken back (its pods did not get their places), evicted (its pods were evicted for another group), other (its queue or its spec)",
     kind: "gauge",
     labels: ["queue_name", "reason"],
   },

@@ -65,6 +65,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   admissionResourceGroups: JSON.stringify([{ resourceGroup: "gpu", labels: { pool: "gpu" } }]),
   leases: "mine",
   gang: "none",
+  gangEvict: "all",
   queueCommandNamespaces: "ops",
   updatesTo: "https://listener.example/a",
   namespaceWeights: "team-a=4",

@@ -275,6 +275,22 @@ const remove = async (settled: Settled, ref: Ref, fence: Fence): Promise<void> =
   if (existing !== undefined && existing.metadata.uid === fence.uid) throw refusal;
 };
 
+const evict = async (settled: Settled, ref: Ref, uid: string): Promise<void> => {
+  const { transport, timeoutMs } = settled;
+  const { name, namespace } = ref;
+  const body = JSON.stringify({
+    ...{ apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } },
+    deleteOptions: { preconditions: { uid } },
+  });
+  const path = objectPath(ref, "eviction");
+  const response = await transport.send({ method: "POST", path, headers: json, body, timeoutMs });
+  if (response.status < 300 || saysGone(response, name)) return;
+  const refusal = errorOf(where("evict", ref), response);
+  if (refusal.status !== 409) throw refusal;
+  const { value: existing } = await get(settled, ref);
+  if (existing !== undefined && existing.metadata.uid === uid) throw refusal;
+};
+
 type Patching = { readonly ref: Ref; readonly subresource?: "status"; readonly body: unknown; readonly what: string };
 
 const patched = async (settled: Settled, { ref, subresource, body, what }: Patching): Promise<Stored> => {
@@ -322,6 +338,7 @@ export const openCluster = (
     proxyGet: openQuestions(transport),
     create: (ref, object) => create(settled, ref, object),
     remove: (ref, fence) => remove(settled, ref, fence),
+    evict: (ref, uid) => evict(settled, ref, uid),
     patch: (ref, fence, fields) => patch(settled, ref, fence, fields),
     patchStatus: (ref, resourceVersion, status) => patchStatus(settled, ref, resourceVersion, status),
   };

@@ -107,6 +107,7 @@ const clusterWith = (part: Part, cluster: Cluster): Cluster => ({
   proxyGet: (query) => part("read", () => cluster.proxyGet(query)),
   create: (ref, object) => part("apply", () => cluster.create(ref, object)),
   remove: (ref, fence) => part("apply", () => cluster.remove(ref, fence)),
+  evict: (ref, uid) => part("apply", () => cluster.evict(ref, uid)),
   patch: (ref, fence, fields) => part("apply", () => cluster.patch(ref, fence, fields)),
   patchStatus: (ref, version, status) => part("apply", () => cluster.patchStatus(ref, version, status)),
 });

@@ -44,6 +44,8 @@ const effectText = (effect: Effect): string => {
       return `create ${effect.resource.plural} ${effect.object.metadata.namespace ?? ""}/${effect.object.metadata.name}`;
     case "delete":
       return `delete ${refText(effect.ref)} (uid ${effect.uid})`;
+    case "evict":
+      return `evict ${refText(effect.ref)} (uid ${effect.uid})`;
     case "patch":
       return `change ${refText(effect.ref)} (uid ${effect.uid}, resourceVersion ${effect.resourceVersion})`;
     case "record":

@@ -30,6 +30,11 @@ const checked = (installation: Installation): Installation => {
   const { namespaceSelector = "" } = installation;
   if (selectorOf(namespaceSelector) === undefined)
     throw new Refused(`${JSON.stringify(namespaceSelector)} is no label selector, such as spark=enabled`);
+  const { features: wanted = [] } = installation;
+  if (wanted.includes("gang") && namespaces.length > 0 && namespaceSelector === "")
+    throw new Refused(
+      "--features gang reads nodes, which no Role in a namespace grants: choose the namespaces by --namespace-selector, or leave --namespaces out",
+    );
   if (/^$|\s/.test(image)) throw new Refused(`${JSON.stringify(image)} is no image`);
   return installation;
 };

@@ -175,6 +175,7 @@ const familyWith: Readonly<Record<Feature, Family | "any">> = {
   ssh: "volcano",
   "pod-http": "any",
   gang: "volcano",
+  "gang-evict": "volcano",
   logs: "any",
   actions: "any",
   "kube-sign-in": "any",
@@ -184,11 +185,9 @@ type FeatureNeeds = { readonly for: string };
 
 const coreNeeds: Readonly<Record<CoreFeature, FeatureNeeds & { readonly verbs: readonly string[] }>> = {
   ssh: { verbs: ["get", "create", "delete"], for: "the keys of Volcano's ssh plugin, one Secret a job" },
-  "pod-http": {
-    verbs: ["get"],
-    for: "questions to pods: executors that Rekindle makes, drivers that stall, probes of JobFlows",
-  },
+  "pod-http": { verbs: ["get"], for: "questions to pods: executors of Rekindle, stalled drivers, probes of JobFlows" },
   gang: { verbs: ["list"], for: "the room of nodes for groups of pods, with `gang: builtin`" },
+  "gang-evict": { verbs: ["create"], for: "evictions of pods for groups that lack room, within disruption budgets" },
   logs: { verbs: ["get"], for: "logs of pods on the page: each caller that may read a namespace then reads its logs" },
 };
 
@@ -235,7 +234,9 @@ const actionRules = (chosen: readonly Family[]): readonly Rule[] => [
 export const featureRulesOf = (feature: Feature, chosen: readonly Family[]): readonly Rule[] => {
   if (!isNeeded(familyWith[feature], chosen)) return [];
   if (feature === "actions") return actionRules(chosen);
-  return feature === "kube-sign-in" ? reviewRules : [rule("", [featureResource[feature]], coreNeeds[feature].verbs)];
+  if (feature === "kube-sign-in") return reviewRules;
+  const own = rule("", [featureResource[feature]], coreNeeds[feature].verbs);
+  return feature === "gang-evict" ? [own, rule("policy", ["poddisruptionbudgets"], ["list"])] : [own];
 };
 
 /** The host's rules in its scope, for these families and features. */

@@ -11,6 +11,7 @@ import { scheduledSparkApplication } from "../../spark/scheduled/decide.ts";
 import { volcanoCronJob } from "../../volcano/cron/decide.ts";
 import { volcanoJobFlow } from "../../volcano/flow/decide.ts";
 import { volcanoJobTemplate } from "../../volcano/flow/template.ts";
+import { evictingIn } from "../../volcano/gang/eviction/round.ts";
 import { volcanoJob } from "../../volcano/job/decide.ts";
 import { volcanoPod } from "../../volcano/podgroup/ungrouped-pods.ts";
 import { type QueueOptions, volcanoQueue } from "../../volcano/queue/decide.ts";
@@ -28,12 +29,15 @@ const sparkOperators = (timing: Timing, options: Options, gang: Gang): readonly 
   sparkConnect({ apiServer: inCluster, sparkDefaults: options.sparkDefaults }),
 ];
 
+const evictionFor = ({ gang, gangEvict = "none" }: QueueOptions): Pick<QueueOptions, "evicting"> =>
+  gang === "builtin" && gangEvict !== "none" ? { evicting: evictingIn(gangEvict) } : {};
+
 const volcanoOperators = (timing: Timing, options: QueueOptions): readonly Operator<unknown>[] => [
   volcanoJob,
   volcanoCronJob({ settledMs: settledMs(timing) }),
   volcanoJobFlow({ settledMs: settledMs(timing) }),
   volcanoJobTemplate,
-  volcanoQueue(options),
+  volcanoQueue({ ...options, ...evictionFor(options) }),
   volcanoPod,
 ];
 

@@ -17,6 +17,8 @@ const acted = (effect: Effect): string => {
       return `create ${effect.resource.plural} ${effect.object.metadata.name}`;
     case "delete":
       return `delete ${refText(effect.ref)} (uid ${effect.uid})`;
+    case "evict":
+      return `evict ${refText(effect.ref)} (uid ${effect.uid})`;
     case "patch":
       return `change ${refText(effect.ref)}: ${JSON.stringify(effect.patch)}`;
   }
@@ -57,6 +59,8 @@ const effectLines = (effect: Effect): readonly string[] => {
       return [`+ ${effect.resource.kind} ${effect.object.metadata.name}`];
     case "delete":
       return [`- ${effect.ref.resource.kind} ${effect.ref.name} (uid ${effect.uid})`];
+    case "evict":
+      return [`- ${effect.ref.resource.kind} ${effect.ref.name} by eviction (uid ${effect.uid})`];
     case "patch":
       return [`~ ${effect.ref.resource.kind} ${effect.ref.name}: ${JSON.stringify(effect.patch)}`];
   }

@@ -202,6 +202,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     selector: selector === "" ? undefined : selector,
     spark: sparkOptionsOf(configuration),
     gang: configuration.gang,
+    gangEvict: configuration.gangEvict,
     queueCommandNamespaces: configuration.queueCommandNamespaces,
     families: configuration.families,
     naming: namingOf(configuration),

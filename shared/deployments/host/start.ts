@@ -26,7 +26,7 @@ import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
 import type { Family } from "../../kube/resources.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
-import type { GangMode } from "../../volcano/gang/settings.ts";
+import type { GangEviction, GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
 import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
@@ -163,8 +163,9 @@ export type HostSettings = {
   readonly spark: Options;
   /** Families to run; absent: all. */
   readonly families?: readonly Family[];
-  /** The component that admits PodGroups, Volcano's scheduler or Rekindle; absent: detected. */
+  /** The component that admits PodGroups; absent: detected. And whose pods are evicted for them; absent: nobody's. */
   readonly gang?: GangMode;
+  readonly gangEvict?: GangEviction;
   /** Namespaces whose Commands apply to queues; absent: the namespace that vcctl uses. */
   readonly queueCommandNamespaces?: readonly string[];
   /** Names of metrics; absent: upstream's defaults. */
@@ -240,10 +241,11 @@ const tellingOf = ({ listening, shadow }: HostSettings, world: World): Pick<Worl
 
 /** Opens the recording of decisions. Its lines bypass the limit on similar lines, because each is another decision. */
 const recordingFor = (
-  { recordDecisions: mode = "annotated", timing, spark, gang, queueCommandNamespaces }: HostSettings,
+  { recordDecisions: mode = "annotated", timing, spark, gang, gangEvict, queueCommandNamespaces }: HostSettings,
   report: Report,
 ): Pick<World, "recording"> => {
-  const queues = { ...(gang && { gang }), ...(queueCommandNamespaces && { queueCommandNamespaces }) };
+  const groups = { ...(gang && { gang }), ...(gangEvict && { gangEvict }) };
+  const queues = { ...groups, ...(queueCommandNamespaces && { queueCommandNamespaces }) };
   return openDecisionLog({ report, mode, settings: { timing, spark, queues }, now: Date.now });
 };
 

@@ -24,7 +24,7 @@ const loadersFor = (settings: KindSettings): Loaders => {
   const { sparkDefaults = {} } = settings.options ?? {};
   return {
     [sparkApplications.kind]: async () => (await import("./applications.ts")).applications(settings),
-    [queues.kind]: async () => (await import("../../volcano/queue/decide.ts")).volcanoQueue(ofQueues),
+    [queues.kind]: async () => (await import("./queues.ts")).queuesFor(ofQueues),
     [pods.kind]: async () => (await import("../../volcano/podgroup/ungrouped-pods.ts")).volcanoPod,
     [jobs.kind]: async () => (await import("../../volcano/job/decide.ts")).volcanoJob,
     [cronJobs.kind]: async () => (await import("../../volcano/cron/decide.ts")).volcanoCronJob(settled),

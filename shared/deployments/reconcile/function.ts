@@ -95,8 +95,8 @@ const standbyOf = ({
 
 /** Opens the recording of decisions. */
 const recordingFor = (settings: Settings<"reconcile">, report: Report): Pick<World, "recording"> => {
-  const { recordDecisions: mode, gang, queueCommandNamespaces } = settings;
-  const queues = { gang, queueCommandNamespaces };
+  const { recordDecisions: mode, gang, gangEvict, queueCommandNamespaces } = settings;
+  const queues = { gang, gangEvict, queueCommandNamespaces };
   const on = { timing: timingOf(settings), spark: sparkOptionsOf(settings), queues };
   return openDecisionLog({ report, mode, settings: on, now: Date.now });
 };

@@ -43,6 +43,9 @@ export const byLambda = "SQS calls the functions of the template";
 /** A switch that no parameter of the template and no value of the chart names. */
 export const switchFor = (text: string): Reference => ({ form: "switch", text });
 
+/** One of several words, likewise. */
+export const choiceFor = (text: string): Reference => ({ form: "choice", text });
+
 export const absentInFunctions = (reason: string) => ({ absent: { functions: reason } });
 export const absentInHost = (reason: string) => ({ absent: { host: reason } });
 export const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod } };

@@ -11,6 +11,7 @@ import {
   byLambda,
   byPod,
   byUrl,
+  choiceFor,
   consumed,
   hostOutsidePods,
   inProcess,
@@ -139,10 +140,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   strict: switchFor(
     "true: an unreadable record stops its application; false: Rekindle keeps the readable part and rebuilds the rest",
   ),
-  reconfigurationPolicy: {
-    form: "choice",
-    text: "how fence and timeout may change while records exist: increase only, not at all, or freely",
-  },
+  reconfigurationPolicy: choiceFor("how fence and timeout may change while records exist: only up, not at all, freely"),
   reregistrationMs: {
     form: "duration",
     text: "after a recovery, time in which missing pods may reappear before they count as lost",
@@ -176,10 +174,9 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   ...signInReference,
   logLevel: { form: "choice", text: "minimum log level", value: "controller.logLevel" },
-  recordDecisions: {
-    form: "choice",
-    text: "which decisions are recorded in the log for rekindle replay: those about objects that rekindle record has annotated, all, or none; at most 2 MiB a minute for a namespace and 8 MiB in total",
-  },
+  recordDecisions: choiceFor(
+    "which decisions are recorded in the log for rekindle replay: those about objects that rekindle record has annotated, all, or none; at most 2 MiB a minute for a namespace and 8 MiB in total",
+  ),
   stateDirectory: {
     form: "text",
     text: "folder of this host that survives restarts; it stores which object's decision was running when the process died",
@@ -247,10 +244,12 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     value: "webhook.resourceGroups",
   },
   leases: { form: "list", text: "leases of other controllers; empty: no detection by lease" },
-  gang: {
-    form: "choice",
-    text: "which component admits PodGroups: Volcano's scheduler, none (Rekindle admits them), auto (Volcano's scheduler if one is found, otherwise Rekindle), or builtin (Rekindle, when the whole minimum of a Job's PodGroup, or driver and initial executors of a Spark application, fit the nodes; with places reserved for the pods; needs --features gang)",
-  },
+  gang: choiceFor(
+    "which component admits PodGroups: Volcano's scheduler, none (Rekindle admits them), auto (Volcano's scheduler if one is found, otherwise Rekindle), or builtin (Rekindle, when the whole minimum of a Job's PodGroup, or driver and initial executors of a Spark application, fit the nodes; with places reserved for the pods; needs --features gang)",
+  ),
+  gangEvict: choiceFor(
+    "with gang builtin, whose pods are evicted for a group that lacks room: none, preempt (groups of its queue with a lower priority), reclaim (groups of queues that have more than they deserve, for a queue that has less), or all (needs --features gang-evict)",
+  ),
   queueCommandNamespaces: {
     form: "list",
     text: "namespaces whose Commands may open and close queues; *: all, as upstream; vcctl creates Commands in default",

@@ -4,7 +4,7 @@
  */
 import type * as z from "zod";
 import { families } from "../../kube/resources.ts";
-import { gangModes, vcctlNamespace } from "../../volcano/gang/settings.ts";
+import { gangEvictions, gangModes, vcctlNamespace } from "../../volcano/gang/settings.ts";
 import {
   address,
   annotations,
@@ -216,6 +216,7 @@ const rows = {
   admissionResourceGroups: { schema: groupsOfPods, readers: admitting, default: "" },
   leases: { schema: names, readers: guarding, default: "spark-operator-lock,spark-operator-controller-lock" },
   gang: { schema: () => choice(...gangModes), readers: deciding, default: "auto" },
+  gangEvict: { schema: () => choice(...gangEvictions), readers: deciding, default: "none" },
   queueCommandNamespaces: { schema: commandNamespaces, readers: commanding, default: vcctlNamespace },
   updatesTo: { schema: listener, readers: stepping, default: "" },
   updatesQueues: { schema: names, readers: telling, default: "" },

@@ -190,6 +190,19 @@ const remove = async (context: ApplyContext, effect: Extract<Effect, { do: "dele
   return done;
 };
 
+/** Statuses of an eviction that a later step tries again: a budget, two budgets, or a missing right forbids it. */
+const forbidding: readonly number[] = [403, 429, 500];
+
+const evict = async (context: ApplyContext, { ref, uid }: Extract<Effect, { do: "evict" }>): Promise<Done> => {
+  try {
+    await context.cluster.evict(ref, uid);
+    return done;
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || !forbidding.includes(cause.status)) throw cause;
+    return { did: "passed", trouble: { reason: "EvictionRefused", message: troubleOf(cause).message } };
+  }
+};
+
 /**
  * Sends a patch. If the object has changed since it was read, the server answers 409; that is a trouble, and the next
  * step decides again.
@@ -228,6 +241,7 @@ const record = async (context: ApplyContext, effect: Extract<Effect, { do: "reco
 const appliers: Appliers = {
   create: (context, effect) => (effect.optional === true ? tryCreate(context, effect) : create(context, effect)),
   delete: remove,
+  evict,
   patch,
   record,
 };
@@ -238,6 +252,8 @@ const run = (context: ApplyContext, effect: Effect): Promise<Done> => {
       return appliers.create(context, effect);
     case "delete":
       return appliers.delete(context, effect);
+    case "evict":
+      return appliers.evict(context, effect);
     case "patch":
       return appliers.patch(context, effect);
     case "record":

@@ -10,7 +10,7 @@ import { isPatient } from "../trouble.ts";
 import { requeue, warn } from "./requeue.ts";
 
 /**
- * Reports each skipped creation once, as a Warning event on the object. Returns the trouble that prevented the event,
+ * Reports each skipped creation and eviction once, as a Warning event on the object. Returns the trouble that prevented the event,
  * if that is worth a retry.
  */
 export const passOver = async (
@@ -21,11 +21,14 @@ export const passOver = async (
   const { world, message, observation } = run;
   for (const [index, result] of results.entries()) {
     const effect = stage[index];
-    if (result.did !== "passed" || effect?.do !== "create") continue;
+    if (result.did !== "passed" || (effect?.do !== "create" && effect?.do !== "evict")) continue;
     const { reason, message: text } = result.trouble;
     world.report("warn", "continued without it", { key: textOf(message), reason, message: text });
     if (observation.object === undefined) continue;
-    const occasion = `without ${effect.object.kind} ${effect.object.metadata.name}`;
+    const occasion =
+      effect.do === "evict"
+        ? `without the eviction of ${effect.uid}`
+        : `without ${effect.object.kind} ${effect.object.metadata.name}`;
     const trouble = await warn(run, occasion, result.trouble);
     if (trouble !== undefined) return trouble;
   }

@@ -122,6 +122,8 @@ export const warn = async (run: StepContext, occasion: string, trouble: Trouble)
   return recorded?.did === "troubled" && isPatient(call) ? recorded.trouble : undefined;
 };
 
+const verbs = { delete: "deleted", evict: "evicted", patch: "changed" } as const;
+
 /** Reports the effects of a stage: Events at level info, other effects at level debug. */
 export const logEffects = ({ world, message }: StepContext, stage: readonly Effect[]): void => {
   const key = textOf(message);
@@ -131,7 +133,7 @@ export const logEffects = ({ world, message }: StepContext, stage: readonly Effe
     else if (effect.do === "create")
       world.report("debug", `created ${effect.resource.plural} ${effect.object.metadata.name}`, { key });
     else
-      world.report("debug", `${effect.do === "delete" ? "deleted" : "changed"} ${refText(effect.ref)}`, {
+      world.report("debug", `${verbs[effect.do]} ${refText(effect.ref)}`, {
         key,
         uid: effect.uid,
       });

@@ -10,14 +10,16 @@ import type { Stored } from "../../core/object.ts";
 import type { Effect, Looking, Next, View } from "../../core/plan.ts";
 import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
-import { bindMs, isWaiting, phaseOf, retryAt, takenBackOf } from "../../kube/gang-plan.ts";
+import { bindMs, isWaiting, phaseOf } from "../../kube/gang-plan.ts";
 import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
-import { type QueueMemory, specOf } from "../queue/state/tree.ts";
+import { type Nomination, type QueueMemory, specOf } from "../queue/state/tree.ts";
 import { jobs, podGroups } from "../schema/resource.ts";
 import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admission.ts";
 import { mostAtOnce, roundWrites, standingIn, takeBack } from "./admission-writes.ts";
-import { type NodeGround, openGround } from "./ground.ts";
+import type { Evicting } from "./eviction-port.ts";
+import { type NodeGround, type OpenGround, openGround } from "./ground.ts";
 import { groupOutline, jobOutlines, jobOwnerOf, nodeOutline, podOutline, statedMembers } from "./outlines.ts";
+import { plannableAt } from "./plan.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
 import type { GangMode } from "./settings.ts";
 
@@ -89,17 +91,21 @@ const unfinishedPods = everywhere({
   field: "status.phase!=Succeeded,status.phase!=Failed",
 });
 
-const jobsOf = (groups: readonly Stored[]): Looking => {
-  const uids = new Set(groups.flatMap((group) => jobOwnerOf(group)?.uid ?? []));
-  return everywhere({ resource: jobs, projecting: () => jobOutlines(uids) });
+const ownersOf = (groups: readonly Stored[]): ReadonlySet<string> =>
+  new Set(groups.flatMap((group) => jobOwnerOf(group)?.uid ?? []));
+
+/** The Jobs of groups that need places, and of groups that may give room. */
+const jobsOf = (needy: readonly Stored[], giving: readonly Stored[]): Looking => {
+  const [uids, counted] = [ownersOf(needy), ownersOf(giving)];
+  return everywhere({ resource: jobs, projecting: () => jobOutlines(uids, undefined, counted) });
 };
 
 /** True for a group whose pods have to be counted: it waits, or was admitted and may lack some. */
 const isOpen = (group: Stored): boolean => isWaiting(group) || ["Inqueue", "Unknown"].includes(phaseOf(group));
 
-/** Reads the nodes, the unfinished pods, and the Jobs of groups that need places. */
-function* readCluster(groups: readonly Stored[]): Reads<Cluster> {
-  const ofGroups = jobsOf(groups.filter(isOpen));
+/** Reads the nodes, the unfinished pods, and the Jobs of groups that need places or may give room. */
+function* readCluster(groups: readonly Stored[], giving: readonly Stored[] = []): Reads<Cluster> {
+  const ofGroups = jobsOf(groups.filter(isOpen), giving);
   const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all([allNodes, unfinishedPods, ofGroups].map(list));
   return { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
 }
@@ -111,8 +117,12 @@ export type AdmissionRound = {
   readonly groups: readonly Stored[];
   readonly found: Found;
   readonly effects: readonly Effect[];
+  /** Evictions and what is said about them, in stages after the effects. */
+  readonly stages?: readonly (readonly Effect[])[];
   /** The groups that the effects admit by plans; saved before them. */
   readonly planning?: InFlight;
+  /** The groups that get the room of evicted pods; saved before the evictions. */
+  readonly nominations?: readonly Nomination[];
   readonly next: Extract<Next, { do: "rest" | "wait" | "again" }>;
 };
 
@@ -151,24 +161,69 @@ const entering = (verdicts: readonly Verdict[]): readonly Stored[] =>
 
 type Seen = Pick<View<QueueMemory>, "now" | "memory">;
 
+/** While pods are evicted, the step looks again this often, ms: no watch shows that they have ended. */
+const evictionPollMs = 5_000;
+
+type Turn = Omit<AdmissionRound, "groups" | "found">;
+
+/** Adds the evictions of a round to it. */
+function* withEvictions(
+  { evicting, hall, cluster, ground, memory, now }: Planned,
+  verdicts: readonly Verdict[],
+  { admitted, ...turn }: Turn & { readonly admitted: readonly Stored[] },
+): Reads<Turn> {
+  if (evicting === undefined) return turn;
+  const { queues, groups } = hall;
+  const { nominations, stages, isMore } = yield* evicting.round({
+    ...{ queues, groups, jobs: cluster.jobs, ground, verdicts, now },
+    ...{ entering: new Set(admitted.map(({ metadata }) => metadata.uid)), nominations: memory?.nominations ?? [] },
+  });
+  if (nominations.length === 0 && stages.length === 0) return turn;
+  const { next } = turn;
+  const pollMs = next.do === "rest" ? evictionPollMs : Math.min(next.pollMs ?? evictionPollMs, evictionPollMs);
+  return {
+    ...turn,
+    ...{ stages, nominations },
+    next: isMore || next.do === "again" ? { ...next, do: "again" } : { ...next, do: "wait", pollMs },
+  };
+}
+
+type Planned = Seen & {
+  readonly evicting: Evicting | undefined;
+  readonly hall: AdmissionInput;
+  readonly cluster: Cluster;
+  readonly ground: OpenGround;
+};
+
 /** Decides a round with `gang: builtin`, in which groups enter by plans. */
-function* plannedRound(hall: AdmissionInput, found: Found, { now, memory }: Seen): Reads<AdmissionRound> {
+function* plannedRound(
+  hall: AdmissionInput,
+  found: Found,
+  { now, memory }: Seen,
+  evicting: Evicting | undefined,
+): Reads<AdmissionRound> {
   const { groups } = hall;
   const waits = groups.filter(isWaiting);
+  const nominations = evicting === undefined ? [] : (memory?.nominations ?? []);
   const settlesAt = unsettledUntil(memory?.planning, groups, now);
   if (settlesAt !== undefined) {
     const next = nextOf(found, waits.length, settlesAt);
-    return { groups, found, effects: [], next, ...(memory?.planning && { planning: memory.planning }) };
+    const kept = nominations.length === 0 ? {} : { nominations };
+    return { groups, found, effects: [], next, ...kept, ...(memory?.planning && { planning: memory.planning }) };
   }
-  const cluster = needsCluster(groups, now) ? yield* readCluster(groups) : undefined;
+  const cluster =
+    nominations.length > 0 || needsCluster(groups, now)
+      ? yield* readCluster(groups, evicting?.givingIn(groups))
+      : undefined;
   const standing = standingIn(groups, cluster);
-  const retries = waits.map(takenBackOf).map((back) => back && retryAt(back));
+  const retries = waits.map(plannableAt);
   const follows = standing.some(({ members }) => members !== undefined) ? now + lookMs : undefined;
   const wakes = [...standing.map(({ dueAt }) => dueAt), ...retries, follows];
   if (cluster === undefined) return { groups, found, effects: [], next: nextOf(found, 0, earliest(wakes, now)) };
   const back = yield* takeBack(standing, cluster, now);
-  const ground = openGround({ ...cluster, ...{ groups, now, priorities: hall.priorities } });
-  const verdicts = verdictsOf({ ...hall, ground });
+  const open = evicting?.openIn(nominations, groups, now) ?? [];
+  const ground = openGround({ ...cluster, ...{ groups, now, priorities: hall.priorities, nominations: open } });
+  const verdicts = verdictsOf({ ...hall, ground, nominated: new Set(open.map(({ uid }) => uid)) });
   const most = Math.max(0, mostAtOnce - back.length);
   const { effects, ...first } = roundWrites(verdicts, hall.queues, now, most);
   const admitted = entering(first.verdicts);
@@ -180,15 +235,20 @@ function* plannedRound(hall: AdmissionInput, found: Found, { now, memory }: Seen
   const next = nextOf(found, waits.length - entering(verdicts).length, wakeAt);
   // A round that admits groups and has no time for others goes on at once; one that admits none would go on for ever.
   const isShort = ground.wasShort() && admitted.length > 0;
-  return {
-    ...{ groups, found, effects: [...back, ...effects] },
-    ...(planning === undefined ? {} : { planning }),
+  const turn = yield* withEvictions({ evicting, hall, cluster, ground, memory, now }, verdicts, {
+    admitted,
+    effects: [...back, ...effects],
     next: first.isAll && !isShort ? next : { ...next, do: "again" },
-  };
+  });
+  return { groups, found, ...turn, ...(planning === undefined ? {} : { planning }) };
 }
 
 /** Decides one round: the component that admits groups, and the groups to admit if that is Rekindle. */
-export function* admissionRound(mode: GangMode, queues: readonly Stored[], seen: Seen): Reads<AdmissionRound> {
+export function* admissionRound(
+  { mode, evicting }: { readonly mode: GangMode; readonly evicting?: Evicting | undefined },
+  queues: readonly Stored[],
+  seen: Seen,
+): Reads<AdmissionRound> {
   const { now, memory } = seen;
   const [leases, groups] = yield* all([readLeases(mode), list(groupsOf(queues))]);
   const found = yield* find(mode, { now, memory, leases, queues, groups });
@@ -197,7 +257,7 @@ export function* admissionRound(mode: GangMode, queues: readonly Stored[], seen:
   const priorities = yield* readPriorities(classesOf(groups));
   const ours = groups.filter((group) => !(isWaiting(group) && isSchedulers(group, now)));
   const hall: AdmissionInput = { queues, groups: ours, priorities };
-  if (mode === "builtin") return { ...(yield* plannedRound(hall, found, seen)), groups };
+  if (mode === "builtin") return { ...(yield* plannedRound(hall, found, seen, evicting)), groups };
   const verdicts = verdictsOf(hall);
   const { effects, isAll } = roundWrites(verdicts, queues, now);
   const next = nextOf(found, waits - entering(verdicts).length);

@@ -51,9 +51,11 @@ const conditionsOf = (group: Stored): readonly Json[] => {
   return Array.isArray(conditions) ? conditions.filter(isRecord) : [];
 };
 
-const others = (group: Stored): readonly Json[] => conditionsOf(group).filter(({ type }) => type !== "Unschedulable");
+/** The conditions of a group, without the one that says why it waits. */
+export const others = (group: Stored): readonly Json[] =>
+  conditionsOf(group).filter(({ type }) => type !== "Unschedulable");
 
-const patchOf = (group: Stored, patch: Json): Effect => {
+export const patchOf = (group: Stored, patch: Json): Effect => {
   const { name, namespace = "", uid, resourceVersion } = group.metadata;
   return { do: "patch", ref: { resource: podGroups, namespace, name }, uid, resourceVersion, patch };
 };

@@ -122,6 +122,32 @@ const shortage = (ledger: Ledger, line: readonly Stored[], need: Amounts): strin
   return undefined;
 };
 
+/** What a queue is due of a resource. `isStated`: its spec says what it deserves. */
+export type Due = { readonly deserved: Quantity; readonly guarantee: Quantity; readonly isStated: boolean };
+
+/** Returns what the first queue of the line deserves: at least the guarantee and at most the room. */
+const duesOf = (ledger: Ledger, line: readonly Stored[]): ReadonlyMap<string, Due> => {
+  const [queue] = line;
+  if (queue === undefined) return new Map();
+  const [stated, guarantee] = [deservedOf(queue), guaranteeOf(queue)];
+  const names = [...new Set([...stated.keys(), ...guarantee.keys()])];
+  const [room = none] = names.length === 0 ? [] : roomsOf(ledger, line);
+  return new Map(
+    names.map((name) => {
+      const wanted = stated.get(name) ?? zero;
+      const least = guarantee.get(name) ?? zero;
+      const deserved = larger(smaller(wanted, room.get(name) ?? wanted), least);
+      return [name, { deserved, guarantee: least, isStated: stated.has(name) }];
+    }),
+  );
+};
+
+/** Makes the function that returns what a queue deserves, by its line. */
+export const openDues = (queues: readonly Stored[]): ((line: readonly Stored[]) => ReadonlyMap<string, Due>) => {
+  const ledger = openLedger(queues);
+  return (line) => duesOf(ledger, line);
+};
+
 const ratioOf = (held: bigint, deserved: bigint): number => {
   if (deserved === 0n) return held === 0n ? 0 : 1;
   return Number(held) / Number(deserved);
@@ -130,24 +156,14 @@ const ratioOf = (held: bigint, deserved: bigint): number => {
 /** The share of a queue that deserves nothing in particular: it comes after all that hold less than they deserve. */
 const wholeShare = 1;
 
-/**
- * Returns the share of the first queue of the line: the largest ratio of an amount held to the amount deserved, which is
- * at least the guarantee and at most the room.
- */
+/** Returns the share of the first queue of the line: the largest ratio of an amount held to the amount deserved. */
 const shareOf = (ledger: Ledger, line: readonly Stored[]): { share: number; deserves: boolean } => {
   const [queue] = line;
   if (queue === undefined) return { share: wholeShare, deserves: false };
-  const stated = deservedOf(queue);
-  const guarantee = guaranteeOf(queue);
-  const names = [...new Set([...stated.keys(), ...guarantee.keys()])];
-  if (names.length === 0) return { share: wholeShare, deserves: false };
-  const [room = none] = roomsOf(ledger, line);
+  const dues = duesOf(ledger, line);
+  if (dues.size === 0) return { share: wholeShare, deserves: false };
   const held = heldIn(ledger, queue);
-  const ratios = names.map((name) => {
-    const wanted = stated.get(name) ?? zero;
-    const deserved = larger(smaller(wanted, room.get(name) ?? wanted), guarantee.get(name) ?? zero);
-    return ratioOf(nanoOf(held, name), deserved.nano);
-  });
+  const ratios = [...dues].map(([name, { deserved }]) => ratioOf(nanoOf(held, name), deserved.nano));
   return { share: Math.max(...ratios), deserves: true };
 };
 
@@ -223,31 +239,35 @@ export type AdmissionInput = {
   readonly priorities: ReadonlyMap<string, number>;
   /** The room of nodes, and the demands of groups on it; absent: groups are admitted without a look at nodes. */
   readonly ground?: OpenGround;
+  /** UIDs of groups that get the room of evicted pods: their queues have admitted them already. Absent: none. */
+  readonly nominated?: ReadonlySet<string>;
 };
 
 const holding = ["Inqueue", "Running", "Unknown"];
 
 /** Returns why a group must wait; undefined if it may be admitted. */
-const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored): string | undefined => {
+const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored, isNominated: boolean): string | undefined => {
   const [own] = line;
   const name = queueOfGroup(group);
   if (own === undefined) return `queue ${name} is not found`;
   if (shownState(own) !== "Open") return `queue ${name} is ${shownState(own)}`;
-  return shortage(ledger, line, needOf(ledger, group));
+  return isNominated ? undefined : shortage(ledger, line, needOf(ledger, group));
 };
 
 /** Returns a verdict for every waiting group, in their order. In a `fifo` queue no group passes one before it. */
 export const verdictsOf = (hall: AdmissionInput): readonly Verdict[] => {
   const queues = new Map(hall.queues.map((queue) => [queue.metadata.name, queue]));
   const ledger = openLedger(hall.queues);
-  for (const group of hall.groups.filter((one) => holding.includes(phaseOf(one))))
+  const isNominated = (group: Stored): boolean => hall.nominated?.has(group.metadata.uid) === true;
+  for (const group of hall.groups.filter((one) => holding.includes(phaseOf(one)) || isNominated(one)))
     enter(ledger, lineOf(queueOfGroup(group), queues), needOf(ledger, group));
   const blocked = new Set<string>();
   const answerTo = (group: Stored): Answer => {
     const name = queueOfGroup(group);
-    const why = blocked.has(name)
-      ? `others come before it in queue ${name}`
-      : obstacle(ledger, lineOf(name, queues), group);
+    const why =
+      blocked.has(name) && !isNominated(group)
+        ? `others come before it in queue ${name}`
+        : obstacle(ledger, lineOf(name, queues), group, isNominated(group));
     if (why !== undefined) return { enters: false, why };
     return hall.ground?.ask(group) ?? { enters: true, places: [] };
   };
@@ -255,8 +275,8 @@ export const verdictsOf = (hall: AdmissionInput): readonly Verdict[] => {
     const name = queueOfGroup(group);
     const line = lineOf(name, queues);
     const answer = answerTo(group);
-    if (answer.enters) enter(ledger, line, needOf(ledger, group));
-    else if (isFifo(queues.get(name))) blocked.add(name);
+    if (answer.enters && !isNominated(group)) enter(ledger, line, needOf(ledger, group));
+    else if (!answer.enters && isFifo(queues.get(name))) blocked.add(name);
     return { group, ...answer };
   });
 };

@@ -7,6 +7,7 @@
 import type { Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import { timeText } from "../../core/time.ts";
+import { evictedOf } from "../../kube/gang-eviction.ts";
 import {
   type GangPlan,
   mostPlanBytes,
@@ -15,15 +16,16 @@ import {
   phaseOf,
   planOf,
   planText,
-  retryAt,
   takenBackOf,
 } from "../../kube/gang-plan.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
+import type { Nomination } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
 import { type Fit, fill, fitOf, type Hold, heldFor, type Part, type Work } from "./fit.ts";
 import { demandOf } from "./outlines.ts";
-import { lingers } from "./plan.ts";
+import { lingers, plannableAt } from "./plan.ts";
+import { openReserve, type Reserve, reservationsOf } from "./reserve.ts";
 import { closed, emptyRooms, placeOf, type Room, takenByPods } from "./rooms.ts";
 
 /** The most looks of one round: some hundred ms, well within the time of a decision. */
@@ -65,6 +67,8 @@ export type NodeGround = {
   readonly groups: readonly Stored[];
   /** Epoch ms. */
   readonly now: number;
+  /** Groups that get the room of evicted pods; absent: none. */
+  readonly nominations?: readonly Nomination[];
 };
 
 /** The reason why a group waits. */
@@ -152,10 +156,7 @@ const demandKey = (parts: readonly Part[], { closedNodes, isHeld, isGuarded }: K
 /** Plans with some nodes closed; what is left of these stays as it is. */
 const fitWithout = (rooms: readonly Room[], parts: readonly Part[], names: ReadonlySet<string>): Fit => {
   if (names.size === 0) return fitOf(rooms, parts);
-  const fit = fitOf(
-    rooms.map((room) => (names.has(room.node.metadata.name) ? closed(room) : room)),
-    parts,
-  );
+  const fit = fitOf(withoutNodes(rooms, names), parts);
   if (!fit.fits) return fit;
   return {
     ...fit,
@@ -169,7 +170,14 @@ export type OpenGround = {
   readonly ask: (group: Stored) => Answer;
   /** True if a group waits only because the round had no time for it. */
   readonly wasShort: () => boolean;
+  /** Runs work for a group with what it needs and the room that is left for it; undefined if the round has no time. */
+  readonly look: <T>(group: Stored, run: (left: Left) => T) => T | undefined;
+  /** The unfinished pods of a group. */
+  readonly podsOf: (group: Stored) => readonly Stored[];
 };
+
+/** The room that is left for a group. */
+export type Left = { readonly rooms: readonly Room[]; readonly parts: readonly Part[]; readonly work: Work };
 
 type Asking = {
   /** Returns what a group needs, if that can be planned. */
@@ -208,20 +216,23 @@ const roomsLeft = (free: readonly Room[], groups: readonly Stored[], asking: Ask
 const none: ReadonlySet<string> = new Set();
 
 type Opened = Asking & {
-  readonly rooms: readonly Room[];
+  readonly reserve: Reserve;
   readonly empty: readonly Room[];
   readonly hold: Hold | undefined;
   readonly now: number;
 };
 
+type Planner = {
+  readonly plan: (group: Stored, parts: readonly Part[]) => Answer;
+  /** The rooms that a group may use: without the nodes that are held for another. */
+  readonly usable: (group: Stored) => readonly Room[];
+};
+
+const withoutNodes = (rooms: readonly Room[], names: ReadonlySet<string>): readonly Room[] =>
+  names.size === 0 ? rooms : rooms.map((room) => (names.has(room.node.metadata.name) ? closed(room) : room));
+
 /** Plans one group after the other, each in the room that those before it have left. */
-const openPlanner = ({
-  empty,
-  hold,
-  now,
-  rooms: free,
-}: Opened): ((group: Stored, parts: readonly Part[]) => Answer) => {
-  let rooms = free;
+const openPlanner = ({ empty, hold, now, reserve }: Opened): Planner => {
   const refused = new Map<string, Obstacle>();
 
   const refusal = (parts: readonly Part[], { why }: Extract<Fit, { fits: false }>, isHeld: boolean): Obstacle => {
@@ -230,44 +241,60 @@ const openPlanner = ({
     return { why: hold === undefined || isHeld ? why : `${why}; ${hold.saying}`, lacksRoom: true };
   };
 
-  const entered = ({ places, left }: Extract<Fit, { fits: true }>): Answer => {
+  const entered = (group: Stored, fit: Extract<Fit, { fits: true }>, parts: readonly Part[]): Answer => {
+    const { places } = fit;
     const isTooLong = planText(places, now).length > mostPlanBytes;
     if (isTooLong) return { enters: false, why: `its plan would be longer than ${mostPlanBytes} characters` };
-    rooms = left;
+    reserve.enter(group.metadata.uid, fit, parts);
     return { enters: true, places };
   };
 
-  return (group, parts) => {
-    const isHeld = hold?.uid === group.metadata.uid;
-    const held = hold === undefined || isHeld ? none : hold.nodes;
+  /** The nodes that are held for another group; a nominated group has its places already. */
+  const heldFrom = ({ metadata: { uid } }: Stored): ReadonlySet<string> =>
+    hold === undefined || hold.uid === uid || reserve.reservationOf(uid) !== undefined ? none : hold.nodes;
+
+  const plan = (group: Stored, parts: readonly Part[]): Answer => {
+    const { uid } = group.metadata;
+    const isHeld = hold?.uid === uid;
+    const held = heldFrom(group);
+    const rooms = reserve.roomsFor(uid);
+    const nomination = reserve.reservationOf(uid);
     const refusing = takenBackOf(group)?.nodes ?? [];
     const isGuarded = rooms.some(({ guarded }) => guarded.length > 0);
     const key = demandKey(parts, { closedNodes: refusing, isHeld, isGuarded });
-    const before = refused.get(key);
+    const before = nomination === undefined ? refused.get(key) : undefined;
     if (before !== undefined) return { enters: false, ...before };
     // The nodes that refused are the last to be tried again: they may be the only ones.
     const elsewhere = refusing.length === 0 ? undefined : fitWithout(rooms, parts, new Set([...held, ...refusing]));
     const fit = elsewhere?.fits === true ? elsewhere : fitWithout(rooms, parts, held);
-    if (fit.fits) return entered(fit);
+    if (fit.fits) return entered(group, fit, parts);
+    if (nomination !== undefined) return { enters: false, why: nomination.saying, lacksRoom: true };
     const why = refusal(parts, fit, isHeld);
     refused.set(key, why);
     return { enters: false, ...why };
   };
+  return { plan, usable: (group) => withoutNodes(reserve.roomsFor(group.metadata.uid), heldFrom(group)) };
 };
 
 /** Returns why a group is not planned in this round, whatever room there is. */
 const postponed = (group: Stored, pods: readonly Stored[], now: number): Obstacle | undefined => {
-  const back = takenBackOf(group);
-  if (back !== undefined && retryAt(back) > now)
-    return { why: `it is tried again after ${timeText(retryAt(back))}`, isReported: true };
+  const at = plannableAt(group);
+  if (at !== undefined && at > now) return { why: `it is tried again after ${timeText(at)}`, isReported: true };
   if (!lingers(group, pods)) return undefined;
-  // The reason for which a group was taken back stays until there is another one.
-  return { why: "its earlier pods have not ended yet", ...(back === undefined ? {} : { isReported: true }) };
+  // The reason for which a group lost its places stays until there is another one.
+  return { why: "its earlier pods have not ended yet", ...(at === undefined ? {} : { isReported: true }) };
+};
+
+/** Adds to the answer for a group whose pods were evicted that they were. */
+const withEviction = (group: Stored, answer: Answer): Answer => {
+  const mark = evictedOf(group);
+  if (mark === undefined || answer.enters || answer.isReported === true) return answer;
+  return { ...answer, why: `${answer.why}; its pods were evicted for group ${mark.by}` };
 };
 
 /** Opens the ground of one round. */
 export const openGround = (
-  { nodes, pods, jobs, priorities, groups, now }: NodeGround,
+  { nodes, pods, jobs, priorities, groups, now, nominations = [] }: NodeGround,
   shares: Shares = openShares(),
 ): OpenGround => {
   const empty = emptyRooms(nodes);
@@ -290,7 +317,8 @@ export const openGround = (
   const hold = heldFor({ groups, pods, empty, plan, now });
   const asking: Asking = { partsOf, podsOf, shares };
   const rooms = roomsLeft(takenByPods(empty, pods), groups, asking);
-  const planned = openPlanner({ ...asking, rooms, empty, hold, now });
+  const reserve = openReserve(rooms, reservationsOf(nominations, groups, partsOf));
+  const planner = openPlanner({ ...asking, reserve, empty, hold, now });
   let short = false;
   const ask = (group: Stored): Answer => {
     const { namespace = "" } = group.metadata;
@@ -304,8 +332,17 @@ export const openGround = (
       const demand = demandOf(group, known);
       if (demand.is === "refused") return { enters: false, why: demand.why };
       if (demand.is === "unplanned") return { enters: true, places: [] };
-      return isPlannable(demand.parts) ? planned(group, demand.parts) : { enters: false, why: tooLarge(nodes.length) };
+      if (!isPlannable(demand.parts)) return { enters: false, why: tooLarge(nodes.length) };
+      return withEviction(group, planner.plan(group, demand.parts));
     });
   };
-  return { ask, wasShort: () => short };
+  const look: OpenGround["look"] = (group, run) => {
+    const { namespace = "" } = group.metadata;
+    if (!shares.mayLook(namespace)) return undefined;
+    return shares.charged(namespace, () => {
+      const parts = partsOf(group);
+      return parts === undefined ? undefined : run({ rooms: planner.usable(group), parts, work: shares.work });
+    });
+  };
+  return { ask, wasShort: () => short, look, podsOf };
 };

@@ -8,6 +8,7 @@ import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Metadata, OwnerReference, Stored } from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
 import { bytesOf, openShare } from "../../core/share.ts";
+import { evictedKey, mostEvictedText } from "../../kube/gang-eviction.ts";
 import { type GangMembers, membersKey, membersOf, mostMembersText, schedulingPart } from "../../kube/gang-members.ts";
 import { lacksRoomKey, mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "../../kube/gang-plan.ts";
 import { pinned, pinOf } from "../../kube/nodes.ts";
@@ -188,8 +189,12 @@ const writersOf = ({ metadata }: Stored): Json => {
 /** Marks of a group, and the most characters of each: a longer one is no mark of Rekindle's. */
 const marks = {
   ...{ [scheduledByKey]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536 },
-  ...{ [planKey]: mostPlanBytes, [membersKey]: mostMembersText },
+  ...{ [planKey]: mostPlanBytes, [membersKey]: mostMembersText, [evictedKey]: mostEvictedText },
 } as const;
+
+/** Keeps that pods must not be evicted for other groups, by an annotation or a label. */
+const refusalIn = ({ metadata: { annotations = {}, labels = {} } }: Stored): Readonly<Record<string, string>> =>
+  [annotations, labels].some((marks) => marks[keys.preemptable] === "false") ? { [keys.preemptable]: "false" } : {};
 
 /** Members that are not kept leave an annotation that cannot be read, so that no group is admitted without its plan. */
 const unread = (group: Stored, kept: readonly string[]): Readonly<Record<string, string>> =>
@@ -212,7 +217,7 @@ export const groupOutline = (resources: ReadonlySet<string>, most = mostText): P
     return {
       ...{ apiVersion: group.apiVersion, kind: group.kind, size: Math.min(mostSize, bytesOf(group, mostSize)) },
       metadata: {
-        ...marked(metadataOf(group, kept), unread(group, kept)),
+        ...marked(metadataOf(group, kept), { ...unread(group, kept), ...refusalIn(group) }),
         ...writersOf(group),
         ...(owner === undefined ? {} : { ownerReferences: [owner] }),
       },
@@ -239,12 +244,19 @@ const taskOutline = (task: Json): Json => {
 
 /**
  * Keeps of the Jobs with these UIDs what a plan of their pods reads. A Job without a spec is one for which the share of
- * its namespace has no room: a namespace keeps at most as much text as all others may still keep.
+ * its namespace has no room: a namespace keeps at most as much text as all others may still keep. The Jobs in `counted`, whose
+ * minima count, have shares of their own.
  */
-export const jobOutlines = (uids: ReadonlySet<string>, most = mostText): Projection => {
-  const share = openShare(most);
+export const jobOutlines = (
+  uids: ReadonlySet<string>,
+  most = mostText,
+  counted: ReadonlySet<string> = new Set(),
+): Projection => {
+  const [planned, admitted] = [openShare(most), openShare(most)];
   return (job) => {
-    if (!uids.has(job.metadata.uid)) return undefined;
+    const isPlanned = uids.has(job.metadata.uid);
+    if (!isPlanned && !counted.has(job.metadata.uid)) return undefined;
+    const share = isPlanned ? planned : admitted;
     const spec = specOf(job);
     const outline = {
       ...only(spec, ["minAvailable", "priorityClassName", "networkTopology", "schedulerName", "queue"]),
@@ -297,6 +309,10 @@ const boundIn = (status: Json): Json => {
     : { ...known, conditions: kept.map((one) => only(one, ["type", "status", "lastTransitionTime"])) };
 };
 
+/** True for a pod that no other pod may displace. */
+export const isCritical = ({ priorityClassName }: Json): boolean =>
+  priorityClassName === "system-cluster-critical" || priorityClassName === "system-node-critical";
+
 /** Keeps the node, the task and the needs of pods that have a node or a pin, and of others of a group that they exist. */
 export const podOutline: Projection = (pod) => {
   const spec = fieldsOf(pod["spec"]);
@@ -307,9 +323,13 @@ export const podOutline: Projection = (pod) => {
   const needs = takesRoom ? { resources: { requests: requestsIn(spec) }, ...portsOutline(spec, mostPorts) } : {};
   return {
     ...{ apiVersion: pod.apiVersion, kind: pod.kind },
-    metadata: { ...metadataOf(pod, [keys.group, keys.taskSpec]), ...labelsIn(pod), ...controllerIn(pod) },
+    metadata: {
+      ...marked(metadataOf(pod, [keys.group, keys.taskSpec]), refusalIn(pod)),
+      ...labelsIn(pod),
+      ...controllerIn(pod),
+    },
     spec: {
-      ...only(spec, ["nodeName"]),
+      ...only(spec, isCritical(spec) ? ["nodeName", "priorityClassName"] : ["nodeName"]),
       ...(takesRoom ? affinityIn(spec, pin) : {}),
       ...needs,
     },

@@ -6,6 +6,7 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
+import { admissibleAt, evictedKey, evictedOf, isMarkOver } from "../../kube/gang-eviction.ts";
 import type { GangMembers } from "../../kube/gang-members.ts";
 import {
   bindMs,
@@ -14,6 +15,7 @@ import {
   phaseOf,
   planKey,
   planOf,
+  retryAt,
   scheduledByKey,
   takenBackKey,
   takenBackOf,
@@ -156,9 +158,16 @@ const leftOf = (planned: readonly string[], pods: readonly Stored[]): readonly s
   return left;
 };
 
-/** True if the pods of a taken-back group, or pods under deletion, still stand in the way of its next plan. */
+/** True if pods of a taken-back or evicted group, or pods under deletion, still stand in the way of its next plan. */
 export const lingers = (group: Stored, pods: readonly Stored[]): boolean =>
-  takenBackOf(group) === undefined ? pods.some(isEnding) : pods.length > 0;
+  takenBackOf(group) === undefined && evictedOf(group) === undefined ? pods.some(isEnding) : pods.length > 0;
+
+/** Returns when a group that lost its places may be planned again, epoch ms; undefined if it did not. */
+export const plannableAt = (group: Stored): number | undefined => {
+  const [back, evicted] = [takenBackOf(group), evictedOf(group)];
+  const instants = [...(back ? [retryAt(back)] : []), ...(evicted ? [admissibleAt(evicted)] : [])];
+  return instants.length === 0 ? undefined : Math.max(...instants);
+};
 
 type Phase = "Inqueue" | "Running" | "Unknown" | "Completed";
 
@@ -206,13 +215,22 @@ const saysSo = (group: Stored, counts: Json): boolean => {
 };
 
 /** The end of a plan: the group was whole once, so it is not taken back any more. */
-export const planEnds: Json = { metadata: { annotations: { [planKey]: null, [takenBackKey]: null } } };
+export const planEnds: Json = {
+  metadata: { annotations: { [planKey]: null, [takenBackKey]: null, [evictedKey]: null } },
+};
+
+/** The end of a mark of evicted pods. */
+const markEnds: Json = { metadata: { annotations: { [evictedKey]: null } } };
 
 /**
  * Returns the part of a group that its pods change; undefined if it is up to date, or Rekindle has not admitted the group.
- * `isWhole`: no pod of its plan lacks a node. While one does, the group is Inqueue.
+ * `isWhole`: no pod of its plan lacks a node. While one does, the group is Inqueue. `now`: epoch ms.
  */
-export const groupStatusPatch = (group: Stored, pods: readonly Stored[], isWhole: boolean): Json | undefined => {
+export const groupStatusPatch = (
+  group: Stored,
+  pods: readonly Stored[],
+  { isWhole, now: at }: { readonly isWhole: boolean; readonly now: number },
+): Json | undefined => {
   const now = phases.find((phase) => phase === phaseOf(group));
   if (now === undefined || group.metadata.annotations?.[scheduledByKey] === undefined) return undefined;
   const isPlanned = planOf(group) !== undefined;
@@ -220,8 +238,9 @@ export const groupStatusPatch = (group: Stored, pods: readonly Stored[], isWhole
   const count = countOf(pods);
   const phase = nextOf(now, count, leastOf(group));
   const counts = countsOf(count);
-  const ends = isPlanned ? planEnds : {};
+  const mark = evictedOf(group);
+  const ends = isPlanned ? planEnds : mark !== undefined && isMarkOver(mark, at) ? markEnds : undefined;
   // The status of an Inqueue group gets no pod counts.
-  if (phase === now && (phase === "Inqueue" || saysSo(group, counts))) return isPlanned ? ends : undefined;
+  if (phase === now && (phase === "Inqueue" || saysSo(group, counts))) return ends;
   return { ...ends, status: { phase, ...counts } };
 };

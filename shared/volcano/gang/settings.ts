@@ -12,6 +12,14 @@ export const gangModes = ["auto", "scheduler", "none", "builtin"] as const;
 
 export type GangMode = (typeof gangModes)[number];
 
+/**
+ * With `builtin`: `preempt` evicts pods for groups of a higher priority in the same queue, `reclaim` for groups of queues
+ * that have less than they deserve.
+ */
+export const gangEvictions = ["none", "preempt", "reclaim", "all"] as const;
+
+export type GangEviction = (typeof gangEvictions)[number];
+
 /** The name of the setting. */
 export const settingName = "queueCommandNamespaces";
 

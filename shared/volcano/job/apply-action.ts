@@ -5,6 +5,7 @@
 
 import { type Effect, wholeOf } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
+import { isKeptOut } from "../../kube/gang-eviction.ts";
 import { pods } from "../../kube/resources.ts";
 import { onPod } from "../plugins/all.ts";
 import { podName } from "../pods/names.ts";
@@ -13,6 +14,7 @@ import type { Action, Phase } from "../schema/resource.ts";
 import { type JobSpec, leastOf, nameOf, replicasOf, type Task, tasksOf, totalReplicas } from "../schema/spec.ts";
 import {
   backoffAfter,
+  evictionIn,
   heldUntil,
   isExcess,
   isHeld,
@@ -292,12 +294,15 @@ type Missing = { readonly task: Task; readonly index: number };
 /** Pods that may be created now; while the plan of the group stands, these are the pods of the plan. */
 const missing = (context: JobContext): readonly Missing[] => {
   const nodes = planIn(context) === undefined ? undefined : plannedNodes(context);
+  const mark = evictionIn(context);
   return tasksOf(context.spec)
     .filter((task) => mayStart(context, task))
     .flatMap((task) => {
       const most = nodes?.(nameOf(task)).length ?? Number.POSITIVE_INFINITY;
       return missingOf(context, task)
-        .filter((index) => index < most)
+        .filter(
+          (index) => index < most && (mark === undefined || !isKeptOut(mark, nameOf(task), index, context.view.now)),
+        )
         .map((index) => ({ task, index }));
     });
 };

@@ -4,6 +4,7 @@ import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Effect, Looking, View } from "../../core/plan.ts";
 import { backoffOf } from "../../core/time.ts";
+import { type Evicted, evictedOf } from "../../kube/gang-eviction.ts";
 import { type GangPlan, nodesOf, planOf, scheduledByKey } from "../../kube/gang-plan.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
@@ -95,6 +96,10 @@ export const podInputOf = (context: JobContext): PodInput => {
 /** Returns the plan of the job's group, while it stands. */
 export const planIn = ({ group, memory }: Pick<JobContext, "group" | "memory">): GangPlan | undefined =>
   group === undefined || group.metadata.uid === memory.retired ? undefined : planOf(group);
+
+/** Returns the mark of the job's group, if pods of it are evicted for another group. */
+export const evictionIn = ({ group, memory }: Pick<JobContext, "group" | "memory">): Evicted | undefined =>
+  group === undefined || group.metadata.uid === memory.retired ? undefined : evictedOf(group);
 
 /** Makes the function that returns the planned nodes of a task's first pods; it reads the plan once per task. */
 export const plannedNodes = (context: Pick<JobContext, "group" | "memory">): ((task: string) => readonly string[]) => {

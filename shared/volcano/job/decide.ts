@@ -10,6 +10,8 @@ import type { Operator } from "../../core/operator.ts";
 import type { Effect, Looking, OwnedObjects, Plan, Rebuilt, Recovery, Remains, View } from "../../core/plan.ts";
 import type { StateUpdate } from "../../core/updates.ts";
 import { until } from "../../core/waiting-on.ts";
+import { evictedKey } from "../../kube/gang-eviction.ts";
+import { scheduledByKey } from "../../kube/gang-plan.ts";
 import { isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -132,9 +134,18 @@ const EMPTY: Stored = { apiVersion: "", kind: "", metadata: { name: "", uid: "",
 const namedAlike = ({ key, group }: JobContext): Pick<Memory, "legacy"> =>
   group?.metadata.name === key.name ? { legacy: true } : {};
 
+/** True if the job's group has been marked since it was read: the end of an evicted pod is no event. */
+function* isMarkedMeanwhile(context: JobContext): Reads<boolean> {
+  const { group } = context;
+  if (group?.metadata.annotations?.[scheduledByKey] === undefined) return false;
+  const [found] = yield* list(groupAgain(context));
+  return found?.metadata.annotations?.[evictedKey] !== group.metadata.annotations[evictedKey];
+}
+
 /** Reads the pod that the action rests on once more, as the first read may be stale; true if it is as expected. */
 function* isConfirmed(context: JobContext, { witness, because }: SelectedAction): Reads<boolean> {
   if (witness === undefined) return true;
+  if (because?.event === "PodEvicted" && (yield* isMarkedMeanwhile(context))) return false;
   // A failed pod stays failed: a cached read suffices if it is no older than the key's earlier reads.
   const firm = because?.event === "PodFailed" ? ({ known: "firm" } as const) : {};
   const found = yield* get({ ...got(context.key, pods, witness.name), ...firm });

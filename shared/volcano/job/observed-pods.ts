@@ -2,12 +2,13 @@
  * pod that is missing may come back within a window; later it counts as evicted. */
 
 import type { Plan } from "../../core/plan.ts";
+import { isMarked, isStray } from "../../kube/gang-eviction.ts";
 import { isOfTakenBack, isWaiting, takenBackOf } from "../../kube/gang-plan.ts";
 import { deletionAskedAt } from "../../kube/pods.ts";
 import { recalled, waitingOrders } from "../command/order.ts";
 import { podName } from "../pods/names.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
-import { isExcess, isKept, type JobContext, ownerOf } from "./context.ts";
+import { evictionIn, isExcess, isKept, type JobContext, ownerOf } from "./context.ts";
 import { hindranceId } from "./events.ts";
 import { changed, holderOf, type Memory, ofTask } from "./memory.ts";
 import { doneIn, endsUnfinished, hasFinished, hasSucceeded, isDone, isOver, type Member, removedOf } from "./pods.ts";
@@ -103,8 +104,28 @@ const takenBackIn = ({ group, memory, members }: JobContext): readonly Member[] 
   return members.filter((member) => !hasFinished(member) && isOfTakenBack(back, member.pod));
 };
 
-const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen"] => {
-  const isGone = holderOf(byTaskOf(members));
+/**
+ * Pods that are evicted for another group: their end is no event, and no step of the job deletes them, as disruption budgets
+ * say when they go. Pods whose creation was under way meanwhile have hardly begun, and are ended.
+ */
+const evictedIn = (context: JobContext): readonly Member[] => {
+  const { group, members } = context;
+  const mark = evictionIn(context);
+  if (mark === undefined || group === undefined) return [];
+  const isBack = mark.pods === undefined && isWaiting(group);
+  return members.filter((member) =>
+    member.ending ? isMarked(mark, member.task, member.index) : isBack && isStray(mark, member.pod),
+  );
+};
+
+/** Returns the test for ordinals whose end is no event. */
+const quietIn = (context: JobContext, back: readonly Member[]): ReturnType<typeof holderOf> => {
+  const isBack = holderOf(byTaskOf(back));
+  const mark = evictionIn(context);
+  return (member) => isBack(member) || (mark !== undefined && isMarked(mark, member.task, member.index));
+};
+
+const without = (sets: Memory["seen"], isGone: ReturnType<typeof holderOf>): Memory["seen"] => {
   return changed(
     new Map(
       Object.keys(sets).map((task) => [task, [...ofTask(sets, task)].filter((index) => !isGone({ task, index }))]),
@@ -119,12 +140,14 @@ export const withObservedPods = (context: JobContext): Memory => {
   const there = new Set(members.map(({ pod }) => pod.metadata.uid));
   const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(context) === "Unknown";
   const hindered = hindranceId(context) ?? memory.hindered;
-  const back = takenBackIn(context);
+  const back = [...takenBackIn(context), ...evictedIn(context)];
   const observed = bits(context);
   return {
     ...rest,
     ...observed,
-    ...(back.length === 0 ? {} : { seen: without(observed.seen, back) }),
+    ...(back.length === 0 && evictionIn(context) === undefined
+      ? {}
+      : { seen: without(observed.seen, quietIn(context, back)) }),
     ...(hindered === undefined ? {} : { hindered }),
     doomed: [...new Set([...memory.doomed, ...back.map(({ pod }) => pod.metadata.uid)])].filter((uid) =>
       there.has(uid),

@@ -154,7 +154,7 @@ export const groupEffects = (context: JobContext): readonly Effect[] => {
     context.members
       .filter((member) => member.phase !== "Succeeded" || hasSucceeded(member, memory))
       .map(({ pod }) => pod),
-    isWhole(context),
+    { isWhole: isWhole(context), now: context.view.now },
   );
   if (change === undefined && stands === undefined) return [];
   const patch = { ...change, ...stands };

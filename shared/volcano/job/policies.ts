@@ -6,13 +6,14 @@
  */
 import { fieldsOf } from "../../core/json.ts";
 import { instantOf } from "../../core/time.ts";
+import { isMarked } from "../../kube/gang-eviction.ts";
 import { disruptionOf, leavingAt, podStatus, statusDisruption } from "../../kube/pods.ts";
 import { podName } from "../pods/names.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { eventsOf } from "../schema/policies.ts";
 import { type Action, internalEvents, isAction } from "../schema/resource.ts";
 import { durationMs, type JobSpec, nameOf, type Policy, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { type JobContext, ownerOf } from "./context.ts";
+import { evictionIn, type JobContext, ownerOf } from "./context.ts";
 import { type Delay, type Memory, ofTask } from "./memory.ts";
 import { exitCodesOf, finishedAtOf, hasFinished, isDone, isOver, type Member, removedOf, restartsOf } from "./pods.ts";
 
@@ -79,11 +80,13 @@ const failures = (context: JobContext, task: Task, members: readonly Member[]): 
     );
 };
 
-/** Seen ordinals without a pod. `seen` drops a done ordinal when its pod is gone, so it is no eviction. */
+/** Seen ordinals without a pod, except those that were evicted for another group. `seen` drops a done ordinal when its pod is gone, so it is no eviction. */
 const evictions = (context: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const there = new Set(members.map(({ index }) => index));
   const missing = [...ofTask(context.memory.seen, nameOf(task))].filter((index) => !there.has(index));
+  const mark = evictionIn(context);
   return missing
+    .filter((index) => mark === undefined || !isMarked(mark, nameOf(task), index))
     .filter((index) => index < replicasOf(task))
     .sort((a, b) => a - b)
     .map((index) =>

@@ -2,6 +2,7 @@
 import { fieldsOf, isRecord, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
+import { evictedKey } from "../../kube/gang-eviction.ts";
 import { changed, isEnding, labelOf, leavingAt } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -26,11 +27,18 @@ const containersOf = (pod: Obj): readonly unknown[] =>
 /** The fields of a pod whose change sends the key: phase, containers, deletion, and the notice of its node. */
 const gist = (pod: Obj): unknown => [statusOf(pod)["phase"], containersOf(pod), isEnding(pod), leavingAt(pod)];
 
-/** The fields of a group whose change sends the key: phase and conditions, without their messages and times. */
+/**
+ * The fields of a group whose change sends the key: phase and conditions, without their messages and times, and the mark of
+ * evicted pods.
+ */
 const word = (group: Obj): unknown => {
   const { phase, conditions } = statusOf(group);
   const known = Array.isArray(conditions) ? conditions.filter(isRecord) : [];
-  return [phase, known.map(({ type, status, reason }) => ({ type, status, reason }))];
+  return [
+    phase,
+    group.metadata.annotations?.[evictedKey],
+    known.map(({ type, status, reason }) => ({ type, status, reason })),
+  ];
 };
 
 /** Keeps the fields of a pod that a job's decisions read. */

@@ -32,7 +32,15 @@ import {
   waitingOrders,
 } from "../command/order.ts";
 import { type AdmissionRound, admissionRound, groupsOf } from "../gang/admission-round.ts";
-import { everyNamespace, type GangMode, isObeyed, obeyedFirst, vcctlNamespace } from "../gang/settings.ts";
+import type { Evicting } from "../gang/eviction-port.ts";
+import {
+  everyNamespace,
+  type GangEviction,
+  type GangMode,
+  isObeyed,
+  obeyedFirst,
+  vcctlNamespace,
+} from "../gang/settings.ts";
 import { component, queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
 import { queueGaps } from "./defaults.ts";
@@ -55,6 +63,10 @@ import { founded, founding, queueWatcher } from "./watches.ts";
 export type QueueOptions = {
   /** The component that admits groups of pods; absent: `auto`. */
   readonly gang?: GangMode;
+  /** Whose pods are evicted for groups that lack room; absent: nobody's. `evicting` does it. */
+  readonly gangEvict?: GangEviction;
+  /** Evicts pods for groups that lack room, with `gang: builtin`; absent: no pod is evicted. */
+  readonly evicting?: Evicting | undefined;
   /** Namespaces from which commands are accepted; absent: the one of vcctl. */
   readonly queueCommandNamespaces?: readonly string[];
 };
@@ -136,9 +148,14 @@ const memoryOf = (
   };
 };
 
-const rememberedOf = ({ found: { admits, searchedAt, silent }, planning }: AdmissionRound): QueueMemory => ({
+const rememberedOf = ({
+  found: { admits, searchedAt, silent },
+  planning,
+  nominations = [],
+}: AdmissionRound): QueueMemory => ({
   admits,
   ...(planning === undefined ? {} : { planning }),
+  ...(nominations.length === 0 ? {} : { nominations: [...nominations] }),
   ...(searchedAt === undefined ? {} : { searchedAt }),
   ...(silent === undefined ? {} : { silent: true }),
 });
@@ -178,6 +195,7 @@ const planOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefine
       ...childMarks(context, act),
     ],
     [...(turn?.effects ?? [])],
+    ...(turn?.stages ?? []),
     queueEvents(context, act.events),
   ];
   const status = { ...statusOf(context.object), state: act.state };
@@ -211,8 +229,10 @@ const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefine
   order?.action === "CloseQueue" ||
   object.metadata.annotations?.[closedByParent] === "true";
 
+type Deciding = Required<Omit<QueueOptions, "gangEvict">>;
+
 /** Makes the decision function for the queues of a deployment. */
-const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: Required<QueueOptions>) =>
+const decideWith = ({ gang, evicting, queueCommandNamespaces: commandNamespaces }: Deciding) =>
   function* decide(key: Key, view: Seeing): Decision<QueueMemory> {
     const { object, memory = {} } = view;
     if (object === undefined || isEnding(object)) return yield* gone(view, memory);
@@ -220,7 +240,7 @@ const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: Require
     const found = obeyedFirst(ordersFor(object, queues, given), commandNamespaces);
     const taken = takenIn(found, memory, commandNamespaces);
     const counted = drains(object, memory, taken[0]) ? yield* list(groupsOf(queuesOfAll)) : [];
-    const turn = key.name === rootName ? yield* admissionRound(gang, queuesOfAll, view) : undefined;
+    const turn = key.name === rootName ? yield* admissionRound({ mode: gang, evicting }, queuesOfAll, view) : undefined;
     const groups = (turn?.groups ?? counted).filter((group) => queueOfGroup(group) === key.name).length;
     const context: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
     const waits = isUnshown(context) || (isBusy(turn) && taken.some((order) => !isObeyed(order, commandNamespaces)));
@@ -252,6 +272,7 @@ const statusUpdate = ({ status }: Plan<QueueMemory>): StateUpdate | undefined =>
 
 export const volcanoQueue = ({
   gang = "auto",
+  evicting,
   queueCommandNamespaces = [vcctlNamespace],
 }: QueueOptions = {}): Operator<QueueMemory> => ({
   ...queueWatcher,
@@ -260,5 +281,5 @@ export const volcanoQueue = ({
   parse: parseQueueMemory,
   statusUpdate,
   recovery,
-  decide: decideWith({ gang, queueCommandNamespaces }),
+  decide: decideWith({ gang, evicting, queueCommandNamespaces }),
 });

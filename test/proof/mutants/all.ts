@@ -2,6 +2,7 @@
 
 import { dispatcherMutants } from "./dispatcher.ts";
 import { elasticMutants } from "./elastic.ts";
+import { evictionMutants } from "./evictions.ts";
 import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { gangMutants } from "./gangs.ts";
 import { makerMutants } from "./makers.ts";
@@ -23,6 +24,7 @@ export const mutants: readonly Mutant[] = [
   ...upstreamMutants,
   ...updateMutants,
   ...volcanoMutants,
+  ...evictionMutants,
   ...gangMutants,
   ...elasticMutants,
   ...tenantMutants,

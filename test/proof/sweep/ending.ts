@@ -160,7 +160,7 @@ const unread: ReadonlySet<string> = new Set([
 const isNamedAfterTime = (event: Item): boolean =>
   event["reason"] === "RekindleCleanedUp" ||
   (event["reason"] === "PodNotStarting" && textAt(event, "involvedObject", "kind") === "SparkConnect") ||
-  ["Job", "JobFlow", "CronJob", "Queue"].includes(textAt(event, "involvedObject", "kind") ?? "");
+  ["Job", "JobFlow", "CronJob", "Queue", "PodGroup"].includes(textAt(event, "involvedObject", "kind") ?? "");
 
 /** Lists of a record that are sets: tasks whose completion, or exhaustion, was an event. */
 const sets: ReadonlySet<string> = new Set(["spec.memory.completed.", "spec.memory.exhausted."]);
@@ -217,8 +217,8 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     const text = gone(plain(whole, identities, parts));
     if (table === "events" && (text.includes("-exec-own-") || isNamedAfterTime(object)))
       return [
-        `${table}/${namespace}/${textAt(object, "involvedObject", "name")}: ${gone(plain(nameless(String(object["message"])), identities, parts))}`,
-        text.replaceAll(name, "<event>"),
+        `${table}/${namespace}/${plain(textAt(object, "involvedObject", "name") ?? "", identities, parts)}: ${gone(plain(nameless(String(object["message"])), identities, parts))}`,
+        text.replaceAll(plain(name, identities, parts), "<event>").replaceAll(name, "<event>"),
       ];
     if (!ofRun.test(text)) return [id, text];
     return [`${derived(id)}${table === "events" ? ` ${String(object["reason"])}` : ""}`, derived(text)];

@@ -13,6 +13,7 @@ import { attended } from "./hearing.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
 import { lookMs, type Snapshot } from "./snapshot.ts";
+import { withEvictions } from "./volcano/eviction-judge.ts";
 import { withGangs } from "./volcano/gang-judge.ts";
 import { guestsFor } from "./volcano/simulator-parts.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
@@ -246,7 +247,8 @@ export const openFixture = (scenario: Scenario): Fixture => {
     queued: scenario.gang !== undefined,
   });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
-  const judged = scenario.gang === "builtin" ? withGangs(heard, { nodes: machines, cpuOfNode }) : heard;
+  const planned = scenario.gang === "builtin" ? withGangs(heard, { nodes: machines, cpuOfNode }) : heard;
+  const judged = scenario.gangEvict === undefined ? planned : withEvictions(planned, scenario);
   const oracle = scenario.beside === undefined ? judged : apart(judged, sweptOf(scenario));
   return fixtureIn(initialCluster, { scenario, oracle, armed: [{ at: initialCluster.start + 100, index: -1 }] });
 };

@@ -6,9 +6,16 @@ import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.
 import type { Scenario } from "./scenario.ts";
 
 /** Queues have no operator where Volcano's scheduler is meant to run, unless the scenario is about one. */
-export const operatorsOf = ({ gang, kind: about }: Pick<Scenario, "gang" | "kind">): readonly Operator<unknown>[] =>
+export const operatorsOf = ({
+  gang,
+  gangEvict,
+  kind: about,
+}: Pick<Scenario, "gang" | "gangEvict" | "kind">): readonly Operator<unknown>[] =>
   operatorsFor(
     timing,
     { ...defaultOptions, driverPdb: true },
-    { gang: gang === undefined ? "scheduler" : gang === "builtin" ? "builtin" : "auto" },
+    {
+      gang: gang === undefined ? "scheduler" : gang === "builtin" ? "builtin" : "auto",
+      ...(gangEvict === undefined ? {} : { gangEvict }),
+    },
   ).filter(({ kind }) => kind !== "Queue" || gang !== undefined || about === "Queue");

@@ -101,6 +101,8 @@ export type Scenario = {
    * scheduler does.
    */
   readonly gang?: "here" | "builtin";
+  /** With `gang: builtin`: whose pods are evicted for groups that lack room; absent: nobody's. */
+  readonly gangEvict?: "preempt" | "reclaim";
   /** Its steps are a host's, with its watch and its memory. */
   readonly hosted?: true;
   /** Its steps are calls of functions by a dispatcher. */

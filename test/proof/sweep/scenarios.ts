@@ -15,6 +15,7 @@ import { strands } from "./strands.ts";
 import { tellings } from "./tellings.ts";
 import { upstreamBugs } from "./upstream.ts";
 import { crons } from "./volcano/cron/scenarios.ts";
+import { evictions } from "./volcano/evictions.ts";
 import { flows } from "./volcano/flow/scenarios.ts";
 import { gangs } from "./volcano/gangs.ts";
 import { queueing } from "./volcano/queue/scenarios.ts";
@@ -269,6 +270,7 @@ const volcano: readonly Scenario[] = [
   ...jobs,
   ...flows,
   ...gangs,
+  ...evictions,
   ...crons,
   ...queueing,
   ...ofVolcano,
@@ -282,7 +284,7 @@ export const families: Readonly<Record<string, readonly Scenario[]>> = {
   spark,
   volcano,
   elastic,
-  gang: [...gangs, ...gangApplications],
+  gang: [...gangs, ...evictions, ...gangApplications],
 };
 
 export const scenarios: readonly Scenario[] = [...spark, ...volcano];

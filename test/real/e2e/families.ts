@@ -6,6 +6,7 @@ import { followsDemand, staysWithinQuota } from "./elastic/lane.ts";
 import type { Family } from "./family.ts";
 import { tenApplications } from "./gang/applications.ts";
 import { gangCases } from "./gang/cases.ts";
+import { evictionCases } from "./gang/evictions.ts";
 import { nodeCount, nodeFlags } from "./gang/fixture.ts";
 import { gangFunctions } from "./gang/functions.ts";
 import { recovered } from "./recovery/lane.ts";
@@ -130,11 +131,14 @@ const withScheduler = volcanoBy(
 
 const gang: Family = {
   about:
-    "gangs by plans (--gang builtin) on the real scheduler: two for one place, a place taken, kills; Spark applications; by functions, too",
+    "gangs by plans (--gang builtin) on the real scheduler: two for one place, a place taken, kills; evictions; Spark applications; by functions, too",
   needs: [],
   crds: ["ours"],
   cluster: { nodes: nodeCount, nodeFlags },
-  cases: ({ kills }) => ({ cases: [...gangCases(kills), tenApplications, gangFunctions], skipped: 0 }),
+  cases: ({ kills }) => ({
+    cases: [...gangCases(kills), ...evictionCases, tenApplications, gangFunctions],
+    skipped: 0,
+  }),
 };
 
 export const families: Readonly<Record<string, Family>> = {

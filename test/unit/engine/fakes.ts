@@ -146,6 +146,11 @@ const clusterOf = (fixture: Fixture, call: <T>(name: string, act: () => T) => Pr
           throw conflict();
         objects.delete(place(ref.resource, ref.name));
       }),
+    evict: (ref, uid) =>
+      call(`evict ${place(ref.resource, ref.name)}`, () => {
+        if (objects.get(place(ref.resource, ref.name))?.metadata.uid === uid)
+          objects.delete(place(ref.resource, ref.name));
+      }),
     patch: (ref, fence, fields) =>
       call(`patch ${place(ref.resource, ref.name)}`, () => {
         const there = objects.get(place(ref.resource, ref.name));

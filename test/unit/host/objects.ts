@@ -23,6 +23,8 @@ export const resources: Readonly<Record<string, Resource>> = {
   JobFlow: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobflows", kind: "JobFlow" },
   JobTemplate: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobtemplates", kind: "JobTemplate" },
   PodGroup: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "podgroups", kind: "PodGroup" },
+  PodDisruptionBudget: { group: "policy", version: "v1", plural: "poddisruptionbudgets", kind: "PodDisruptionBudget" },
+  PriorityClass: { group: "scheduling.k8s.io", version: "v1", plural: "priorityclasses", kind: "PriorityClass" },
   Queue: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "queues", kind: "Queue" },
   Secret: { group: "", version: "v1", plural: "secrets", kind: "Secret" },
   Pod: { group: "", version: "v1", plural: "pods", kind: "Pod" },

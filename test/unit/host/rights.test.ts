@@ -148,6 +148,27 @@ const signIn = async ({ simulator }: Stand, transport: Way["transport"]): Promis
   for (let nth = 0; nth < 3; nth += 1) await review(hostToken(simulator.store));
 };
 
+/** Runs two jobs, of which the first fills all nodes: the second has a higher priority, and gets a place of the first. */
+const evict = async (stand: Stand): Promise<void> => {
+  const job = (name: string, runMs: number, replicas: number, more: object = {}): Obj => {
+    const [task] = Object(volcanoJob(name, { runMs })["spec"])["tasks"];
+    const containers = [{ name: "main", image: "busybox", resources: { requests: { cpu: "40" } } }];
+    const template = { ...task.template, spec: { ...task.template.spec, containers } };
+    const tasks = [{ ...task, replicas, minAvailable: 1, template }];
+    return volcanoJob(
+      name,
+      { runMs },
+      { ...{ ttlSecondsAfterFinished: 5, minAvailable: 1, plugins: {}, tasks }, ...more },
+    );
+  };
+  const upper = { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: "upper" } };
+  await stand.create({ ...upper, value: 1_000 });
+  await stand.create(job("lower", 120_000, 4));
+  await stand.turn(60_000);
+  await stand.create(job("upper", 5_000, 1, { priorityClassName: "upper" }));
+  await stand.turn(300_000);
+};
+
 /**
  * Runs applications that need every right: one fails, is retried, completes and exceeds its time to live; one is
  * deleted while it runs.
@@ -155,7 +176,7 @@ const signIn = async ({ simulator }: Stand, transport: Way["transport"]): Promis
 const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await findOtherControllers(openCluster(transport));
   await stand.create(queue);
-  await stand.host({ transport, spark, gang: "builtin" });
+  await stand.host({ transport, spark, gang: "builtin", gangEvict: "preempt" });
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
   await stand.create(application("owned", { annotations: { "rekindle.dev/executors": "own" } }));
@@ -229,6 +250,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   for (const name of ["deleted", "owned", "unplaced"]) await stand.remove("SparkApplication", name);
   await actOn(stand, transport, { kind: "CronJob", name: "minutely" }, "delete");
   await actOn(stand, transport, { kind: "JobFlow", name: "flow" }, "delete");
+  await evict(stand);
   await closeQueue(stand, transport);
   await stand.remove("JobTemplate", "one");
   await stand.pass(0.5);

@@ -11,6 +11,7 @@ const rows = [
   { message: refusal("create", "secrets"), feature: "ssh" },
   { message: refusal("get", "pods/proxy"), feature: "pod-http" },
   { message: refusal("list", "nodes"), feature: "gang" },
+  { message: refusal("create", "pods/eviction"), feature: "gang-evict" },
   { message: refusal("get", "pods/log"), feature: "logs" },
   { message: JSON.stringify({ kind: "Status", message: refusal("get", "pods/proxy") }), feature: "pod-http" },
 ];

@@ -9,9 +9,10 @@ import { fieldsOf, recordsIn } from "../../../core/json.ts";
 import type { Obj, Stored } from "../../../core/object.ts";
 import type { Effect, Plan, Wait } from "../../../core/plan.ts";
 import { until } from "../../../core/waiting-on.ts";
+import { evictedOf } from "../../../kube/gang-eviction.ts";
 import { bindMs, type GangPlan, isWaiting, nodesOf, planOf as planIn, takenBackOf } from "../../../kube/gang-plan.ts";
 import { pinned, pinOf } from "../../../kube/nodes.ts";
-import { isEnding, labelOf, nodeNameOf, ownedBy } from "../../../kube/pods.ts";
+import { isEnding, isOver, labelOf, nodeNameOf, ownedBy, podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { groupNameOf, volcanoPodGroups } from "../../auxiliary-objects/batch-scheduler.ts";
 import { isLiving, membersOf } from "../../executors/allotment.ts";
@@ -184,15 +185,53 @@ const watched = (context: ApplicationContext, plan: Plan<Memory>, group: Stored)
 
 const isTakenBack = (group: Stored): boolean => isWaiting(group) && takenBackOf(group) !== undefined;
 
+const isEvicted = (group: Stored): boolean => isWaiting(group) && evictedOf(group) !== undefined;
+
+/** True if the act ends an attempt that was running. */
+const endsRun = ({ memory: { state } }: ApplicationContext, { memory }: Plan<Memory>): boolean =>
+  parts[state.phase] === "running" && parts[memory.state.phase] !== "running";
+
+/** True if a driver is missing or on its way out, by whatever cause. */
+function* isDriverGone({ key, view, memory }: ApplicationContext): Reads<boolean> {
+  const labels = { "rekindle.dev/app-uid": view.uid, "spark-role": "driver" };
+  const there = yield* list({ do: "list", resource: pods, namespace: key.namespace, labels, again: true });
+  const own = there.filter(({ metadata }) => metadata.name === memory.driver?.podName);
+  return own.every((pod) => isEnding(pod) || isOver(podStatus(pod)));
+}
+
+/**
+ * Decides for a run whose group gives its room to another group. The Eviction API ends its pods, as disruption budgets say;
+ * until the driver is on its way out, nothing is created, so that no executor comes in the place of one that was evicted.
+ */
+function* evicted(context: ApplicationContext, group: Stored): Decision<Memory> {
+  if (yield* isDriverGone(context)) return givenBack(context);
+  return planOf(context, withGroup(context.memory), undefined, { stages: [[]], next: awaiting(context, group) });
+}
+
+/** Decides for a run whose group has lost its places; undefined if it has them. */
+function* placesLost(context: ApplicationContext, group: Stored): Reads<Plan<Memory> | undefined> {
+  if (isTakenBack(group)) return givenBack(context);
+  return isEvicted(group) ? yield* evicted(context, group) : undefined;
+}
+
+/** Reads the group of a run that is about to end: it may have been evicted. */
+function* readEvicted(context: ApplicationContext): Reads<Stored | undefined> {
+  const group = yield* readGroup(context);
+  return group !== undefined && isEvicted(group) ? group : undefined;
+}
+
 /** Decides a step of an application; one that asks for no group is decided by the act alone. */
 export const startWhole: Ganging = function* (given, act): Decision<Memory> {
   if (!isGang(given)) return yield* act(given);
   const context = arranged(given);
   const part = parts[context.memory.state.phase];
   const group = isLookedAt(context) ? yield* readGroup(context) : undefined;
-  if (part === "running" && group !== undefined && isTakenBack(group)) return givenBack(context);
+  const lost = part === "running" && group !== undefined ? yield* placesLost(context, group) : undefined;
+  if (lost !== undefined) return lost;
   const keeps = part === "before" && group !== undefined && !isEnding(group);
   const plan = yield* act(keeps ? withoutGroup(context) : context);
+  const late = group === undefined && endsRun(context, plan) ? yield* readEvicted(context) : undefined;
+  if (late !== undefined) return yield* evicted(context, late);
   const pod = plan.stages.flat().find(isDriver)?.object;
   const { driver } = plan.memory;
   if (part !== undefined && pod !== undefined && driver !== undefined)

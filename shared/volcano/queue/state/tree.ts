@@ -93,6 +93,21 @@ export const queueOfGroup = (group: Stored): string => {
 export const isFifo = (queue: Stored | undefined): boolean =>
   queue !== undefined && specOf(queue)["dequeueStrategy"] === "fifo";
 
+/** A group that gets the room of evicted pods: saved before the first of them is evicted. */
+const nomination = z.object({
+  /** The UID of the group, and `NAMESPACE/NAME`. */
+  uid: z.string(),
+  group: z.string(),
+  /** When it was saved first, epoch ms. */
+  at: instant,
+  /** The rule by which it gets the room. */
+  way: z.enum(["preempt", "reclaim"]),
+  /** The places of its minimum, once the pods have ended. */
+  places: z.array(z.object({ task: z.string(), node: z.string(), count: z.number().int().positive() })),
+  /** By the UID of each group that gives room: its pods by UID; `whole`: these are all that it has. */
+  victims: z.record(z.string(), z.object({ whole: z.boolean(), pods: z.record(z.string(), z.string()) })),
+});
+
 const memory = z.object({
   /** The state that was decided on, until the status shows it. */
   wanted: z.enum(states).optional(),
@@ -115,7 +130,11 @@ const memory = z.object({
       groups: z.record(z.string(), z.string()),
     })
     .optional(),
+  /** Root only, with `gangEvict`: groups that get the room of evicted pods. */
+  nominations: z.array(nomination).optional(),
 });
+
+export type Nomination = z.infer<typeof nomination>;
 
 export type QueueMemory = z.infer<typeof memory>;
 

@@ -116,8 +116,15 @@ const reasonFor = (facts: Facts, uid: string, body: Body): string | undefined =>
   return keepsPods(record.phase) ? undefined : "nothing goes on";
 };
 
-const checkEnd = (facts: Facts, uid: string, body: Body, blame: Blame): void => {
-  const reason = reasonFor(facts, uid, body);
+/** True if the Eviction API has ended the pod: `eviction-judge.ts` judges whether it might. */
+const isEvicted = (pod: Item): boolean => JSON.stringify(pod["status"] ?? {}).includes('"EvictionByEvictionAPI"');
+
+const checkEnd = (facts: Facts, pod: Item, body: Body, blame: Blame): void => {
+  if (isEvicted(pod)) {
+    facts.freed.add(idOf(body));
+    return;
+  }
+  const reason = reasonFor(facts, pod.metadata.uid, body);
   if (reason === undefined) blame(`V3: ${body.name} of version ${body.version} is ended by a step without a reason`);
   const again = reason === "doomed" && facts.record?.retry === body.retry;
   if (reason === "too many" || again) facts.freed.add(idOf(body));
@@ -127,7 +134,7 @@ const checkEnd = (facts: Facts, uid: string, body: Body, blame: Blame): void => 
 const hearEnd = (facts: Facts, { object }: Change, { actor, blame, now }: Hearing, body: Body): void => {
   if (body.ending) return;
   body.ending = true;
-  if (actor === "engine") checkEnd(facts, object.metadata.uid, body, blame);
+  if (actor === "engine") checkEnd(facts, object, body, blame);
   else facts.freed.add(idOf(body));
   if (actor !== "user" || body.phase !== "Succeeded") return;
   facts.removed += 1;

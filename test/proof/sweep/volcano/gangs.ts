@@ -8,16 +8,16 @@ import { living, slowly, task } from "./jobs.ts";
 const cores = (cpu: string) => ({ name: "main", image: "busybox", resources: { requests: { cpu } } });
 
 /** Pods of 24 cores; a node has 64. */
-const wide = (replicas = 2) =>
+export const wide = (replicas = 2) =>
   task("main", { replicas }, { template: { spec: { restartPolicy: "Never", containers: [cores("24")] } } });
 
 /** The job comes as soon as another runs: which of them is first must not depend on a fault. */
-const whileRunning = (name: string, other: string) => ({
+export const whileRunning = (name: string, other: string) => ({
   name,
   dependsOn: { targets: [other], probe: { taskStatusList: [{ taskName: "main", phase: "Running" }] } },
 });
 
-const minutes = 60_000;
+export const minutes = 60_000;
 
 /** The group of the job with this name has this phase. */
 const groupIs =
@@ -43,7 +43,7 @@ const thief = {
 const templates = `/apis/flow.volcano.sh/v1alpha1/namespaces/${namespace}/jobtemplates`;
 
 /** With this fault the status would never show that the first job runs. */
-const unseen = ["read-only-5m"];
+export const unseen = ["read-only-5m"];
 
 export const gangs: readonly Scenario[] = [
   flow({

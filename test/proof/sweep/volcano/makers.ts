@@ -145,7 +145,8 @@ const isOfTemplate = ({ metadata }: Item): boolean => metadata.name.startsWith("
 const isOfQueue = ({ type, table, object }: Change): boolean =>
   (table === "checkpoints.rekindle.dev" && object.metadata.name.startsWith("queue.")) ||
   (table === "queues.scheduling.volcano.sh" && type === "MODIFIED") ||
-  (table === "events" && textAt(object, "involvedObject", "kind") === "Queue");
+  (table === "events" && textAt(object, "involvedObject", "kind") === "Queue") ||
+  (table === "events" && ["Evicted", "RoomByEviction"].includes(textAt(object, "reason") ?? ""));
 
 /** M3. */
 const permitted = (court: Court, change: Change): boolean => {

@@ -17,6 +17,10 @@ export type GangForm = {
   readonly pods: number;
   readonly cpu: string;
   readonly seconds: number;
+  /** Absent: the default queue. */
+  readonly queue?: string;
+  /** Absent: none. */
+  readonly priorityClassName?: string;
 };
 
 /** The time that the pods of a plan have for getting their nodes. */
@@ -36,12 +40,14 @@ const container = ({ cpu, seconds }: Pick<GangForm, "cpu" | "seconds">): object 
   resources: { requests: { cpu } },
 });
 
-const jobOf = (namespace: string, { name, pods, ...form }: GangForm): object => ({
+const jobOf = (namespace: string, { name, pods, queue, priorityClassName, ...form }: GangForm): object => ({
   apiVersion: "batch.volcano.sh/v1alpha1",
   kind: "Job",
   metadata: { name, namespace },
   spec: {
     ...{ schedulerName: "volcano", minAvailable: pods, maxRetry: 3 },
+    ...(queue === undefined ? {} : { queue }),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
     // A gang that is taken back must cost no retry.
     policies: ["PodFailed", "PodEvicted"].map((event) => ({ event, action: "RestartJob" })),
     tasks: [

@@ -72,6 +72,7 @@ describe("the submitter with required client certificates", () => {
       proxyGet: never,
       create: never,
       remove: never,
+      evict: never,
       patch: never,
       patchStatus: never,
     };

@@ -243,6 +243,8 @@ export const said = (effect: Effect): string => {
       const now = effect.graceSeconds === 0 ? " at once" : "";
       return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${fence}${now}${word}`;
     }
+    case "evict":
+      return `evict ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid}`;
     case "patch":
       return `change ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid} at ${effect.resourceVersion}`;
     case "record":

@@ -113,6 +113,8 @@ const effectText = (effect: Effect): string => {
       return `create ${effect.resource.plural} ${effect.object.metadata.name}`;
     case "delete":
       return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid}`;
+    case "evict":
+      return `evict ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid}`;
     case "patch":
       return `change ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid} at ${effect.resourceVersion}: ${JSON.stringify(effect.patch)}`;
     case "record":

@@ -41,18 +41,21 @@ const rows: readonly (readonly [string, string, readonly Stored[], string | unde
   ["that is Pending is not changed", "Pending", [running, running], undefined],
 ];
 
+const whole = { isWhole: true, now: Date.UTC(2026, 10, 2, 8) };
+const part = { ...whole, isWhole: false };
+
 const phaseOf = (patch: ReturnType<typeof groupStatusPatch>): unknown => Object(patch?.["status"])["phase"];
 
 describe("a PodGroup that Rekindle admitted", () => {
   for (const [what, phase, pods, wanted] of rows)
-    test(what, () => assert.equal(phaseOf(groupStatusPatch(group(phase), pods, true)), wanted));
+    test(what, () => assert.equal(phaseOf(groupStatusPatch(group(phase), pods, whole)), wanted));
 
   test("is the only one whose status Rekindle writes: a group of Volcano's scheduler is left alone", () => {
     assert.equal(
       groupStatusPatch(
         { ...group("Inqueue"), metadata: { ...group("").metadata, annotations: {} } },
         [running, running],
-        true,
+        whole,
       ),
       undefined,
     );
@@ -61,20 +64,22 @@ describe("a PodGroup that Rekindle admitted", () => {
   test("stays Inqueue with its plan while a pod of the plan lacks a node, and loses the plan when none does", () => {
     const plan = JSON.stringify({ since: "2026-11-02T08:00:00Z", places: { w: { n: 2 } } });
     const planned = group("Inqueue", { "rekindle.dev/scheduled-by": "default-scheduler", "rekindle.dev/plan": plan });
-    assert.equal(groupStatusPatch(planned, [running, running], false), undefined);
-    assert.deepEqual(groupStatusPatch(planned, [running, running], true), {
-      metadata: { annotations: { "rekindle.dev/plan": null, "rekindle.dev/taken-back": null } },
+    assert.equal(groupStatusPatch(planned, [running, running], part), undefined);
+    assert.deepEqual(groupStatusPatch(planned, [running, running], whole), {
+      metadata: {
+        annotations: { "rekindle.dev/plan": null, "rekindle.dev/taken-back": null, "rekindle.dev/evicted": null },
+      },
       status: { phase: "Running", running: 2, succeeded: 0, failed: 0 },
     });
   });
 
   test("gets its pod counts once", () => {
     const counts = { running: 1, succeeded: 1, failed: 0 };
-    assert.deepEqual(groupStatusPatch(group("Running"), [running, done], true), {
+    assert.deepEqual(groupStatusPatch(group("Running"), [running, done], whole), {
       status: { phase: "Running", ...counts },
     });
     assert.equal(
-      groupStatusPatch(group("Running", undefined, { running: 1, succeeded: 1 }), [running, done], true),
+      groupStatusPatch(group("Running", undefined, { running: 1, succeeded: 1 }), [running, done], whole),
       undefined,
     );
   });

@@ -161,7 +161,8 @@ export class Hall {
     }
     this.writes += 1;
     if (effect.do === "create") this.put(effect.resource.plural, effect.object);
-    else if (effect.do === "delete") this.objects.delete(idOf(effect.ref.resource.plural, effect.ref.name));
+    else if (effect.do === "delete" || effect.do === "evict")
+      this.objects.delete(idOf(effect.ref.resource.plural, effect.ref.name));
     else this.merge(effect.ref.resource.plural, effect.ref.name, effect.patch);
   }
 

@@ -8,7 +8,7 @@ import { evaluated, objections, openTab, signIn, type Tab } from "./browser.ts";
 import { hostile, sparkApplication, tokens } from "./fixture.ts";
 import { logs, members, money, queueGroups, repairs } from "./screen-cases.ts";
 import { type Case, type Fixture, onHost, open, screens, watched } from "./tabs.ts";
-import { demoAgrees, losses, onFunction, pastDriver, timeline } from "./timeline-cases.ts";
+import { changes, demoAgrees, losses, onFunction, pastDriver, timeline } from "./timeline-cases.ts";
 
 const noErrors: Case = {
   name: "1 no screen writes an error into the console or asks another server",
@@ -335,6 +335,7 @@ export const cases: readonly Case[] = [
     onFunction,
     timeline,
     pastDriver,
+    changes,
     hostileText,
     doors,
     buttons,

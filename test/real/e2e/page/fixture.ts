@@ -98,6 +98,8 @@ export type PageCluster = {
   /** Creates a job of Volcano, and a flow. */
   addVolcano(): void;
   submit(application: ReturnType<typeof sparkApplication>): void;
+  /** Changes the spec of an application by a merge patch. */
+  change(namespace: string, name: string, spec: object): void;
   /** Deletes an application. */
   remove(namespace: string, name: string): void;
   close(): Promise<void>;
@@ -129,6 +131,12 @@ export const openPageCluster = async (kubeconfig: string): Promise<PageCluster> 
       for (const object of [...templates, gang, flow, ...patient]) post(simulator, placeOf(object), object);
     },
     submit: (application) => post(simulator, applicationsIn(application.metadata.namespace), application),
+    change: (namespace, name, spec) => {
+      const headers = { "content-type": "application/merge-patch+json" };
+      const path = `${applicationsIn(namespace)}/${name}`;
+      const { status } = simulator.handle({ method: "PATCH", path, headers, body: JSON.stringify({ spec }) });
+      if (status >= 300) throw new Error(`PATCH ${path}: ${status}`);
+    },
     remove: (namespace, name) => {
       simulator.handle({ method: "DELETE", path: `${applicationsIn(namespace)}/${name}`, headers: {} });
     },

@@ -198,6 +198,29 @@ export const pastDriver: Case = {
     ),
 };
 
+export const changes: Case = {
+  name: "2 the tab Changes shows what a user changed between attempts, and no text that may be a secret",
+  run: (fixture) =>
+    onHost(fixture, async (tab) => {
+      const { cluster, host } = fixture;
+      cluster.submit(sparkApplication("team-a", "changed", 1));
+      const first = await driverOf(fixture, "changed", ({ up }) => up !== "");
+      cluster.change("team-a", "changed", { driver: { memory: "1g" }, arguments: ["a-secret"] });
+      await driverOf(fixture, "changed", ({ up, end }) => end === "" && up !== "" && up !== first.up);
+      await open(tab, host.url, "SparkApplication/team-a/changed");
+      await tab.page.getByRole("tab", { name: /^Changes 1/ }).click();
+      const table = tab.page.getByRole("group", { name: "Changes" });
+      await table.getByRole("row", { name: /attempt 2.*driver\.memory.*512m.*1g|driver\.memory.*512m.*1g/ }).waitFor();
+      await table.getByText("arguments[0]").waitFor();
+      await tab.shoot("changes");
+      const text = (await table.textContent()) ?? "";
+      must(!text.includes("a-secret"), "the page shows a text of the arguments as changed");
+      must(/attempt 2/.test(text), `no attempt is named: ${text}`);
+      cluster.remove("team-a", "changed");
+      return [text.replaceAll(/\s+/g, " ").slice(0, 120)];
+    }),
+};
+
 export const demoAgrees: Case = {
   name: "the demo's page tells what its terminal tells: the killed executor, its successor, the end",
   run: async ({ browser, demo, pictures }) => {

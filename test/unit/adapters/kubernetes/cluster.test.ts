@@ -198,6 +198,37 @@ describe("remove", () => {
   }
 });
 
+describe("evict", () => {
+  it("asks the Eviction API to end the pod of this UID", async () => {
+    const transport = scripted({ status: 201, body: {} });
+    await openCluster(transport).evict(ref, "u1");
+    const [asked] = transport.asked;
+    assert.deepEqual([asked?.method, asked?.path], ["POST", "/api/v1/namespaces/ns/pods/a/eviction"]);
+    assert.deepEqual(JSON.parse(asked?.body ?? ""), {
+      ...{ apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a", namespace: "ns" } },
+      deleteOptions: { preconditions: { uid: "u1" } },
+    });
+  });
+
+  const conflict = refusal(409, "Conflict", "a", "Precondition failed");
+  const rows: Record<string, { replies: readonly Reply[]; error?: object }> = {
+    "the pod was gone": { replies: [refusal(404, "NotFound", "a")] },
+    "another pod has the name": { replies: [conflict, { body: pod("a", "u2") }] },
+    "the pod has the UID, and the server says that it conflicts": {
+      replies: [conflict, { body: pod("a", "u1") }],
+      error: { status: 409 },
+    },
+    "a budget forbids it": { replies: [refusal(429, "TooManyRequests", "a")], error: { status: 429 } },
+    "the right is missing": { replies: [refusal(403, "Forbidden", "a")], error: { status: 403 } },
+  };
+  for (const [name, { replies, error }] of Object.entries(rows)) {
+    it(`${error === undefined ? "is done" : "throws"} when ${name}`, async () => {
+      const evicting = openCluster(scripted(...replies)).evict(ref, "u1");
+      await (error === undefined ? evicting : assert.rejects(evicting, error));
+    });
+  }
+});
+
 describe("writes", () => {
   it("create sends a POST to the collection", async () => {
     const transport = scripted({ status: 201, body: pod("a") });

@@ -262,6 +262,33 @@ describe("a deletion", () => {
   });
 });
 
+describe("an eviction", () => {
+  const eviction: Effect = { do: "evict", ref: refOf(parts, "arm"), uid: "old" };
+  const there = (world: Fixture) => world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
+
+  test("ends the object", async () => {
+    const world = openFixture();
+    there(world);
+    assert.equal(short(await apply(handsOf(world), eviction)), "done");
+    assert.ok(!world.objects.has("parts arm"));
+  });
+
+  for (const status of [403, 429, 500])
+    test(`that the server refuses with ${status} is skipped, and the step goes on`, async () => {
+      const world = openFixture();
+      there(world);
+      answering(world, "evict parts arm", failing(status, "Refused"));
+      assert.equal(short(await apply(handsOf(world), eviction)), "passed");
+      assert.ok(world.objects.has("parts arm"));
+    });
+
+  test("without an answer is a trouble", async () => {
+    const world = openFixture();
+    answering(world, "evict parts arm", failing(503, "ServiceUnavailable"));
+    assert.equal(short(await apply(handsOf(world), eviction)), "troubled ServiceUnavailable");
+  });
+});
+
 describe("a patch", () => {
   const there = (world: Fixture) => world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
 

@@ -51,6 +51,7 @@ const seldom = [
   ...of("", ["pods"], ["get", "patch"]),
   ...of("", ["pods/status"], ["patch"]),
   ...of("", ["pods/proxy"], ["get"]),
+  ...of("", ["pods/eviction"], ["create"]),
   ...of("", ["services", "configmaps"], ["get", "delete", "patch"]),
   ...of("", ["persistentvolumeclaims"], ["get", "list", "create", "delete"]),
   ...of("networking.k8s.io", ["networkpolicies"], ["get", "list", "delete"]),

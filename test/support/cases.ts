@@ -4,7 +4,7 @@
  */
 
 /** Set to "1" by `npm test -- --all`. */
-export const allCases = "REKINDLE_TEST_ALL_CASES";
+export const allCases = "TEST_ALL_CASES";
 
 /** Returns every n-th case, from the one with index `from % n` on; all cases with `--all`. */
 export const everyNth = <T>(n: number, cases: readonly T[], from = 0): readonly T[] =>

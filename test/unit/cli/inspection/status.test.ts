@@ -250,7 +250,7 @@ test("the table of timeouts and policies is printed as text and as data", async 
   assert.deepEqual(parse((await terminal.run("annotations", "-o", "yaml")).out), rows);
   assert.deepEqual(
     [code, rows.length, Object.keys(rows[0])],
-    [0, 28, ["kind", "annotation", "default", "range", "meaning"]],
+    [0, 29, ["kind", "annotation", "default", "range", "meaning"]],
   );
 });
 

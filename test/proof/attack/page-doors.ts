@@ -74,8 +74,14 @@ const rows: readonly Row[] = [
   { name: "of a caller that only reads", act: () => ({ by: "reader" }), answers: [403], short: true },
   { name: "of a caller of another namespace", act: () => ({ by: "neighbour" }), answers: [403], short: true },
   {
-    name: "on another object of the same name",
+    name: "that deletes another object of the same name",
     act: ({ version }) => ({ body: JSON.stringify({ action: "delete", uid: crypto.randomUUID(), version }) }),
+    // The object that was seen is gone, which is what the action asks for; the one of this name stays.
+    answers: [200, 404, 409],
+  },
+  {
+    name: "that pauses another object of the same name",
+    act: ({ version }) => ({ body: JSON.stringify({ action: "pause", uid: crypto.randomUUID(), version }) }),
     answers: [404, 409],
   },
   {

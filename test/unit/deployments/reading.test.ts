@@ -219,6 +219,23 @@ const withDriver = async ({ transport, store }: Simulator): Promise<void> => {
   });
 };
 
+/** Reads the groups that wait in a queue, one of them of a priority class. */
+const lookAtQueue = async ({ transport }: Simulator, own: Transport): Promise<void> => {
+  await request(transport, "POST", "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups", {
+    ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup", metadata: { name: "waits" } },
+    spec: { minMember: 1, priorityClassName: "system-node-critical" },
+  });
+  assert.equal((await openWaiting(own)("default", []))?.of, 1);
+};
+
+/** Reviews a token of an account, and what it may do. */
+const signIn = async ({ store }: Simulator, own: Transport, name: string): Promise<void> => {
+  const account = store.get("serviceaccounts", `rekindle/${name}`);
+  assert.ok(account);
+  const review = openReviews({ transport: own, families, namespaces: async () => [], now: Date.now });
+  await review(tokenFor(account, Date.UTC(2040, 0, 1) / 1_000));
+};
+
 test("the api function's reads use each of its rights, and need no other", async () => {
   const simulator = openSimulator({ crds });
   await withDriver(simulator);
@@ -234,15 +251,8 @@ test("the api function's reads use each of its rights, and need no other", async
     transport: own,
     namespaceScope: openNamespaceScope({ ...whole, transport: own }),
   })();
-  await request(simulator.transport, "POST", "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups", {
-    ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup", metadata: { name: "waits" } },
-    spec: { minMember: 1, priorityClassName: "system-node-critical" },
-  });
-  assert.equal((await openWaiting(own)("default", []))?.of, 1);
-  const account = simulator.store.get("serviceaccounts", "rekindle/rekindle-api");
-  assert.ok(account);
-  const review = openReviews({ transport: own, families, namespaces: async () => [], now: Date.now });
-  await review(tokenFor(account, Date.UTC(2040, 0, 1) / 1_000));
+  await lookAtQueue(simulator, own);
+  await signIn(simulator, own, "rekindle-api");
   const granted = (shipped["rekindle-api"] ?? []).filter((right) => !rightsOfActions.includes(right));
   assert.deepEqual([refused, [...used].sort()], [[], granted.sort()]);
 });
@@ -302,6 +312,15 @@ test("the page of a dispatcher needs only the rights of the dispatcher's account
   await withDriver(simulator);
   const { own, used, refused } = await shippedWay(simulator, "dispatch");
   await lookAtPage(own);
+  await lookAtQueue(simulator, own);
+  await signIn(simulator, own, "rekindle-dispatch");
   assert.deepEqual(refused, []);
-  assert.ok(used.has("get sparkapplications.sparkoperator.k8s.io") && used.has("get pods/log"), [...used].join());
+  const needed = [
+    ...["get sparkapplications.sparkoperator.k8s.io", "get pods/log", "get priorityclasses.scheduling.k8s.io"],
+    ...["create tokenreviews.authentication.k8s.io", "create subjectaccessreviews.authorization.k8s.io"],
+  ];
+  assert.deepEqual(
+    needed.filter((right) => !used.has(right)),
+    [],
+  );
 });

@@ -1,8 +1,9 @@
 /** The families of end-to-end cases: the topic, the prerequisites and the cases of each. A new family is a row here. */
 import { join } from "node:path";
+import { moreSparkVersions } from "../setup/spark.ts";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
-import { followsDemand, staysWithinQuota } from "./elastic/lane.ts";
+import { followsDemand, movesByNotice, staysWithinQuota } from "./elastic/lane.ts";
 import type { Family } from "./family.ts";
 import { tenApplications } from "./gang/applications.ts";
 import { gangCases } from "./gang/cases.ts";
@@ -92,7 +93,17 @@ const elastic: Family = {
   about: "executors follow the queued work of real drivers, with their shuffle data, and within a quota, in own mode",
   needs: [],
   crds: ["ours"],
-  cases: () => ({ cases: [followsDemand, staysWithinQuota], skipped: 0 }),
+  cases: () => ({ cases: [followsDemand("4.1.1"), staysWithinQuota, movesByNotice("4.1.1")], skipped: 0 }),
+};
+
+const elasticVersions: Family = {
+  about: `the first and the last of these with Spark ${moreSparkVersions.join(" and ")}`,
+  needs: ["spark-more"],
+  crds: ["ours"],
+  cases: () => ({
+    cases: moreSparkVersions.flatMap((version) => [followsDemand(version), movesByNotice(version)]),
+    skipped: 0,
+  }),
 };
 
 const triggers: Family = {
@@ -146,6 +157,7 @@ export const families: Readonly<Record<string, Family>> = {
   spark,
   recovery,
   elastic,
+  "elastic-versions": elasticVersions,
   admission,
   tools,
   triggers,

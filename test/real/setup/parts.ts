@@ -11,13 +11,14 @@ import { lambda } from "./lambda.ts";
 import { nats } from "./nats.ts";
 import type { Part } from "./part.ts";
 import { queue } from "./queue.ts";
-import { spark } from "./spark.ts";
+import { moreSpark, spark } from "./spark.ts";
 import { store } from "./store.ts";
 import { system } from "./system.ts";
 
 export const parts: readonly Part[] = [
   ...[system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative],
   keda,
+  moreSpark,
   nats,
   browser,
 ];

@@ -9,14 +9,14 @@ const usage = (): string =>
   [
     "npm run setup [-- PART …] [--system] [--json FILE]",
     "",
-    ...parts.map((part) => `  ${part.name.padEnd(10)}${part.why}\n${" ".repeat(12)}${part.sizeHint}`),
+    ...parts.map((part) => `  ${part.name.padEnd(11)}${part.why}\n${" ".repeat(13)}${part.sizeHint}`),
     "",
     `Without a PART: ${usual.join(" ")}. Everything goes to ${cacheDir()} (REKINDLE_CACHE names another folder).`,
     "Programs of the operating system are installed only with --system or CI=true.",
   ].join("\n");
 
 const line = ({ part, ok, ms, message }: Outcome): string =>
-  `${ok ? "ok  " : "FAIL"} ${part.padEnd(10)}${message}${ms < 1000 ? "" : ` in ${(ms / 1000).toFixed(0)} s`}`;
+  `${ok ? "ok  " : "FAIL"} ${part.padEnd(11)}${message}${ms < 1000 ? "" : ` in ${(ms / 1000).toFixed(0)} s`}`;
 
 const main = async (): Promise<void> => {
   const { values, positionals } = parseArgs({
@@ -28,7 +28,7 @@ const main = async (): Promise<void> => {
     return;
   }
   const names = positionals.length > 0 ? positionals : usual;
-  const outcomes = await prepare(names, (part, text) => console.log(`     ${part.padEnd(10)}${text}`));
+  const outcomes = await prepare(names, (part, text) => console.log(`     ${part.padEnd(11)}${text}`));
   for (const outcome of outcomes) console.log(line(outcome));
   const failed = outcomes.filter((outcome) => !outcome.ok).length;
   const tally = { passed: outcomes.length - failed, failed, skipped: 0 };

@@ -10,6 +10,9 @@ const unneeded = ["jars/connect-repl"];
 
 export const sparkVersions: readonly string[] = Object.keys(lock.versions);
 
+/** Versions that only long proofs run. */
+export const moreSparkVersions: readonly string[] = Object.keys(lock.more);
+
 /** SPARK_HOME of a version: bin, sbin, jars, python, examples. */
 export const sparkHome = (version: string): string => join(cacheDir(), "spark", version);
 
@@ -30,14 +33,27 @@ const installVersion = async (version: string, sha256: string, say: Say): Promis
   say(`${version}: there`);
 };
 
+type Pinned = Readonly<Record<string, { readonly sha256: string }>>;
+
+// One after the other: each download unpacks 1.5 GB, and the Go build needs a core as well.
+const installAll = async (pinned: Pinned, say: Say): Promise<void> => {
+  for (const [version, { sha256 }] of Object.entries(pinned)) await installVersion(version, sha256, say);
+};
+
+export const moreSpark: Part = {
+  name: "spark-more",
+  why: `Spark ${moreSparkVersions.join(" and ")}, unmodified, for npm run e2e -- --family elastic-versions`,
+  sizeHint: `${moreSparkVersions.length} × 450 MB to download, 430 MB on disk each; about a minute each`,
+  needs: ["system"],
+  isReady: async () => moreSparkVersions.every(isThere),
+  install: (say) => installAll(lock.more, say),
+};
+
 export const spark: Part = {
   name: "spark",
   why: `Spark ${sparkVersions.join(" and ")}, unmodified, for real drivers and executors`,
   sizeHint: `${sparkVersions.length} × 450 MB to download, 430 MB on disk each; about a minute each`,
   needs: ["system"],
   isReady: async () => sparkVersions.every(isThere),
-  install: async (say) => {
-    // One after the other: each download unpacks 1.5 GB, and the Go build needs a core as well.
-    for (const [version, { sha256 }] of Object.entries(lock.versions)) await installVersion(version, sha256, say);
-  },
+  install: (say) => installAll(lock.versions, say),
 };

@@ -75,13 +75,17 @@ const ended = async ({ scene, ledger, book }: Run, waves: Waves): Promise<string
   return `${name}: "${answer}", ${mostExecutors} executors at most, ${book.of(name).size} in all`;
 };
 
-const follows: Waves = { name: "waves", sparkVersion: "4.1.1", first: 4, last: 3, most: 6 };
+const follows = (sparkVersion: string): Waves => ({
+  name: `waves-${sparkVersion.replaceAll(".", "-")}`,
+  sparkVersion,
+  ...{ first: 4, middle: 1, last: 3, most: 6 },
+});
 
 /** From no executor to four, to one, and to three. */
-const upAndDown = async (run: Run): Promise<readonly string[]> => {
+const upAndDown = async (run: Run, waves: Waves): Promise<readonly string[]> => {
   const { scene, gates } = run;
-  const { name, first, last } = follows;
-  await begun(run, follows);
+  const { name, first, last } = waves;
+  await begun(run, waves);
   const up = await untilRunning(run, name, first);
   scene.say(`0 → ${first} executors after ${up.toFixed(1)} s`);
   await openGate(gates, "many");
@@ -94,12 +98,50 @@ const upAndDown = async (run: Run): Promise<readonly string[]> => {
   must(skipped > 0, `${name}: no stage was skipped, so shuffle data was computed again`);
   await openGate(gates, "again");
   return [
-    await ended(run, follows),
+    await ended(run, waves),
     `0 → ${first} after ${up.toFixed(1)} s, → 1 after ${down.toFixed(1)} s, → ${last} after ${again.toFixed(1)} s; ${skipped} stages skipped, none computed again`,
   ];
 };
 
-const limited: Waves = { name: "waves-limited", sparkVersion: "4.0.4", first: 5, last: 5, most: 6 };
+const spot = (sparkVersion: string): Waves => ({
+  name: `waves-spot-${sparkVersion.replaceAll(".", "-")}`,
+  sparkVersion,
+  ...{ first: 4, middle: 4, last: 1, most: 6 },
+});
+
+/** The time from a notice to the end of a Spot machine, ms. */
+const noticeMs = 120_000;
+
+/** Two of four executors get the annotation that a notice about their node writes; all hold shuffle data. */
+const leavesBySpot = async (run: Run, waves: Waves): Promise<readonly string[]> => {
+  const { scene, book, gates } = run;
+  const { name, first } = waves;
+  await begun(run, waves);
+  await untilRunning(run, name, first);
+  await openGate(gates, "many");
+  // The job writes its shuffle data within a round.
+  await sleep(15_000);
+  const leaving = livingIn(run, name).slice(0, 2);
+  const at = new Date(Date.now() + noticeMs).toISOString().replace(/\.\d+Z$/, "Z");
+  const names = leaving.map(({ metadata }) => metadata.name);
+  await kubectl(scene.cluster, ["annotate", "pod", ...names, `rekindle.dev/leaving=${at}`]);
+  const began = performance.now();
+  while (book.now(name).some(({ metadata }) => names.includes(metadata.name))) {
+    must(performance.now() - began < noticeMs, `${names.join(", ")} are there when their node goes`);
+    await sleep(200);
+  }
+  const tookS = (performance.now() - began) / 1_000;
+  await untilRunning(run, name, first);
+  await openGate(gates, "few");
+  await sleep(5_000);
+  const skipped = await skippedStages(run, name);
+  must(skipped > 0, `${name}: no stage was skipped, so shuffle data was computed again`);
+  await openGate(gates, "again");
+  const line = await ended(run, waves);
+  return [line, `two of ${first} gone after ${tookS.toFixed(1)} s; ${skipped} stages skipped, none computed again`];
+};
+
+const limited: Waves = { name: "waves-limited", sparkVersion: "4.0.4", first: 5, middle: 1, last: 5, most: 6 };
 const admitted = 3;
 
 /** A quota of the driver and three executors, where five are needed. */
@@ -138,10 +180,15 @@ const underKills = async (scene: Scene, work: (run: Run) => Promise<readonly str
   }
 };
 
-export const followsDemand: Case = {
-  name: "executors follow queued tasks from none to four, to one, to three, and no shuffle data is computed again",
-  run: (scene) => underKills(scene, upAndDown),
-};
+export const followsDemand = (sparkVersion: string): Case => ({
+  name: `Spark ${sparkVersion}: executors follow queued tasks from none to four, to one, to three, and no shuffle data is computed again`,
+  run: (scene) => underKills(scene, (run) => upAndDown(run, follows(sparkVersion))),
+});
+
+export const movesByNotice = (sparkVersion: string): Case => ({
+  name: `Spark ${sparkVersion}: two of four executors leave a node that is about to go, and no shuffle data is computed again`,
+  run: (scene) => underKills(scene, (run) => leavesBySpot(run, spot(sparkVersion))),
+});
 
 export const staysWithinQuota: Case = {
   name: "a quota admits three executors of five that are needed: never a fourth, and the right answer",

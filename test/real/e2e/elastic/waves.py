@@ -1,4 +1,4 @@
-"""A job whose demand is a number of tasks until a gate opens: more, one, and more again; its last line can be checked."""
+"""A job whose demand is a number of tasks until a gate opens, and then another one; its last line can be checked."""
 import os
 import sys
 import time
@@ -6,7 +6,7 @@ from operator import add
 
 from pyspark import SparkContext
 
-gates, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+gates, first, middle, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 
 
 def slow(number):
@@ -27,7 +27,7 @@ with SparkContext() as context:
     many = waves(context, first, "many")
     shuffled = context.parallelize(range(400), first).map(lambda number: (number % 8, number)).reduceByKey(add)
     before = sorted(shuffled.collect())
-    few = waves(context, 1, "few")
+    few = waves(context, middle, "few")
     after = sorted(shuffled.collect())
     again = waves(context, last, "again")
     print(f"rounds {many[0]} {few[0]} {again[0]} sum {many[1] + few[1] + again[1]} same {before == after}")

@@ -47,15 +47,30 @@ const begun = async ({ scene, gates }: Run, waves: Waves): Promise<void> => {
   await awaitState(scene.cluster.api, waves.name, ["RUNNING"], 120_000);
 };
 
-const stages = z.array(z.looseObject({ status: z.string(), attemptId: z.number() }));
+const stages = z.array(
+  z.looseObject({ status: z.string(), attemptId: z.number(), shuffleWriteBytes: z.number().default(0) }),
+);
+type Stages = z.infer<typeof stages>;
 
-/** Returns the number of stages that the driver skipped; throws where it computed one again. */
-const skippedStages = async ({ scene }: Run, name: string): Promise<number> => {
+const stagesOf = async ({ scene }: Run, name: string): Promise<Stages> => {
   const { api } = scene.cluster;
   const driver = `${pods}/${name}-driver`;
   const id = Object((await api.call("GET", driver)).body).metadata?.labels?.["spark-app-selector"] ?? "none";
-  const { body } = await api.call("GET", `${driver}:4040/proxy/api/v1/applications/${id}/stages`);
-  const all = stages.parse(body);
+  return stages.parse((await api.call("GET", `${driver}:4040/proxy/api/v1/applications/${id}/stages`)).body);
+};
+
+/** Resolves once one of the driver's stages is so. */
+const untilStage = async (run: Run, name: string, what: string, is: (stage: Stages[number]) => boolean) => {
+  const began = performance.now();
+  while (!(await stagesOf(run, name)).some(is)) {
+    must(performance.now() - began < 60_000, `${name}: no stage ${what} after 60 s`);
+    await sleep(500);
+  }
+};
+
+/** Returns the number of stages that the driver skipped; throws where it computed one again. */
+const skippedStages = async (run: Run, name: string): Promise<number> => {
+  const all = await stagesOf(run, name);
   const again = all.filter(({ attemptId, status }) => attemptId > 0 || status === "FAILED");
   must(
     again.length === 0,
@@ -119,8 +134,8 @@ const leavesBySpot = async (run: Run, waves: Waves): Promise<readonly string[]> 
   await begun(run, waves);
   await untilRunning(run, name, first);
   await openGate(gates, "many");
-  // The job writes its shuffle data within a round.
-  await sleep(15_000);
+  const isWritten = (stage: Stages[number]) => stage.status === "COMPLETE" && stage.shuffleWriteBytes > 0;
+  await untilStage(run, name, "has written shuffle data", isWritten);
   const leaving = livingIn(run, name).slice(0, 2);
   const at = new Date(Date.now() + noticeMs).toISOString().replace(/\.\d+Z$/, "Z");
   const names = leaving.map(({ metadata }) => metadata.name);
@@ -133,7 +148,8 @@ const leavesBySpot = async (run: Run, waves: Waves): Promise<readonly string[]> 
   const tookS = (performance.now() - began) / 1_000;
   await untilRunning(run, name, first);
   await openGate(gates, "few");
-  await sleep(5_000);
+  // The stage that reads the data again is the one that follows a skipped one.
+  await untilStage(run, name, "was skipped", ({ status }) => status === "SKIPPED");
   const skipped = await skippedStages(run, name);
   must(skipped > 0, `${name}: no stage was skipped, so shuffle data was computed again`);
   await openGate(gates, "again");

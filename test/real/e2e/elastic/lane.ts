@@ -26,15 +26,18 @@ const livingIn = ({ book }: Run, name: string) =>
     .now(name)
     .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && !/^(S|F)/.test(status.phase));
 
+/** The longest wait for a change of executors, or of stages, ms. */
+const longestMs = 150_000;
+
 /** Resolves with the seconds until exactly this many executors are there, all of them running. */
 const untilRunning = async (run: Run, name: string, count: number): Promise<number> => {
   const began = performance.now();
   for (;;) {
     const living = livingIn(run, name);
     if (living.length === count && living.every(isUp)) return (performance.now() - began) / 1_000;
-    if (performance.now() - began > 150_000) {
+    if (performance.now() - began > longestMs) {
       const shown = run.book.now(name).map(({ metadata, status }) => `${metadata.name} ${status.phase}`);
-      throw new Error(`${name} has not ${count} executors after 150 s: ${shown.join("; ")}`);
+      throw new Error(`${name} has not ${count} executors after ${longestMs / 1_000} s: ${shown.join("; ")}`);
     }
     await sleep(200);
   }
@@ -63,7 +66,7 @@ const stagesOf = async ({ scene }: Run, name: string): Promise<Stages> => {
 const untilStage = async (run: Run, name: string, what: string, is: (stage: Stages[number]) => boolean) => {
   const began = performance.now();
   while (!(await stagesOf(run, name)).some(is)) {
-    must(performance.now() - began < 60_000, `${name}: no stage ${what} after 60 s`);
+    must(performance.now() - began < longestMs, `${name}: no stage ${what} after ${longestMs / 1_000} s`);
     await sleep(500);
   }
 };

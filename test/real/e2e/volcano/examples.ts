@@ -124,10 +124,14 @@ const lacks = async ({ scene }: Fixture, row: Row): Promise<string | undefined> 
 const opens = async ({ scene }: Fixture, row: Row): Promise<boolean> =>
   row.queues === undefined || (await hasRight(scene, "patch", "queues.scheduling.volcano.sh/status"));
 
-/** A new queue has no state until its controller opens it; until then admission refuses its jobs. */
-const unopened = /can only submit job to queue with state `Open`, queue `[^`]+` status is ``/;
+/**
+ * Another file creates the queue, at the same time. It has no state until its controller opens it; until then admission
+ * refuses its jobs.
+ */
+const unopened =
+  /can only submit job to queue with state `Open`, queue `[^`]+` status is ``|unable to find job queue: queue\.scheduling\.volcano\.sh "[^"]+" not found/;
 
-/** Applies the file, and again while a queue of it is not open yet, as a user would. */
+/** Applies the file, and again while a queue of it is not there or not open yet, as a user would. */
 const appliedOnceOpen = async ({ fixture, namespace }: Placed, file: string): Promise<void> => {
   const end = performance.now() + longestWaitMs;
   for (;;) {

@@ -163,8 +163,9 @@ export type HostSettings = {
   readonly spark: Options;
   /** Families to run; absent: all. */
   readonly families?: readonly Family[];
-  /** The component that admits PodGroups; absent: detected. And whose pods are evicted for them; absent: nobody's. */
+  /** The component that admits PodGroups; absent: detected. */
   readonly gang?: GangMode;
+  /** The groups that lose pods to make room for others; absent: none. */
   readonly gangEvict?: GangEviction;
   /** Namespaces whose Commands apply to queues; absent: the namespace that vcctl uses. */
   readonly queueCommandNamespaces?: readonly string[];

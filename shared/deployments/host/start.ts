@@ -163,9 +163,8 @@ export type HostSettings = {
   readonly spark: Options;
   /** Families to run; absent: all. */
   readonly families?: readonly Family[];
-  /** The component that admits PodGroups; absent: detected. */
+  /** `gang`: the component that admits PodGroups; absent: detected. `gangEvict`: which groups may lose pods to others; absent: none. */
   readonly gang?: GangMode;
-  /** The groups that lose pods to make room for others; absent: none. */
   readonly gangEvict?: GangEviction;
   /** Namespaces whose Commands apply to queues; absent: the namespace that vcctl uses. */
   readonly queueCommandNamespaces?: readonly string[];

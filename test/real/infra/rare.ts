@@ -107,6 +107,12 @@ const ofActions = [
   ...of("", ["events"], ["create"]),
 ];
 
+/** Rights to sign in with a token of Kubernetes: no lane on a real control plane does. */
+const ofSignIn = [
+  ...of("authentication.k8s.io", ["tokenreviews"], ["create"]),
+  ...of("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
+];
+
 const actionsOfFunctions = [
   "test/unit/deployments/reading.test.ts",
   "actions of the page use each right of their feature",
@@ -130,8 +136,7 @@ export const rare: readonly Rare[] = [
       ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
       ...of("flow.volcano.sh", ["jobflows"], ["get"]),
       ...of("scheduling.k8s.io", ["priorityclasses"], ["get"]),
-      ...of("authentication.k8s.io", ["tokenreviews"], ["create"]),
-      ...of("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
+      ...ofSignIn,
       ...of("", ["events"], ["list"]),
       ...of("", ["pods/log"], ["get"]),
     ],
@@ -140,7 +145,7 @@ export const rare: readonly Rare[] = [
   {
     account: "rekindle",
     rights: [
-      ...[...owners, ...seldom, ...of("", ["pods/log"], ["get"])],
+      ...[...owners, ...seldom, ...ofSignIn, ...of("", ["pods/log"], ["get"])],
       ...ofActions.filter((right) => right !== "create events"),
     ],
     test: eachOfTheHost,
@@ -197,8 +202,7 @@ export const rare: readonly Rare[] = [
       ...of("flow.volcano.sh", ["jobflows"], ["get", "list"]),
       ...of("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
       ...of("scheduling.k8s.io", ["priorityclasses"], ["get"]),
-      ...of("authentication.k8s.io", ["tokenreviews"], ["create"]),
-      ...of("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
+      ...ofSignIn,
       ...of("", ["pods", "events"], ["list"]),
       ...of("", ["pods/log"], ["get"]),
       ...records("get", "list"),

@@ -13,7 +13,7 @@ import { forgetOldest } from "../../core/cache.ts";
 import type { WaysToSignIn } from "../../page/answers.ts";
 import type { Gate } from "../common/authentication.ts";
 import type { Secret } from "../common/secret.ts";
-import { openSeal } from "./sealing.ts";
+import { openSeal } from "./seal.ts";
 
 const abilities = ["act", "trigger"] as const;
 export type Changing = (typeof abilities)[number];

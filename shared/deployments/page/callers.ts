@@ -8,8 +8,8 @@ import { pageFiles } from "./files.ts";
 import type { ServedPage } from "./host.ts";
 import { openKubeWay } from "./kube-token.ts";
 import { openProvider } from "./provider.ts";
+import { openWaiting } from "./queue-order.ts";
 import { servePage } from "./routes.ts";
-import { openWaiting } from "./waiting.ts";
 
 /** Names the right that actions need, beside the API server's message. */
 const advice = "; rekindle manifests --features actions grants the rights that actions need";

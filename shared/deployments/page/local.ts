@@ -27,8 +27,8 @@ import { openActions } from "./actions.ts";
 import { type Board, openBoard } from "./board.ts";
 import { openDetails, openLogs } from "./detail.ts";
 import { pageFiles } from "./files.ts";
+import { openWaiting } from "./queue-order.ts";
 import { pageApp } from "./routes.ts";
-import { openWaiting } from "./waiting.ts";
 
 export type Watching = {
   /** True once everything has been listed, or is known not to be there. */

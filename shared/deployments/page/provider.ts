@@ -25,7 +25,7 @@ import {
   sealedCookie,
   sessionMs,
 } from "./access.ts";
-import { openSeal, type Seal } from "./sealing.ts";
+import { openSeal, type Seal } from "./seal.ts";
 
 /** Provider, secret that seals, and sessions of the page. */
 type Opening = {

@@ -19,8 +19,8 @@ import type { Actions } from "./actions.ts";
 import type { Board } from "./board.ts";
 import type { Details, Logs, Named } from "./detail.ts";
 import type { PageFiles } from "./files.ts";
+import type { Waiting } from "./queue-order.ts";
 import { openStreams } from "./stream.ts";
-import type { Waiting } from "./waiting.ts";
 
 /** A text as gzip: the only form that is kept. */
 type Compressed = Uint8Array<ArrayBuffer>;

@@ -377,17 +377,17 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "queue-groups-of-other-namespaces",
     promise: "a viewer of some namespaces learns the names of groups in these alone",
-    file: `${folder}/waiting.ts`,
+    file: `${folder}/queue-order.ts`,
     find: "namespaces.length === 0 || namespaces.includes(namespace)",
     replace: 'namespaces.length >= 0 || namespace === ""',
-    tests: testsOf("waiting"),
+    tests: testsOf("queue-order"),
   },
   {
     name: "queue-groups-listed-for-each-viewer",
     promise: "groups are listed once in five seconds for all viewers",
-    file: `${folder}/waiting.ts`,
+    file: `${folder}/queue-order.ts`,
     find: "dueAt = Number.POSITIVE_INFINITY;",
     replace: "dueAt = Number.NEGATIVE_INFINITY;",
-    tests: testsOf("waiting"),
+    tests: testsOf("queue-order"),
   },
 ];

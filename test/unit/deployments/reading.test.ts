@@ -16,7 +16,7 @@ import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openDetails, openLogs } from "../../../shared/deployments/page/detail.ts";
 import { openFunctionPage } from "../../../shared/deployments/page/host.ts";
 import { openReviews } from "../../../shared/deployments/page/kube-token.ts";
-import { openWaiting } from "../../../shared/deployments/page/waiting.ts";
+import { openWaiting } from "../../../shared/deployments/page/queue-order.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
 import { type Feature, families } from "../../../shared/kube/resources.ts";

@@ -1,8 +1,8 @@
-/** What waits in a queue: the order, what each group lacks, who may see which, and what it costs the API server. */
+/** The groups that wait in a queue: their order, their lacks, the viewers who see them, and the requests to the API server. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Transport } from "../../../../shared/core/http.ts";
-import { openWaiting } from "../../../../shared/deployments/page/waiting.ts";
+import { openWaiting } from "../../../../shared/deployments/page/queue-order.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../host/stand.ts";
 

@@ -16,7 +16,7 @@ export type Provider = {
   readonly redirectUri: string;
 };
 
-/** What the way back must prove. It is kept, sealed, in the browser. */
+/** The proofs of one sign-in, which the browser keeps, sealed, until the provider sends it back. */
 export type Pending = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
 /** A sentence for the user that says what failed, and what to change. */

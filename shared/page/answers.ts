@@ -14,7 +14,7 @@ export type WaitingInQueue = {
     readonly position: number;
     /** Epoch ms. */
     readonly since: number;
-    /** What it lacks; "" before it has been looked at. */
+    /** The resources or places that the group lacks; "" before a round has looked at it. */
     readonly why: string;
   }[];
   /** Groups that are left out, because there are too many. */

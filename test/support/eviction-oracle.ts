@@ -54,7 +54,7 @@ const fits = (town: Town, uids: readonly string[]): boolean =>
 const canPreempt = ({ applicant }: Town, tenant: Tenant): boolean =>
   tenant.queue === applicant.queue && tenant.priority < applicant.priority;
 
-/** What is wrong with taking pods of another queue. */
+/** Returns the rules that an eviction in another queue breaks. */
 const reclaimFaults = (town: Town, queue: string, order: Order): readonly string[] => {
   const { applicant, queues, tenants } = town;
   const [own, other] = [queues[applicant.queue], queues[queue]];

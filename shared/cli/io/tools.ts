@@ -67,7 +67,7 @@ export type Preview =
   /** Its checkpoint cannot be used. */
   | { readonly would: "stop"; readonly why: string };
 
-/** What a recorded decision saw. `at`: the API server's clock, epoch ms. */
+/** The objects that a recorded decision read. `at`: the API server's clock, epoch ms. */
 export type SeenByDecision = {
   readonly at: number;
   readonly object: Stored | undefined;

@@ -311,7 +311,7 @@ const phaseIn = (memory: unknown): string => {
   return typeof phase === "string" ? phase : "";
 };
 
-/** What the decision saw, for a case of the sweep. */
+/** Returns the objects that a recorded decision read, for a case of the sweep. */
 const seenBy = ({ view, rounds, plan }: DecisionRecording): SeenByDecision => ({
   at: view.now,
   object: view.object,

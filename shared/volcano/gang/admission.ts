@@ -122,7 +122,7 @@ const shortage = (ledger: Ledger, line: readonly Stored[], need: Amounts): strin
   return undefined;
 };
 
-/** What a queue is due of a resource. `isStated`: its spec says what it deserves. */
+/** The share of a resource that a queue deserves. `isStated`: its spec states that share. */
 export type Due = { readonly deserved: Quantity; readonly guarantee: Quantity; readonly isStated: boolean };
 
 /** Returns what the first queue of the line deserves: at least the guarantee and at most the room. */

@@ -63,7 +63,7 @@ import { founded, founding, queueWatcher } from "./watches.ts";
 export type QueueOptions = {
   /** The component that admits groups of pods; absent: `auto`. */
   readonly gang?: GangMode;
-  /** Whose pods are evicted for groups that lack room; absent: nobody's. `evicting` does it. */
+  /** The groups that lose pods to groups that lack room; absent: none. `evicting` evicts them. */
   readonly gangEvict?: GangEviction;
   /** Evicts pods for groups that lack room, with `gang: builtin`; absent: no pod is evicted. */
   readonly evicting?: Evicting | undefined;

@@ -45,7 +45,7 @@ export type PodOracle = {
   rows(application: string): readonly PodRow[];
   /** The executor that was created next after the end of each ended one, by name, among those that had no such place. */
   successors(application: string): ReadonlyMap<string, string>;
-  /** What the saved records waited for, one after the other, without the present wait. */
+  /** The past waits of the saved records, one after the other, without the present wait. */
   waits(application: string): readonly WaitRow[];
   stop(): void;
 };

@@ -6,11 +6,11 @@ import { groupsShape } from "../../../../shared/api/groups.ts";
 import { openGate } from "../../../../shared/deployments/common/authentication.ts";
 import { openSignIn } from "../../../../shared/deployments/common/sign-in.ts";
 import { callersOnly, openSecretSessions } from "../../../../shared/deployments/page/access.ts";
-import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { openProvider } from "../../../../shared/deployments/page/provider.ts";
 import { servePage } from "../../../../shared/deployments/page/routes.ts";
 import type { Health } from "../../../../shared/page/wire.ts";
 import { client, type IdentityProvider, openIdentityProvider, signedInAt } from "../../../support/identity-provider.ts";
+import { boardOfTwo } from "./two-namespaces.ts";
 
 const page = "http://127.0.0.1:9/page";
 const groups = groupsShape().parse({
@@ -24,14 +24,7 @@ before(async () => {
 });
 after(() => provider.close());
 
-const board = openBoard(Date.now);
-for (const namespace of ["team-a", "team-b"])
-  board.see({
-    apiVersion: "sparkoperator.k8s.io/v1beta2",
-    kind: "SparkApplication",
-    metadata: { name: `of-${namespace}`, namespace, uid: namespace, resourceVersion: "1" },
-    status: { applicationState: { state: "RUNNING" } },
-  });
+const board = boardOfTwo();
 
 const settings = (more: object = {}) => ({
   ...{ families: ["spark" as const], pageKubeTokens: false },

@@ -9,6 +9,7 @@ import { callersOnly, everybody, oneTime, openSecretSessions } from "../../../..
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { type PageParts, pageApp, servePage } from "../../../../shared/deployments/page/routes.ts";
 import { type FirstRows, rowsOf } from "../../../../shared/page/wire.ts";
+import { boardOfTwo } from "./two-namespaces.ts";
 
 const token = "a-token-of-sixteen-and-more";
 const setting = JSON.stringify([
@@ -16,14 +17,7 @@ const setting = JSON.stringify([
   { name: "pipeline", tokens: [`${token}-2`], may: ["trigger"] },
 ]);
 
-const board = openBoard(Date.now);
-for (const namespace of ["team-a", "team-b"])
-  board.see({
-    apiVersion: "sparkoperator.k8s.io/v1beta2",
-    kind: "SparkApplication",
-    metadata: { name: `of-${namespace}`, namespace, uid: namespace, resourceVersion: "1" },
-    status: { applicationState: { state: "RUNNING" } },
-  });
+const board = boardOfTwo();
 
 /** Each application completed after an hour. */
 const memory = {

@@ -37,10 +37,16 @@ import { type Act, acts, clearedInto, suspendable } from "./state/machine.ts";
 import { isOwnRun, type Memory, normaliser, type Phase, parseMemory, relevant, type State } from "./state/memory.ts";
 import { shownState } from "./state/status.ts";
 
-/** The pods that are to start: the driver, or the executors once it runs. */
-function* startingPods(key: Key, { uid }: View<Memory>, { state, driver }: Memory): Reads<readonly Stored[]> {
+/** The pods that are to start: the driver; once it runs, executors that the plan's status does not show past their start. */
+function* startingPods(
+  key: Key,
+  { uid }: View<Memory>,
+  { memory: { state, driver }, status }: Plan<Memory>,
+): Reads<readonly Stored[]> {
   const found = sortOut(yield* list(podsOf(key)), uid, driver);
-  if (state.phase === "RUNNING") return found.executors;
+  const shown = fieldsOf(status?.["executorState"]);
+  if (state.phase === "RUNNING")
+    return found.executors.filter(({ metadata: { name } }) => (shown[name] ?? "PENDING") === "PENDING");
   return found.driver === undefined ? [] : [found.driver];
 }
 
@@ -63,7 +69,7 @@ export function* startingUp(key: Key, view: View<Memory>, object: Stored, plan: 
   const { memory } = plan;
   const role = roleOf(memory);
   if (role === undefined) return plan;
-  const pods = startingPods(key, view, memory);
+  const pods = startingPods(key, view, plan);
   return yield* withStartup(view, { object, resource: sparkApplications, run: memory.attempt, pods, ...role }, plan);
 }
 

@@ -10,7 +10,7 @@ import { isEnding, labelOf, nodeNameOf, podStatus, waitingReason } from "../../.
 import { pods } from "../../../kube/resources.ts";
 import type { AllocationResult } from "../executors/allocation-result.ts";
 import { ahead, allocateExecutors, type OwnRun, rushed, supplied } from "../executors/allocator.ts";
-import { membersOfRun, regained } from "../executors/lookup.ts";
+import { membersOfRun, regained, withMembers } from "../executors/lookup.ts";
 import { closed, type ExecutorReport, monitorExecutors } from "../executors/monitor.ts";
 import { type ApplicationContext, bodyOf, endStrays, readPods, removal } from "../run/context.ts";
 import { failed, type Lateness, planOf, withHistory } from "../run/plan.ts";
@@ -248,7 +248,7 @@ function* supplyOf(context: ApplicationContext, run: Run): Reads<AllocationResul
   return own === undefined ? undefined : yield* allocateExecutors(context, own);
 }
 
-type Care = { readonly report: ExecutorReport } | { readonly first: Plan<Memory> };
+type Care = { readonly report: ExecutorReport; readonly found: Pods } | { readonly first: Plan<Memory> };
 
 /** The report of the executor monitor. Missing executors are created before anything is read for the report. */
 function* careFor(context: ApplicationContext, run: Run, own: OwnRun): Reads<Care> {
@@ -263,21 +263,29 @@ function* careFor(context: ApplicationContext, run: Run, own: OwnRun): Reads<Car
     if (first !== undefined) return { first };
     state = monitoring.next(yield state.value);
   }
-  return { report: state.value };
+  const { value: report } = state;
+  if (members === undefined) return { report, found: { ...found, executors: report.seen } };
+  const current = withMembers(found, members);
+  return { report: current === found ? report : withoutSpent(report), found: current };
 }
+
+/** The report of a step whose list is behind: the pods that it shows ended may be gone, so the next step deletes them. */
+const withoutSpent = (report: ExecutorReport): ExecutorReport =>
+  report.spent.length === 0 ? report : { ...report, spent: [], pollMs: 1_000 };
 
 /** Plans a run that goes on: its executors are monitored, and created where Rekindle is the allocator. */
 function* cared(context: ApplicationContext, run: Run, ended: Ended): Decision<Memory> {
-  const { driver, found, waits } = run;
-  const strays = [...endStrays(found), ...run.ends];
+  const { driver, waits } = run;
+  const strays = [...endStrays(run.found), ...run.ends];
   const own = ownRunOf(run);
   if (own === undefined || run.open)
-    return supplied(context, found, yield* supplyOf(context, run), { stages: [strays], ...waits });
+    return supplied(context, run.found, yield* supplyOf(context, run), { stages: [strays], ...waits });
   const cares = yield* careFor(context, run, own);
   if ("first" in cares) return cares.first;
-  const { report: care } = cares;
+  const { report: care, found } = cares;
   const {
     memory,
+    seen: _____,
     left: _,
     cordons: __,
     first: ___,

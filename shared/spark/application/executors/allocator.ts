@@ -59,6 +59,7 @@ import {
   membersOfRun,
   readClaims,
   unchangedSince,
+  withMembers,
 } from "./lookup.ts";
 import { isLeaving } from "./node-drain.ts";
 import { terminationsOf } from "./repair.ts";
@@ -184,10 +185,9 @@ function* withHandover(situation: Situation): Reads<Situation> {
   const policy = read.ok ? claimPolicyOf(read.spec.sparkConf ?? {}) : undefined;
   const isNeeded = policy !== undefined && handover === undefined && handedOut(allotment) > 0;
   if (!isNeeded || allocation(situation, 0).ids.length === 0) return situation;
-  const { claims, pods } = yield* readClaims(context, allotment);
+  const { claims, pods } = yield* readClaims(context, allotment, situation.there);
   const handed = handoverOf(
-    // A pod that either read shows may mount its claim.
-    { claims, pods: [pod, ...situation.there, ...pods] },
+    { claims, pods: [pod, ...pods] },
     {
       ...{ policy, allotment, expected, now: view.now },
       short: expected - members.filter(isLiving).length - underwayIn(allotment),
@@ -295,7 +295,8 @@ function* allocateAmong(
 export function* allocateExecutors(context: ApplicationContext, run: OwnRun): Reads<AllocationResult | undefined> {
   const { allotment } = context.memory;
   if (allotment?.attempt !== run.driver.attempt || !context.read.ok) return undefined;
-  return yield* allocateAmong(context, run, yield* membersOfRun(context, allotment, run.found));
+  const members = yield* membersOfRun(context, allotment, run.found);
+  return yield* allocateAmong(context, { ...run, found: withMembers(run.found, members) }, members);
 }
 
 type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };

@@ -16,6 +16,7 @@ import { wantedOf } from "../../executors/owner.ts";
 import { type ApplicationContext, executorsAgain, ownSpec } from "../run/context.ts";
 import type { Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
+import { shownExecutors } from "../state/status.ts";
 
 /** The number of executors that an own run is to have: the driver's demand, or the number in the spec. */
 export const expectedOf = ({ read, memory }: ApplicationContext): number => {
@@ -27,14 +28,32 @@ export const expectedOf = ({ read, memory }: ApplicationContext): number => {
 /** The most pods that are read one by one; more are read by one list. */
 const fewWrong = 8;
 
-/** Ids that the list shows alive although their end is accounted for. */
-const revenants = (
+/** Members whose end is accounted for. */
+const overAmong = (
   { memory: { executors } }: ApplicationContext,
   { attempt }: Allotment,
   members: readonly Member[],
-) => {
+): readonly Member[] => {
   const over = idsOf((executors?.attempt === attempt ? executors.over : undefined) ?? "");
-  return members.filter((member) => isLiving(member) && hasId(over, member.id)).map(({ id }) => id);
+  return members.filter(({ id }) => hasId(over, id));
+};
+
+/** Ids that the list shows alive although their end is accounted for. */
+const revenants = (
+  context: ApplicationContext,
+  allotment: Allotment,
+  members: readonly Member[],
+): readonly number[] =>
+  overAmong(context, allotment, members)
+    .filter(isLiving)
+    .map(({ id }) => id);
+
+/** Ids that the list shows before their start, and the status as running. */
+const notYetStarted = ({ object, memory: { driver } }: ApplicationContext, members: readonly Member[]) => {
+  const shown = shownExecutors(object, driver);
+  return members
+    .filter(({ state, pod }) => state === "pending" && shown[pod.metadata.name] === "RUNNING")
+    .map(({ id }) => id);
 };
 
 /** Reads again the executors that a list showed wrong: the list may have been behind. */
@@ -64,13 +83,34 @@ export function* membersOfRun(
   { executors }: Pods,
 ): Reads<readonly Member[]> {
   const members = membersOf(executors);
-  const wrong = new Set([...missingOf(allotment, members), ...revenants(context, allotment, members)]);
-  const lists = yield* all(queriesFor(context, allotment, [...wrong]).map(list));
-  const owners = [context.view.uid, context.memory.driver?.uid ?? ""];
-  const again = lists.flat().filter((pod) => owners.some((uid) => ownedBy(pod, uid)));
-  const found = membersOf(again).filter(({ id }) => wrong.has(id));
+  const wrong = new Set([
+    ...missingOf(allotment, members),
+    ...revenants(context, allotment, members),
+    ...notYetStarted(context, members),
+  ]);
+  const found = yield* membersAgain(context, allotment, wrong);
   return [...members.filter(({ id }) => !wrong.has(id)), ...found].sort((a, b) => a.id - b.id);
 }
+
+/** The members of these ids, by reads of their own. */
+function* membersAgain(
+  context: ApplicationContext,
+  allotment: Allotment,
+  ids: ReadonlySet<number>,
+): Reads<readonly Member[]> {
+  const lists = yield* all(queriesFor(context, allotment, [...ids]).map(list));
+  const owners = [context.view.uid, context.memory.driver?.uid ?? ""];
+  const again = lists.flat().filter((pod) => owners.some((uid) => ownedBy(pod, uid)));
+  return membersOf(again).filter(({ id }) => ids.has(id));
+}
+
+/** The pods of a run with these members in the place of those that the list shows. The same pods if it shows these. */
+export const withMembers = (found: Pods, members: readonly Member[]): Pods => {
+  const listed = new Set(membersOf(found.executors).map(({ pod }) => pod));
+  if (members.length === listed.size && members.every(({ pod }) => listed.has(pod))) return found;
+  const others = found.executors.filter((pod) => !listed.has(pod));
+  return { ...found, executors: [...others, ...members.map(({ pod }) => pod)] };
+};
 
 /**
  * Reads again which of these executors are as the list showed them: a list may be behind, so it alone ends none. The
@@ -82,15 +122,39 @@ export function* unchangedSince({ key }: ApplicationContext, executors: readonly
   return executors.filter(({ metadata }) => versions.get(metadata.uid) === metadata.resourceVersion);
 }
 
-/** Reads live which claims of the run there are, and the pods of its executors. */
-export function* readClaims({ key, view }: ApplicationContext, { attempt }: Allotment): Reads<ClaimReads> {
+/**
+ * Pods of executors that are over, and that only one of two lists shows: one of the lists is behind. A pod that a read
+ * by name does not find either is gone.
+ */
+function* goneAmong(
+  context: ApplicationContext,
+  allotment: Allotment,
+  lists: readonly [readonly Stored[], readonly Stored[]],
+): Reads<ReadonlySet<string>> {
+  const [first, second] = lists.map((pods) => new Set(pods.map(({ metadata }) => metadata.uid)));
+  const isInBoth = ({ metadata: { uid } }: Stored): boolean => first?.has(uid) === true && second?.has(uid) === true;
+  const disputed = overAmong(context, allotment, membersOf(lists.flat().filter((pod) => !isInBoth(pod))));
+  const there = yield* membersAgain(context, allotment, new Set(disputed.map(({ id }) => id)));
+  const found = new Set(there.map(({ id }) => id));
+  return new Set(disputed.filter(({ id }) => !found.has(id)).map(({ pod }) => pod.metadata.uid));
+}
+
+/** Reads live which claims of the run there are, and its executors: those of the list `there`, and those of another. */
+export function* readClaims(
+  context: ApplicationContext,
+  allotment: Allotment,
+  there: readonly Stored[],
+): Reads<ClaimReads> {
+  const { key, view } = context;
   const { namespace } = key;
-  const labels = { "rekindle.dev/app-uid": view.uid, "rekindle.dev/attempt": `${attempt}` };
+  const labels = { "rekindle.dev/app-uid": view.uid, "rekindle.dev/attempt": `${allotment.attempt}` };
   const [claims, found] = yield* all([
     list({ do: "list", resource: claimResource, namespace, labels, again: true }),
     list({ do: "list", resource: pods, namespace, labels: { ...labels, "spark-role": "executor" }, again: true }),
   ]);
-  return { claims, pods: found };
+  const gone = yield* goneAmong(context, allotment, [there, found]);
+  // A pod that either list shows may mount its claim.
+  return { claims, pods: [...there, ...found].filter(({ metadata }) => !gone.has(metadata.uid)) };
 }
 
 /** Annotation on executors that Rekindle created: it identifies their run as an own run when the record is lost. */

@@ -39,6 +39,8 @@ import {
 
 export type ExecutorReport = {
   readonly memory: Memory;
+  /** The executors that this step's reads show, also where its list lacked one. */
+  readonly seen: readonly Stored[];
   /** In own runs, losses of earlier reads: recorded as events before the save that forgets them. */
   readonly left: readonly Effect[];
   /** Cordons of nodes that are about to go, before any executor on them is ended. */
@@ -280,6 +282,7 @@ export function* monitorExecutors(context: ApplicationContext, run: Watched): Re
   const { executors: _, ...bare } = context.memory;
   return {
     memory: isEmpty ? bare : { ...bare, executors: ledger },
+    seen: executors,
     left: isOwnRun(bare) ? lossEvents(context, unreportedIn(ledgerOf(context, driver))) : [],
     cordons: leave.cordons,
     first: [...troubleEvent(context, trouble), ...leave.events],

@@ -148,4 +148,51 @@ describe("a step of a run whose executors have claims", () => {
     const { plan } = decided({ object, memory: lost, pods, others: claims });
     assert.equal(plan.memory.allotment?.claimsFrom, eight + 16_000);
   });
+
+  const disputed: readonly {
+    readonly what: string;
+    readonly over?: string;
+    readonly list: readonly Stored[];
+    readonly again: readonly Stored[];
+    readonly there?: readonly Stored[];
+    readonly claim: string;
+  }[] = [
+    {
+      what: "hands on the claim of an ended executor that only the first of two lists shows, and no read by name",
+      list: [pod(), executor(1001), executor(1002)],
+      again: [executor(1002)],
+      claim: "p-exec-1001-pvc-0",
+    },
+    {
+      what: "hands on the claim of an ended executor that only the second of two lists shows, and no read by name",
+      list: [pod(), executor(1002)],
+      again: [executor(1001), executor(1002)],
+      claim: "p-exec-1001-pvc-0",
+    },
+    {
+      what: "hands no claim on if a read by name finds the pod that only the second list shows",
+      list: [pod(), executor(1002)],
+      again: [executor(1001), executor(1002)],
+      there: [executor(1001)],
+      claim: "p-exec-1003-pvc-0",
+    },
+    {
+      what: "hands no claim on if the record does not know the end of the executor that only the second list shows",
+      over: "",
+      list: [pod(), executor(1002)],
+      again: [executor(1001), executor(1002)],
+      claim: "p-exec-1003-pvc-0",
+    },
+  ];
+  for (const { what, over = "1001", list, again, there = [], claim: name } of disputed)
+    test(what, () => {
+      const object = app();
+      const known = { ...memory(object, { alive: "1002" }), executors: { attempt: 1, over } };
+      const live = [pod(), executor(1002), ...there];
+      const { plan } = decided({ object, memory: known, pods: list, again, live, others: claims });
+      const made = plan.stages.flat().filter((effect) => effect.do === "create" && effect.resource.plural === "pods");
+      assert.equal(made.length, 1);
+      const [, mounted = ""] = /"claimName":"([^"]*)"/.exec(mountsOf(made[0])) ?? [];
+      assert.equal(brief(mounted), name);
+    });
 });

@@ -1,15 +1,28 @@
-/** Executors that are read by name: a pod of another owner under that name does not count. */
+/**
+ * Executors that are read again because a list shows them otherwise than the record or the status: a pod of another owner
+ * does not count, and the status goes by what the second read shows.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { relevant } from "../../../../../shared/spark/application/state/memory.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
-import { application, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
+import { markOf } from "../../../../../shared/spark/executors/ledger.ts";
+import { waitIn } from "../../../../support/plans.ts";
+import { application, asked, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
 
-const object = application({
+const shown = (first: string, second: string) => ({
+  applicationState: { state: "RUNNING" },
+  submissionID: "submission-1",
+  driverInfo: { podName: "spark-pi-driver", webUIServiceName: "ui" },
+  executorState: { "spark-pi-1-exec-1001": first, "spark-pi-1-exec-1002": second },
+});
+
+const own = {
   metadata: { annotations: { "rekindle.dev/executors": "own" }, generation: 1 },
   spec: { ...spec, executor: { instances: 2, cores: 1, memory: "512m" } },
-});
+};
+const object = application(own);
 const allotment = { ...begun(1, "spark-pi-1", undefined), listens: true, next: 1003, alive: "1001-1002" };
 const memory = remembered({ driver, allotment, spec: relevant(object, true) });
 
@@ -33,4 +46,79 @@ describe("a step reads an executor that is not listed by name", () => {
       assert.equal(done.length, does === undefined ? 0 : 1);
       assert.match(done.join(), does ?? /^$/);
     });
+});
+
+const first = executor(1001, "driver-1");
+const second = executor(1002, "driver-1");
+const unscheduled: Stored = {
+  ...second,
+  metadata: { ...second.metadata, creationTimestamp: "2026-11-02T07:00:00Z" },
+  status: { phase: "Pending" },
+};
+const running = { "spark-pi-1-exec-1001": "RUNNING", "spark-pi-1-exec-1002": "RUNNING" };
+
+describe("a step whose list of executors is behind", () => {
+  const behind: readonly (readonly [what: string, list: readonly Stored[]])[] = [
+    ["lacks one that runs", [pod(), first]],
+    ["shows one before its start", [pod(), first, unscheduled]],
+  ];
+  for (const [what, pods] of behind)
+    test(`writes and reports nothing about executors if the list ${what}`, () => {
+      const world = { object: application({ ...own, status: shown("RUNNING", "RUNNING") }), memory };
+      const { plan, looks } = decided({ ...world, pods, live: [pod(), first, second], again: [pod(), first, second] });
+      assert.deepEqual(plan.status?.["executorState"], running);
+      assert.deepEqual(plan.stages.flat().map(said), []);
+      assert.equal(looks.filter((query) => asked(query) === "get pods spark-pi-1-exec-1002").length, 1);
+    });
+
+  test("shows an executor pending if the second read does, too", () => {
+    const world = { object: application({ ...own, status: shown("RUNNING", "RUNNING") }), memory };
+    const { plan } = decided({ ...world, pods: [pod(), first, unscheduled] });
+    assert.deepEqual(plan.status?.["executorState"], { ...running, "spark-pi-1-exec-1002": "PENDING" });
+  });
+
+  test("reads no executor again that the status shows as the list does", () => {
+    const world = { object: application({ ...own, status: shown("RUNNING", "PENDING") }), memory };
+    const { looks } = decided({ ...world, pods: [pod(), first, unscheduled] });
+    assert.deepEqual(
+      looks.map(asked).filter((line) => line.startsWith("get pods")),
+      [],
+    );
+  });
+
+  const ended = pod({
+    ...{ role: "executor", owner: "driver-1", executor: 1001, name: "spark-pi-1-exec-1001", uid: "u-1001" },
+    ...{ phase: "Failed", exitCode: 143, finishedAt: "2026-11-02T07:59:59Z" },
+  });
+  const after = {
+    ...memory,
+    allotment: { ...allotment, next: 1004, alive: "1002-1003" },
+    executors: { attempt: 1, over: "1001", live: "1002-1003", marks: [1002, 1003].map((id) => markOf(executor(id, "driver-1").metadata.uid)).join("") },
+  };
+
+  test("deletes no pod that the list shows ended: the next step does", () => {
+    const third = executor(1003, "driver-1");
+    const status = shown("FAILED", "RUNNING");
+    const world = { object: application({ ...own, status }), memory: after, live: [pod(), second, third] };
+    const deleted = (pods: readonly Stored[]) => {
+      const { plan } = decided({ ...world, pods });
+      return { lines: plan.stages.flat().map(said).filter((line) => line.startsWith("delete")), wait: waitIn(plan) };
+    };
+    assert.deepEqual(deleted([pod(), ended, second, third]).lines, ["delete pods spark-pi-1-exec-1001 if it is u-1001"]);
+    const { lines, wait } = deleted([pod(), ended, second]);
+    assert.deepEqual(lines, []);
+    assert.equal(wait.pollMs, 1_000);
+  });
+
+  test("writes and reports nothing about executors where the driver creates them", () => {
+    const [one, two] = [executor(1, "driver-1"), executor(2, "driver-1")];
+    const executorState = { "spark-pi-1-exec-1": "RUNNING", "spark-pi-1-exec-2": "RUNNING" };
+    const assisted = application({ spec: own.spec, status: { ...shown("", ""), executorState } });
+    const marks = [one, two].map(({ metadata }) => markOf(metadata.uid)).join("");
+    const executors = { attempt: 1, live: "1-2", marks };
+    const world = { object: assisted, memory: remembered({ driver, executors }) };
+    const { plan } = decided({ ...world, pods: [pod(), one], again: [one, two] });
+    assert.deepEqual(plan.status?.["executorState"], executorState);
+    assert.deepEqual(plan.stages.flat().map(said), []);
+  });
 });

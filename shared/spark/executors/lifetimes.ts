@@ -1,6 +1,6 @@
 /**
  * The lifetimes of a run's ended executors. The record keeps them when the pods are gone, for the timeline and for what
- * losses cost. No decision reads them.
+ * losses cost. No decision reads them; the status does, where it is older than the record.
  */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";

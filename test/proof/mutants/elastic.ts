@@ -178,6 +178,23 @@ export const elasticMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/application/executors/lookup.test.ts"],
   },
   {
+    name: "lost-by-one-list",
+    promise: "no executor that is being deleted counts as lost because a list that is behind lacks it",
+    file: "shared/spark/application/executors/lookup.ts",
+    find: "...live.filter((id) => !there.has(id))",
+    replace: "...live.filter(() => there.has(-1))",
+    tests: ["test/unit/spark/application/executors/lookup.test.ts"],
+  },
+  {
+    name: "ends-forgotten-by-the-status",
+    promise: "a status that is older than the record makes no executor unknown whose end the record knows",
+    file: "shared/spark/application/state/status.ts",
+    find: "return end === undefined ? [] : [[id, end]];",
+    replace: "return end === undefined || id > 0 ? [] : [[id, end]];",
+    scenarios: ["elastic-claims-gauge"],
+    fault: "stale",
+  },
+  {
     name: "late-start-by-one-list",
     promise: "no event reports that an executor does not start that the status shows past its start",
     file: "shared/spark/application/decide.ts",

@@ -11,7 +11,8 @@ import { type Allotment, beyond, isLiving, type Member, membersOf, missingOf } f
 import type { ClaimReads } from "../../executors/claims.ts";
 import { gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
-import { hasId, idsOf } from "../../executors/ids.ts";
+import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
+import type { Ledger } from "../../executors/ledger.ts";
 import { wantedOf } from "../../executors/owner.ts";
 import { type ApplicationContext, executorsAgain, ownSpec } from "../run/context.ts";
 import type { Pods } from "../state/evidence.ts";
@@ -28,22 +29,30 @@ export const expectedOf = ({ read, memory }: ApplicationContext): number => {
 /** The most pods that are read one by one; more are read by one list. */
 const fewWrong = 8;
 
+type Accounts = Pick<Ledger, "live" | "over">;
+
+const accountsIn = ({ memory: { executors } }: ApplicationContext, { attempt }: Allotment): Accounts =>
+  executors?.attempt === attempt ? executors : {};
+
 /** Members whose end is accounted for. */
 const overAmong = (
-  { memory: { executors } }: ApplicationContext,
-  { attempt }: Allotment,
-  members: readonly Member[],
-): readonly Member[] => {
-  const over = idsOf((executors?.attempt === attempt ? executors.over : undefined) ?? "");
-  return members.filter(({ id }) => hasId(over, id));
-};
-
-/** Ids that the list shows alive although their end is accounted for. */
-const revenants = (
   context: ApplicationContext,
   allotment: Allotment,
   members: readonly Member[],
-): readonly number[] =>
+): readonly Member[] => {
+  const over = idsOf(accountsIn(context, allotment).over ?? "");
+  return members.filter(({ id }) => hasId(over, id));
+};
+
+/** Ids that the list does not show, of executors that the last reads showed; also of those that are being deleted. */
+const unlisted = (context: ApplicationContext, allotment: Allotment, members: readonly Member[]): readonly number[] => {
+  const there = new Set(members.map(({ id }) => id));
+  const live = listOfIds(idsOf(accountsIn(context, allotment).live ?? ""));
+  return [...missingOf(allotment, members), ...live.filter((id) => !there.has(id))];
+};
+
+/** Ids that the list shows alive although their end is accounted for. */
+const revenants = (context: ApplicationContext, allotment: Allotment, members: readonly Member[]): readonly number[] =>
   overAmong(context, allotment, members)
     .filter(isLiving)
     .map(({ id }) => id);
@@ -84,7 +93,7 @@ export function* membersOfRun(
 ): Reads<readonly Member[]> {
   const members = membersOf(executors);
   const wrong = new Set([
-    ...missingOf(allotment, members),
+    ...unlisted(context, allotment, members),
     ...revenants(context, allotment, members),
     ...notYetStarted(context, members),
   ]);

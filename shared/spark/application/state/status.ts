@@ -7,6 +7,7 @@ import { instantOf, timeText } from "../../../core/time.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
+import type { LossReason } from "../../executors/losses.ts";
 import type { Pods } from "./evidence.ts";
 import type { Driver, Memory, Phase } from "./memory.ts";
 
@@ -56,11 +57,28 @@ export const endsIn = ({ ends = {} }: Pick<Ledger, "ends">): Ends =>
     ),
   );
 
+/** Reasons after which an executor's pod showed an end of one kind; after others it may have shown none. */
+const endAfter: Partial<Readonly<Record<LossReason, Finished>>> = {
+  ...{ finished: "COMPLETED", dismissed: "COMPLETED" },
+  ...{ failed: "FAILED", killed: "FAILED", memory: "FAILED", disk: "FAILED", disconnected: "FAILED" },
+  ...{ terminated: "FAILED", preempted: "FAILED", evicted: "FAILED" },
+};
+
+/** All ends that the record knows, for a status that is older than the record. */
+const allEndsIn = (ledger: Pick<Ledger, "ends" | "lifetimes">): Ends =>
+  new Map([
+    ...(ledger.lifetimes ?? []).flatMap(([id, , , , , reason]): readonly [number, Finished][] => {
+      const end = endAfter[reason];
+      return end === undefined ? [] : [[id, end]];
+    }),
+    ...endsIn(ledger),
+  ]);
+
 type Shown = {
   readonly phase: Phase;
   /** The highest id that is shown (upstream's maxTrackedExecutorPerApp, 1000). */
   readonly limit: number;
-  /** Ends that were seen and that the status does not show yet. */
+  /** Ends that were seen and that the status may not show. */
   readonly ends: Ends;
 };
 
@@ -175,7 +193,7 @@ export const projected = (object: Stored, memory: Memory, { pods, info, limit }:
       : executorStates(pods?.executors ?? [], shownExecutors(object, driver), {
           phase: state.phase,
           limit,
-          ends: endsIn(memory.executors?.attempt === driver.attempt ? memory.executors : {}),
+          ends: allEndsIn(memory.executors?.attempt === driver.attempt ? memory.executors : {}),
         });
   return {
     applicationState: { state: state.phase, ...(error === undefined ? {} : { errorMessage: error }) },

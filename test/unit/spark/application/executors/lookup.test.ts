@@ -5,9 +5,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
-import { relevant } from "../../../../../shared/spark/application/state/memory.ts";
+import { type Memory, relevant } from "../../../../../shared/spark/application/state/memory.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
 import { markOf } from "../../../../../shared/spark/executors/ledger.ts";
+import type { Lifetime } from "../../../../../shared/spark/executors/lifetimes.ts";
 import { waitIn } from "../../../../support/plans.ts";
 import { application, asked, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
 
@@ -65,9 +66,10 @@ describe("a step whose list of executors is behind", () => {
   for (const [what, pods] of behind)
     test(`writes and reports nothing about executors if the list ${what}`, () => {
       const world = { object: application({ ...own, status: shown("RUNNING", "RUNNING") }), memory };
-      const { plan, looks } = decided({ ...world, pods, live: [pod(), first, second], again: [pod(), first, second] });
+      const live = [pod(), first, second];
+      const { plan, looks, before } = decided({ ...world, pods, live, again: live });
       assert.deepEqual(plan.status?.["executorState"], running);
-      assert.deepEqual(plan.stages.flat().map(said), []);
+      assert.deepEqual([...before, ...plan.stages.flat()].map(said), []);
       assert.equal(looks.filter((query) => asked(query) === "get pods spark-pi-1-exec-1002").length, 1);
     });
 
@@ -93,7 +95,12 @@ describe("a step whose list of executors is behind", () => {
   const after = {
     ...memory,
     allotment: { ...allotment, next: 1004, alive: "1002-1003" },
-    executors: { attempt: 1, over: "1001", live: "1002-1003", marks: [1002, 1003].map((id) => markOf(executor(id, "driver-1").metadata.uid)).join("") },
+    executors: {
+      attempt: 1,
+      over: "1001",
+      live: "1002-1003",
+      marks: [1002, 1003].map((id) => markOf(executor(id, "driver-1").metadata.uid)).join(""),
+    },
   };
 
   test("deletes no pod that the list shows ended: the next step does", () => {
@@ -102,9 +109,17 @@ describe("a step whose list of executors is behind", () => {
     const world = { object: application({ ...own, status }), memory: after, live: [pod(), second, third] };
     const deleted = (pods: readonly Stored[]) => {
       const { plan } = decided({ ...world, pods });
-      return { lines: plan.stages.flat().map(said).filter((line) => line.startsWith("delete")), wait: waitIn(plan) };
+      return {
+        lines: plan.stages
+          .flat()
+          .map(said)
+          .filter((line) => line.startsWith("delete")),
+        wait: waitIn(plan),
+      };
     };
-    assert.deepEqual(deleted([pod(), ended, second, third]).lines, ["delete pods spark-pi-1-exec-1001 if it is u-1001"]);
+    assert.deepEqual(deleted([pod(), ended, second, third]).lines, [
+      "delete pods spark-pi-1-exec-1001 if it is u-1001",
+    ]);
     const { lines, wait } = deleted([pod(), ended, second]);
     assert.deepEqual(lines, []);
     assert.equal(wait.pollMs, 1_000);
@@ -121,4 +136,31 @@ describe("a step whose list of executors is behind", () => {
     assert.deepEqual(plan.status?.["executorState"], executorState);
     assert.deepEqual(plan.stages.flat().map(said), []);
   });
+
+  test("counts no executor lost that is being deleted, and whose pod a read by name finds", () => {
+    const leaving = { ...second, metadata: { ...second.metadata, deletionTimestamp: "2026-11-02T07:59:59Z" } };
+    const executors = {
+      attempt: 1,
+      live: "1001-1002",
+      marks: [first, second].map(({ metadata }) => markOf(metadata.uid)).join(""),
+    };
+    const known = { ...memory, allotment: { ...allotment, alive: "1001" }, executors };
+    const world = { object: application({ ...own, status: shown("RUNNING", "RUNNING") }), memory: known };
+    const lost = (live: readonly Stored[]) =>
+      decided({ ...world, pods: [pod(), first], live }).plan.memory.executors?.lost;
+    assert.equal(lost([pod(), first, leaving]), undefined);
+    assert.deepEqual(lost([pod(), first]), { deleted: 1 });
+  });
+});
+
+test("a status that is older than the record shows the ends that the record knows", () => {
+  const lifetime: Lifetime = [1001, 1_793_606_000, 1, 100, "node-0", "killed"];
+  const executors: Memory["executors"] = { attempt: 1, over: "1001", lifetimes: [lifetime], ran: [99, 99] };
+  const known = remembered({ driver, allotment: { ...allotment, alive: "1002" }, spec: memory.spec, executors });
+  const { plan } = decided({
+    object: application({ ...own, status: shown("RUNNING", "RUNNING") }),
+    memory: known,
+    pods: [pod(), second],
+  });
+  assert.deepEqual(plan.status?.["executorState"], { ...running, "spark-pi-1-exec-1001": "FAILED" });
 });

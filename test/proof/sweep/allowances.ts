@@ -96,6 +96,17 @@ export const allowances: readonly Allowance[] = [
       got === '"FAILED"',
   },
   {
+    name: "an executor of a machine that is gone counts as deleted, and no other one avoids that machine",
+    reason:
+      "Kubernetes deletes its pod 40 s later, and a step that died is repeated after 90 s: no pod shows any more what became of it, nor where",
+    allows: ({ id, path }, _, { userActions }) =>
+      userActions.some(({ do: what }) => what.type === "unplug") &&
+      (/^\.spec\.memory\.executors\.(losses\.\d+\.(node|pod|reason|uid|why)|lost\.(deleted|node))$/.test(path) ||
+        /^\.status\.executorState\./.test(path) ||
+        /^\.spec\.affinity\.nodeAffinity\.preferred/.test(path) ||
+        id.startsWith("events/")),
+  },
+  {
     name: "which pod the driver of an attempt was, that its user deleted before a step saw it",
     reason: "nobody can ask for it any more; that the attempt was, and how it ended, is compared",
     allows: ({ id, path, got }) =>

@@ -115,6 +115,15 @@ const machineWays: readonly Way[] = [
     // replaced.
     also: ["deaf"],
   },
+  {
+    name: "machine-gone",
+    what: "an executor's machine is deleted without notice, and the executor is replaced at once",
+    userActions: [
+      { says: "its machine is deleted", when: bothRun, afterMs: 1_500, do: { type: "unplug", ...named.second } },
+    ],
+    ends: "RUNNING",
+    machines: ["node-1", "node-2", "node-3"],
+  },
 ];
 
 /** All ways in both modes. */

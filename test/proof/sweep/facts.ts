@@ -82,6 +82,18 @@ export type Facts = {
   executorIds: Map<string, string>;
   /** Instant since which the record lists a lack of memory of this attempt's executors. */
   shortOfMemory: { readonly attempt: number; readonly at: number } | undefined;
+  /** The memory of each executor, MiB; whether it was OOMKilled, and since when the record lists that. */
+  sizes: {
+    readonly uid: string;
+    readonly driver: string;
+    readonly size: number;
+    outOfMemory: boolean;
+    recordedAt: number | undefined;
+  }[];
+  /** When a machine was deleted, by its name. */
+  goneMachines: Map<string, number>;
+  /** The longest time for which an executor was left on one of them, ms. */
+  leftMs: number;
   /** The submission under which the status first showed an executor, by the executor's name. */
   shownUnder: Map<string, string>;
   /** Drivers that another controller had submitted. */
@@ -117,6 +129,9 @@ export const fresh = (): Facts => ({
   mounts: new Map(),
   executorIds: new Map(),
   shortOfMemory: undefined,
+  sizes: [],
+  goneMachines: new Map(),
+  leftMs: 0,
   shownUnder: new Map(),
   adopted: 0,
 });

@@ -243,6 +243,7 @@ export const openFixture = (scenario: Scenario): Fixture => {
     canaries,
     busyMs,
     holders,
+    sizes: scenario.sizes,
     demand: scenario.demand,
     queued: scenario.gang !== undefined,
   });

@@ -14,6 +14,7 @@
  * I9. A checkpoint can be read and is small.
  * E1–E9. Of its executors: see `executor-invariants.ts`. E10–E12. Of their number: see `demand-invariants.ts`.
  * E13–E15. Of their claims: see `claim-invariants.ts`.
+ * E16, E17. Of their memory and machines: see `machine-invariants.ts`.
  * W1. A record's past waits are those of its saves: see `past-waits.ts`.
  * I10. A status shows one run: a run under way shows no end, and no executors of an earlier one.
  */
@@ -38,6 +39,7 @@ import {
 import { type Facts, fresh, type Pod, type Told } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
+import { hearLacks, hearMachines, hearSize, leftBehind } from "./machine-invariants.ts";
 import { isDelivery, isOver, isSameButStatus, plannedIn, runOf } from "./objects.ts";
 import { checkWaits } from "./past-waits.ts";
 
@@ -54,6 +56,8 @@ export type Subject = {
   readonly holders?: readonly string[];
   /** The demand of its driver, where the number of executors follows it. */
   readonly demand?: Demand | undefined;
+  /** The memory of its executors, MiB, where it grows after a lack of it. */
+  readonly sizes?: readonly number[] | undefined;
   /** Steps of queues run, too, and admit its group. */
   readonly queued?: boolean;
   /** One of several oracles that watch together: the owner of a write is judged for all of them at once. */
@@ -73,6 +77,8 @@ export type Oracle = {
   /** The run is over: judges the objects that are left. */
   end(objects: readonly { readonly table: string; readonly object: Change["object"] }[], now: number): void;
   violations(): readonly string[];
+  /** What is wrong in a run without a fault, and may be after one. */
+  faultless?(): readonly string[];
   /** The state that the application's status shows. */
   phase(): string;
   uid(): string | undefined;
@@ -173,6 +179,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       return;
     }
     if (actor === "engine") checkRecord(change, now);
+    hearLacks(facts, object, now);
     const { cluster, uid, attempt, generation, plannedAt, driverAttempt } = plannedIn(object);
     const moved = cluster !== facts.cluster;
     const isSame = facts.recorded && uid === facts.recordOf;
@@ -274,10 +281,9 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
   const hearPod = (change: Change, actor: Actor, now: number): void => {
     const { type, object } = change;
     const known = facts.pods.get(object.metadata.uid);
-    if (known === undefined) {
-      if (type === "ADDED") appear(object, actor, now);
-      return;
-    }
+    if (known === undefined && type === "ADDED") appear(object, actor, now);
+    hearSize(facts, change, now, { sizes: subject.sizes, blame });
+    if (known === undefined) return;
     if (actor === "engine") checkEnding(known, change, now);
     known.began ??= startOf(object);
     known.live = type !== "DELETED" && !isOver(object);
@@ -323,6 +329,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       if (table === apps && isSubject(object)) hearApp(change, now);
       if (table === checkpoints && isRecord(object)) hearRecord(change, actor, now);
       if (table === "pods") hearPod(change, actor, now);
+      hearMachines(facts, change, now);
       if (table === "events" && actor === "engine") checkSecret(textOf(object), "an event");
     },
     permits: permitted,
@@ -356,6 +363,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       if (!ordered) blame("I4: the times of the status are out of order");
     },
     violations: () => facts.violations,
+    faultless: () => leftBehind(facts),
     phase: () => facts.phase,
     uid: () => facts.uid,
     copy: () => openOracle(subject, forked(facts)),

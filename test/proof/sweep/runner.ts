@@ -111,7 +111,8 @@ export const runBaseline = async (fixture: Fixture): Promise<Baseline> => {
     execution.lateChanges > 0 && !waits ? ["end: without a fault, it came to its end only by a resync"] : [];
   const noisy = await disturb(execution);
   const wrong = phase === fixture.scenario.ends ? [] : [`end: ${phase} instead of ${fixture.scenario.ends}`];
-  const violated = [...violations, ...wrong, ...idle, ...helped, ...noisy, ...untold(fixture)];
+  const slow = execution.oracle.faultless?.() ?? [];
+  const violated = [...violations, ...slow, ...wrong, ...idle, ...helped, ...noisy, ...untold(fixture)];
   return { ...rest, ending, phase, violations: violated };
 };
 

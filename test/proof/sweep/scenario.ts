@@ -25,7 +25,14 @@ export type UserAction = {
     | { readonly type: "patch"; readonly spec: Readonly<Record<string, unknown>> }
     | { readonly type: "annotate"; readonly annotations: Readonly<Record<string, string>> }
     /** Of several pods with such a name, the one with the nth lowest number; absent: the lowest. */
-    | { readonly type: "kill"; readonly pod: RegExp; readonly nth?: number; readonly code: number }
+    | {
+        readonly type: "kill";
+        readonly pod: RegExp;
+        readonly nth?: number;
+        readonly code: number;
+        /** Reason of the ended container, such as OOMKilled. */
+        readonly reason?: string;
+      }
     | { readonly type: "evict"; readonly pod: RegExp }
     /** Freezes the machine of a pod; `thaw` continues all frozen machines. */
     | { readonly type: "freeze"; readonly pod: RegExp; readonly nth?: number }
@@ -35,6 +42,8 @@ export type UserAction = {
     | { readonly type: "release" }
     /** A notice says that the machine of a pod goes in two minutes. */
     | { readonly type: "leaving"; readonly pod: RegExp; readonly nth?: number }
+    /** The machine of a pod is deleted without notice, which a watch of nodes passes on. */
+    | { readonly type: "unplug"; readonly pod: RegExp; readonly nth?: number }
     | { readonly type: "remove"; readonly pod: string }
     /** Applies the application once more. */
     | { readonly type: "apply" }
@@ -117,6 +126,8 @@ export type Scenario = {
   readonly without?: readonly string[];
   /** The demand of its driver, for the judge: the number of executors follows it. */
   readonly demand?: Demand;
+  /** The memory of its executors' containers, MiB: the first, and each that follows an OOMKilled one. */
+  readonly sizes?: readonly number[];
   /** Further families for a thin scenario. */
   readonly also?: readonly string[];
   /** Run whole only when it is chosen by name: it would be a third of a sweep of all. */

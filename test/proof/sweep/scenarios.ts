@@ -7,6 +7,7 @@ import { executorLosses } from "./executor-losses.ts";
 import { textAt } from "./fields.ts";
 import { gangApplications } from "./gang-applications.ts";
 import { lives } from "./lives.ts";
+import { memoryGrowth } from "./memory-growth.ts";
 import { owned } from "./owned.ts";
 import { recoveries } from "./recoveries.ts";
 import { scaling } from "./scaling.ts";
@@ -263,7 +264,7 @@ const spark: readonly Scenario[] = [
   ...[...first, ...lives, ...owned, ...executorLosses, ...strands],
   ...elastic,
   ...gangApplications,
-  ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings, ...beside, ...dispatchedApplications],
+  ...[...scaling, ...memoryGrowth, ...recoveries, ...upstreamBugs, ...tellings, ...beside, ...dispatchedApplications],
 ];
 
 const volcano: readonly Scenario[] = [

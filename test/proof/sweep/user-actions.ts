@@ -60,11 +60,26 @@ const podOf = (execution: Execution, { pod, nth = 0 }: Which): Change["object"] 
 const freeze = (execution: Execution, which: Which): void =>
   execution.fixture.simulator.nodes.freeze(textAt(podOf(execution, which), "spec", "nodeName") ?? "");
 
-const leaving = (execution: Execution, which: Which): void => {
-  const node = textAt(podOf(execution, which), "spec", "nodeName");
-  if (node === undefined) return;
+/** A notice says that a machine goes after this time, or has gone. */
+const noticed = (execution: Execution, node: string, inMs: number): void => {
   const key = noticeKey(cluster, sweptOf(execution.fixture.scenario).kind, node);
-  execution.post.send({ ...key, reason: "notice", until: execution.now() + 120_000 }, `notice of ${node}`);
+  execution.post.send({ ...key, reason: "notice", until: execution.now() + inMs }, `notice of ${node}`);
+};
+
+const nodeOf = (execution: Execution, which: Which): string | undefined =>
+  textAt(podOf(execution, which), "spec", "nodeName");
+
+const leaving = (execution: Execution, which: Which): void => {
+  const node = nodeOf(execution, which);
+  if (node !== undefined) noticed(execution, node, 120_000);
+};
+
+/** Deletes the machine of a pod; the watch of nodes sends what it sends for each deleted node. */
+const unplug = (execution: Execution, which: Which): void => {
+  const node = nodeOf(execution, which);
+  if (node === undefined) return;
+  execution.fixture.simulator.nodes.remove(node);
+  noticed(execution, node, 0);
 };
 
 const thaw = ({ fixture: { simulator } }: Execution): void => {
@@ -170,7 +185,7 @@ export const userDoes = (execution: Execution, { says, do: what }: UserAction): 
       trigger(execution, what.times);
       break;
     case "kill":
-      simulator.killPod(namespace, podOf(execution, what)?.metadata.name ?? "", { code: what.code });
+      simulator.killPod(namespace, podOf(execution, what)?.metadata.name ?? "", what);
       break;
     case "freeze":
       freeze(execution, what);
@@ -180,6 +195,9 @@ export const userDoes = (execution: Execution, { says, do: what }: UserAction): 
       break;
     case "thaw":
       thaw(execution);
+      break;
+    case "unplug":
+      unplug(execution, what);
       break;
     case "hold":
       hold(execution, what);

@@ -246,7 +246,7 @@ const heldWait = ({ context: { view }, handover }: Situation): Partial<Allocatio
   };
 };
 
-/** Events of a step's creations, and of the ids that are used up. */
+/** Events of a step's creations, beside the first of them: no later step records them. And of ids that are used up. */
 const toldOf = (
   situation: Situation,
   { ids, allotment: { singleTask, overhead }, waitsFor, exhausted }: Allocation,
@@ -271,6 +271,7 @@ export const planned = (
   const memory = { ...context.memory, allotment: handedOver(allotment, handover, marksOf(handed)) };
   const made = builder === undefined ? [] : executorsFor(context, situation, builder, { ids, handed });
   const events = toldOf(situation, allocated);
+  const [first = [], ...others] = [...made, ...stages];
   const isPrompt = ids.length > 0 && allotment.underway.at(-1)?.until !== undefined;
   const wait = heldWait(situation);
   return {
@@ -279,7 +280,7 @@ export const planned = (
     ...(waitsFor === undefined ? {} : { waitsFor }),
     ...extras,
     memory,
-    stages: [...made, ...stages, ...(events.length === 0 ? [] : [events])],
+    stages: events.length === 0 ? [...made, ...stages] : [[...events, ...first], ...others],
     ...earlier(earlier(wakeAt, wait.wakeAt).wakeAt, overdueAt(situation)),
   };
 };

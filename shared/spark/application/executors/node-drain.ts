@@ -24,6 +24,8 @@ import type { Termination } from "./repair.ts";
 const leadMs = 45_000;
 /** An executor that runs this long has registered with its driver, ms. */
 const knownMs = 10_000;
+/** A node that is there at the time of its end is read again within this time, ms: the first read may be behind. */
+const secondReadMs = 20_000;
 /** The most nodes read in one step. */
 const mostNodes = 20;
 
@@ -152,7 +154,8 @@ function* behind(context: ApplicationContext, name: string, leavers: readonly Le
   if (cordoning.is === "closed" || tried === "closed")
     return { ...nothing, terminations: leavers.map(terminationOf(context)) };
   if (cordoning.is === "open" && tried === undefined) return { ...nothing, cordons: [cordon(name, cordoning)] };
-  const again = leavers.some(({ at }) => context.view.now < at);
+  const untilMs = cordoning.is === "open" ? secondReadMs : 0;
+  const again = leavers.some(({ at }) => context.view.now < at + untilMs);
   return cordoning.is === "gone" ? { ...nothing, again } : { ...nothing, again, warnings: [stuckOn(name, leavers)] };
 }
 

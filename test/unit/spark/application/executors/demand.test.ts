@@ -175,7 +175,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       pods: three,
       need: 1,
       looks: [metrics],
-      does: ["create 1004", "tell ExecutorRecoveryMode"],
+      does: ["tell ExecutorRecoveryMode", "create 1004"],
       target: 4,
     },
   ];

@@ -97,6 +97,17 @@ const assisted: readonly Row[] = [
     pollMs: "never",
   },
   {
+    why: "whose notice is just over is judged again soon if its node is there and is not cordoned",
+    ledger: living([1, 2]),
+    executors: [staying, { ...leaver, leaving: "2026-11-02T07:59:50Z" }],
+    hears: { "node-1": nodeOf() },
+    denied: true,
+    looks: [look],
+    does: [cordon, `tell NodeLeaving: ${stuck.replace(/goes at \S+Z/, "goes at 2026-11-02T07:59:50Z")}`],
+    care: { warned: stuck.replace(/goes at \S+Z/, "goes at 2026-11-02T07:59:50Z") },
+    pollMs: 15_000,
+  },
+  {
     why: "leads to an Event and no cordon without the right to read nodes",
     ledger: living([1, 2]),
     executors: [staying, leaver],

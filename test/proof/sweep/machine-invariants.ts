@@ -74,7 +74,7 @@ export const hearLacks = ({ sizes }: Facts, record: Item, now: number): void => 
   for (const one of sizes) if (lacks.has(one.uid)) one.recordedAt ??= now;
 };
 
-/** Counts for how long an executor is left on a machine that is gone, after each change. */
+/** Counts for how long an executor is left on a machine that is gone, before a change of its pod is taken in. */
 export const hearMachines = (facts: Facts, { table, type, object }: Change, now: number): void => {
   if (table === "nodes" && type === "DELETED") facts.goneMachines.set(object.metadata.name, now);
   if (facts.goneMachines.size === 0) return;

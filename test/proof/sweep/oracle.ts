@@ -322,6 +322,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     hear: (change, actor, now) => {
       const { table, object, type } = change;
       checkStrays(now);
+      hearMachines(facts, change, now);
       checkSettled(facts, subject.demand, { actor, table, now }, blame);
       checkClaims(facts, change, { now, demand: subject.demand }, blame);
       if (actor === "engine" && subject.together !== true && !permitted(change))
@@ -329,7 +330,6 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       if (table === apps && isSubject(object)) hearApp(change, now);
       if (table === checkpoints && isRecord(object)) hearRecord(change, actor, now);
       if (table === "pods") hearPod(change, actor, now);
-      hearMachines(facts, change, now);
       if (table === "events" && actor === "engine") checkSecret(textOf(object), "an event");
     },
     permits: permitted,

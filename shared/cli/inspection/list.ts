@@ -3,6 +3,7 @@
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { isPaused } from "../../core/annotation.ts";
 import { ApiError } from "../../core/http.ts";
+import { otherManagerOf } from "../../core/managed-by.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
@@ -49,13 +50,15 @@ export const outlineOf = (kind: Kind, object: Stored): Outline => {
   const { name, namespace = "", creationTimestamp } = object.metadata;
   const { state, attempts, message, since, ended, what } = kind.stateOf(object);
   const paused = isPaused(object) ? "a user to resume it (paused)" : undefined;
+  const manager = otherManagerOf(object, kind.resource);
+  const left = manager === undefined ? undefined : `${manager}, which spec.managedBy names`;
   return {
     kind: kind.resource.kind,
     namespace,
     name,
     ...{ state, attempts, message, since, ended },
     createdAt: instantOf(creationTimestamp),
-    held: isEnding(object) ? departureText(object) : paused,
+    held: isEnding(object) ? departureText(object) : (left ?? paused),
     further: what.waitsFor,
     details: kind.wide(object),
   };

@@ -7,6 +7,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { isPaused } from "../../core/annotation.ts";
 import { ApiError } from "../../core/http.ts";
 import { deliveryKey, type Key } from "../../core/key.ts";
+import { otherManagerOf } from "../../core/managed-by.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
 import { timeText } from "../../core/time.ts";
@@ -131,6 +132,15 @@ const paused: Row = (seen) => {
   return { waitsFor: "a user to resume it (it is paused)", todo: `rekindle resume ${nameOf(seen)}` };
 };
 
+const managed: Row = ({ object, target }) => {
+  const manager = otherManagerOf(object, target.kind.resource);
+  if (manager === undefined) return undefined;
+  return {
+    waitsFor: `${manager}, which spec.managedBy names: Rekindle touches nothing of it`,
+    todo: "see what that controller says; the field cannot be changed, so create the object without it to run it here",
+  };
+};
+
 const leaving: Row = ({ target, object, pods }) => {
   const { deletionTimestamp } = object.metadata;
   if (deletionTimestamp === undefined) return undefined;
@@ -204,6 +214,7 @@ const underway: Row = (seen) => {
 const rows: readonly Row[] = [
   unreadable,
   leaving,
+  managed,
   paused,
   troubled,
   ended,

@@ -9,6 +9,7 @@
 import { isPaused } from "../../core/annotation.ts";
 import { BudgetError } from "../../core/http.ts";
 import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
+import { otherManagerOf } from "../../core/managed-by.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";
 import { keptReads, type Round, recordingOf, resultOf, type StepReads, type Within } from "../cluster/queries.ts";
@@ -39,6 +40,7 @@ import { dismiss, inherited, lingering } from "../writes/outbox.ts";
 import { logEffects, requeue, requeueAfterRace, requeueAfterTrouble, scheduleNext } from "../writes/requeue.ts";
 import { save } from "../writes/save.ts";
 import { showFirst, tell } from "../writes/status.ts";
+import { leaveTo } from "./foreign-controller.ts";
 
 /** The number of decisions that one step may take. */
 const rounds = 8;
@@ -92,6 +94,8 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   const looked = (observed.see === "observation" ? readAt(observed.observation) : undefined) ?? began;
   const object = observed.see === "broken" ? observed.brokenRecord.object : observed.observation.object;
   if (isPaused(object)) return { did: "nothing", why: "paused by annotation" };
+  const manager = otherManagerOf(object, call.operator.resource);
+  if (manager !== undefined) return await leaveTo(manager, { ...call, looked }, observed);
   const observation = await ready({ ...call, looked }, observed);
   return "did" in observation ? observation : await proceed({ ...call, observation, looked, created: new Map() });
 };

@@ -5,6 +5,7 @@ import { elasticMutants } from "./elastic.ts";
 import { evictionMutants } from "./evictions.ts";
 import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { gangMutants } from "./gangs.ts";
+import { kueueMutants } from "./kueue.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
 import { natsMutants } from "./nats.ts";
@@ -26,6 +27,7 @@ export const mutants: readonly Mutant[] = [
   ...volcanoMutants,
   ...evictionMutants,
   ...gangMutants,
+  ...kueueMutants,
   ...elasticMutants,
   ...tenantMutants,
   ...shareMutants,

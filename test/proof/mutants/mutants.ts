@@ -291,8 +291,8 @@ export const mutants: readonly Mutant[] = [
     name: "event-of-the-submission-before",
     promise: "the event of a state is written although the status shows the same state of an earlier submission",
     file: "shared/spark/application/state/status.ts",
-    find: "shownState(object) === state.phase && (driver === undefined || showsSubmission(object, driver))",
-    replace: "shownState(object) === state.phase && (driver === undefined || driver !== null)",
+    find: "shownState(object) === stateFor(object, state) && (driver === undefined || showsSubmission(object, driver))",
+    replace: "shownState(object) === stateFor(object, state) && (driver === undefined || driver !== null)",
     tests: ["spark/application/run/history.test.ts"],
   },
   {

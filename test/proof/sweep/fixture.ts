@@ -42,12 +42,13 @@ export const manifest = (
   name: string,
   spec: unknown,
   annotations: Readonly<Record<string, string>> = {},
+  labels: Readonly<Record<string, string>> = {},
 ): readonly [path: string, body: object] => [
   `/apis/${group}/${version}${everywhere ? "" : `/namespaces/${namespace}`}/${plural}`,
   {
     apiVersion: `${group}/${version}`,
     kind,
-    metadata: { name, annotations, ...(everywhere ? {} : { namespace }) },
+    metadata: { name, annotations, labels, ...(everywhere ? {} : { namespace }) },
     spec,
   },
 ];

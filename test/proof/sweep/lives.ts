@@ -1,5 +1,6 @@
 /** Further courses of an application beside those that are swept whole: starts, interruptions, upgrades and ends. */
 import type { Change } from "../../../shared/simulator/storage/store.ts";
+import { textAt } from "./fields.ts";
 import { connect, connectSpec } from "./recoveries.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./scenario.ts";
 
@@ -10,6 +11,10 @@ const isMade =
   (role: "driver" | "server") =>
   ({ type, table, object }: Change): boolean =>
     type === "ADDED" && table === "pods" && object.metadata.name === `${appName}-${role}`;
+
+/** True when the record shows a refused submission: its status may come after the next one. */
+const isRefused = ({ table, object }: Change): boolean =>
+  table.startsWith("checkpoints") && textAt(object, "spec", "memory", "state", "phase") === "SUBMISSION_FAILED";
 
 export const lives: readonly Scenario[] = [
   {
@@ -125,6 +130,33 @@ export const lives: readonly Scenario[] = [
         when: stateIs("SUSPENDED"),
         afterMs: 20_000,
         do: { type: "patch", spec: { suspend: false, nodeSelector: { "kubernetes.io/os": "linux" } } },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "kueued",
+    what: "in a queue of Kueue, born suspended; a stranger's pod has the driver's name at the first submission",
+    spec: {
+      ...{ ...base, suspend: true },
+      restartPolicy: { type: "OnFailure", onSubmissionFailureRetries: 2, onSubmissionFailureRetryInterval: 60 },
+    },
+    labels: { "kueue.x-k8s.io/queue-name": "team-a" },
+    scripts: { [appName]: [{ jobMs: 2_000 }] },
+    strangers: [`${appName}-driver`],
+    userActions: [
+      {
+        says: "Kueue starts it, with a node selector in the same patch",
+        when: stateIs("SUSPENDED"),
+        afterMs: 1_000,
+        do: { type: "patch", spec: { suspend: false, nodeSelector: { "kubernetes.io/os": "linux" } } },
+      },
+      {
+        says: "the pod in the way is deleted",
+        when: isRefused,
+        afterMs: 1_000,
+        do: { type: "remove", pod: `${appName}-driver` },
       },
     ],
     ends: "COMPLETED",

@@ -17,6 +17,7 @@
  * E16, E17. Of their memory and machines: see `machine-invariants.ts`.
  * W1. A record's past waits are those of its saves: see `past-waits.ts`.
  * I10. A status shows one run: a run under way shows no end, and no executors of an earlier one.
+ * I11. With Kueue's queue label, which ends its admission at SUBMISSION_FAILED, no status shows that state while a retry is left.
  */
 
 import type { Change } from "../../../shared/simulator/storage/store.ts";
@@ -129,6 +130,14 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     facts.phase = phase;
   };
 
+  /** I11. */
+  const checkKueue = ({ metadata: { labels = {} }, spec, status }: Change["object"]): void => {
+    const left = numberAt(spec, "restartPolicy", "onSubmissionFailureRetries") ?? 0;
+    const isRetried = (numberAt(status, "submissionAttempts") ?? 0) <= left;
+    if (facts.phase === "SUBMISSION_FAILED" && isRetried && labels["kueue.x-k8s.io/queue-name"] !== undefined)
+      blame("I11: Kueue takes a submission that is tried again for the end");
+  };
+
   /** I10: a run that is under way shows nothing of the one before. */
   const checkAttempt = (object: Change["object"]): void => {
     if (underWay.has(facts.phase) && textAt(object, "status", "terminationTime"))
@@ -158,6 +167,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     hearPhase(object, run);
     checkSecret(JSON.stringify(object["status"]) ?? "", "a status");
     checkAttempt(object);
+    checkKueue(object);
   };
 
   const checkRecord = (change: Change, now: number): void => {

@@ -87,6 +87,7 @@ export type Scenario = {
   readonly what: string;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly scripts: Scripts;
   /** Courses of a job's pods, by pod and by their retry; the last holds for all later ones. */
   readonly lives?: Readonly<Record<string, readonly Life[]>>;

@@ -36,7 +36,7 @@ export const userApplies = (execution: Execution): void => {
   for (const one of scenario.stands ?? []) asked(execution, "POST", ...one);
   if (scenario.beside?.first === true)
     for (const one of controllerWrites("begins", scenario, execution.now())) asked(execution, ...one);
-  const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations);
+  const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations, scenario.labels);
   asked(execution, "POST", path, body);
   const { left } = scenario;
   if (left === undefined) return;

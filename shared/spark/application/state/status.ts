@@ -4,6 +4,7 @@ import * as z from "zod";
 import { oncePer } from "../../../core/cache.ts";
 import type { Stored } from "../../../core/object.ts";
 import { instantOf, timeText } from "../../../core/time.ts";
+import { localQueueOf } from "../../../kube/kueue.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
@@ -138,11 +139,20 @@ export const shownSubmission = (object: Stored): string | undefined => statusOf(
 export const shownState = (object: Stored): string => statusOf(object).applicationState?.state ?? "";
 
 /**
+ * The state that the status shows. Kueue ends its admission of an application at the first SUBMISSION_FAILED, so with its
+ * queue label a refused submission that is tried again is shown as the wait for the next run.
+ */
+const stateFor = (object: Stored, state: Memory["state"]): Phase =>
+  state.phase === "SUBMISSION_FAILED" && state.retryAt !== undefined && localQueueOf(object) !== undefined
+    ? "PENDING_RERUN"
+    : state.phase;
+
+/**
  * True when the status shows the record's state. A record may come to the same state twice, with a driver each: the
  * status of the first does not show the second.
  */
 export const showsRecord = (object: Stored, { state, driver }: Pick<Memory, "state" | "driver">): boolean =>
-  shownState(object) === state.phase && (driver === undefined || showsSubmission(object, driver));
+  shownState(object) === stateFor(object, state) && (driver === undefined || showsSubmission(object, driver));
 
 const errorOf = (memory: Memory): string | undefined => ("error" in memory.state ? memory.state.error : undefined);
 
@@ -196,7 +206,7 @@ export const projected = (object: Stored, memory: Memory, { pods, info, limit }:
           ends: allEndsIn(memory.executors?.attempt === driver.attempt ? memory.executors : {}),
         });
   return {
-    applicationState: { state: state.phase, ...(error === undefined ? {} : { errorMessage: error }) },
+    applicationState: { state: stateFor(object, state), ...(error === undefined ? {} : { errorMessage: error }) },
     driverInfo: driver === undefined ? {} : { ...shownInfo(object, driver), ...info, podName: driver.podName },
     ...(driver?.applicationId === undefined ? {} : { sparkApplicationId: driver.applicationId }),
     ...(driver === undefined ? {} : { submissionID: driver.submissionId }),

@@ -227,6 +227,12 @@ describe("a step leaves alone", () => {
       object: toy(),
     },
     { name: "a paused object", message, world: {}, object: toy({ annotations: { "rekindle.dev/paused": "true" } }) },
+    {
+      name: "an object that names another controller",
+      message,
+      world: {},
+      object: { ...toy(), spec: { managedBy: "kueue.x-k8s.io/multikueue" } },
+    },
     { name: "a name without an object", message: { ...message, name: "doll" }, world: {}, object: toy() },
   ];
   for (const { name, message: asked, world: more, object } of idle) {

@@ -11,6 +11,7 @@ export const kueueMutants: readonly Mutant[] = [
     find: "state.retryAt !== undefined && localQueueOf(object) !== undefined",
     replace: "state.retryAt === undefined && localQueueOf(object) !== undefined",
     scenarios: ["kueued"],
+    fault: "crash-after",
   },
   {
     name: "managed-by-unheeded",

@@ -3,6 +3,7 @@
  * that a decision starts from, and the plan that it returns. Pure.
  */
 
+import type { LogKeeping } from "./kept-log.ts";
 import type { Key } from "./key.ts";
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
 import { type WaitingOn, waitingText } from "./waiting-on.ts";
@@ -148,6 +149,8 @@ export type Recovery<Memory> = {
   past?(before: Memory, after: Memory, now: number): PastRun | undefined;
   /** Returns a smaller memory, for a record that would be too large. */
   trimmed?(memory: Memory): Memory;
+  /** Returns how the log of a pod is kept before a cleanup deletes it; undefined: it is not. */
+  logOf?(object: Stored): LogKeeping | undefined;
   /** Returns the length of the recovery window that the object asks for, ms. */
   returnMs?(object: Stored): number | undefined;
 };
@@ -213,6 +216,13 @@ export type Effect =
       readonly uid: string;
     }
   | {
+      /** Keeps the end of a pod's log. If it cannot be read, the step reports that and goes on. */
+      readonly do: "keepLog";
+      readonly ref: Ref;
+      readonly uid: string;
+      readonly log: LogKeeping;
+    }
+  | {
       /** Merge patch (RFC 7386) of the object itself, only if it still has this UID and resourceVersion. */
       readonly do: "patch";
       readonly ref: Ref;
@@ -226,9 +236,7 @@ export type Effect =
       readonly do: "record";
       readonly about: Stored;
       readonly resource: Resource;
-      /**
-       * Makes the Event's name deterministic, together with the object's UID and the reason: for example the attempt.
-       */
+      /** Makes the Event's name deterministic, with the object's UID and the reason: for example the attempt. */
       readonly occasion: string;
       readonly type: "Normal" | "Warning";
       readonly reason: string;

@@ -2,6 +2,7 @@
  * The five ports of the engine: cluster, checkpoints, queue, clock, report; and two that bound the cost of decisions:
  * the time limit and the journal.
  */
+import type { KeptLog } from "../core/kept-log.ts";
 import type { Key, Message } from "../core/key.ts";
 import type { Obj, Ref, Stored } from "../core/object.ts";
 import type { PastRun, ProbeResult, Query, Returning } from "../core/plan.ts";
@@ -20,6 +21,11 @@ export type Cluster = {
   list(query: Extract<Query, { do: "list" }>): Promise<Answer<readonly Stored[]>>;
   /** Returns the answer of a pod on one of its ports. A pod that does not answer is a probe result, not an error. */
   proxyGet(query: Extract<Query, { do: "proxyGet" }>): Promise<ProbeResult>;
+  /**
+   * Returns the last lines of a container's log, at most `mostBytes`, as gzip in base64. A log that cannot be read in time is a probe
+   * result, not an error; `notFound`: there is none.
+   */
+  logEnd(pod: Ref, container: string, mostBytes: number): Promise<ProbeResult>;
   create(ref: Ref, object: Obj): Promise<Stored>;
   /** Deletes only this UID (and, if given, this resourceVersion); resolves also when it is already gone. */
   remove(ref: Ref, fence: { uid: string; resourceVersion?: string; graceSeconds?: number }): Promise<void>;
@@ -121,6 +127,8 @@ export type CheckpointRecord = SavedRecord & {
   readonly timeline?: Timeline | undefined;
   /** Of a kind that keeps specs. */
   readonly specs?: Specs | undefined;
+  /** Logs of its drivers may be kept: they are deleted before the record. */
+  readonly logs?: true | undefined;
   /** Updates to deliver; absent if the key has no listener. */
   readonly outbox?: Outbox | undefined;
 };
@@ -134,8 +142,14 @@ export type DeliveryRecord = SavedRecord & {
 /** The record of a watch: `at` is the position up to which its changes are sent. */
 export type CursorRecord = SavedRecord & { readonly rests: true; readonly memory: { readonly at: string } };
 
+/** The record of kept logs. `rests`: they outlive their object. `pruneAt`: the end of the first retention, epoch ms. */
+export type LogsRecord = SavedRecord & {
+  readonly pruneAt: number;
+  readonly memory: { readonly logs: readonly KeptLog[] };
+};
+
 /** A record of any use, as a store keeps it. */
-export type AnyRecord = CheckpointRecord | DeliveryRecord | CursorRecord;
+export type AnyRecord = CheckpointRecord | DeliveryRecord | CursorRecord | LogsRecord;
 
 /** A stored record that was read, or the error that says why it cannot be. */
 export type ReadResult<R> = { readonly ok: true; readonly record: R } | { readonly ok: false; readonly error: string };

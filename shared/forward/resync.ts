@@ -2,6 +2,7 @@
  * Finds the keys that a resync must send, from metadata alone: unrecorded, unfinished, drifted or orphaned objects,
  * streams of status updates that are behind, and deliveries without a stream. Pure.
  */
+import { loggedKind, logsAged } from "../core/kept-log.ts";
 import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Metadata } from "../core/object.ts";
 
@@ -74,6 +75,26 @@ export function* dueOf(census: Census, sweep: string): Generator<Due> {
   for (const name of census.founds ?? [])
     if (!present.has(place("", name)) && !hints.has(place("", name))) yield message("", name, "missing");
 }
+
+/**
+ * Returns the messages about kept logs whose retention is over, and about those that death has left behind: `hints` are
+ * those of all records, `kinds` those that this deployment runs. Logs that rest outlive their object.
+ */
+export const agedLogsOf = (
+  { cluster, kinds, hints, now }: Pick<Census, "cluster" | "hints" | "now"> & { readonly kinds: ReadonlySet<string> },
+  sweep: string,
+): readonly Due[] => {
+  const id = (kind: string, { namespace, name }: Hint): string => `${kind} ${place(namespace, name)}`;
+  const present = new Set(hints.map((hint) => id(hint.kind, hint)));
+  return hints.flatMap((hint) => {
+    const kind = loggedKind(hint.kind);
+    if (kind === undefined || !kinds.has(kind)) return [];
+    const isLeft = !hint.rests && !present.has(id(kind, hint));
+    if (!isLeft && (hint.pruneAt === undefined || hint.pruneAt > now)) return [];
+    const key = { cluster, kind, namespace: hint.namespace, name: hint.name };
+    return [{ message: { ...key, reason: logsAged }, dedupeId: dedupe.sweep(key, `${sweep} logs`) }];
+  });
+};
 
 /** Returns the messages of one resync; `hints` are those of all records. */
 export const undeliveredOf = (cluster: string, hints: readonly Hint[], sweep: string): readonly Due[] => {

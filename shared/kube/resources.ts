@@ -23,7 +23,7 @@ export const runs =
   };
 
 /** Features that need a right on one resource of the core group. */
-const coreFeatures = ["ssh", "pod-http", "gang", "gang-evict", "logs"] as const;
+const coreFeatures = ["ssh", "pod-http", "gang", "gang-evict", "logs", "kept-logs"] as const;
 
 export type CoreFeature = (typeof coreFeatures)[number];
 
@@ -38,6 +38,7 @@ export const featureResource: Readonly<Record<CoreFeature, string>> = {
   gang: "nodes",
   "gang-evict": "pods/eviction",
   logs: "pods/log",
+  "kept-logs": "pods/log",
 };
 
 /** Adds to the API server's message about a missing right the feature that grants it, if there is one. */

@@ -85,6 +85,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   kubeSchedulerNames: "a,b",
   enableDriverPdb: "true",
   defaultTimeToLiveSeconds: "3600",
+  keepDriverLogsMs: "24h",
   partialRestart: "true",
   sparkDefaults: '{"spark.eventLog.enabled":"true"}',
   maxTrackedExecutorPerApp: "20000",

@@ -336,6 +336,7 @@ export const openCluster = (
     get: (ref) => get(settled, ref),
     list: (query) => list(settled, query),
     proxyGet: openQuestions(transport),
+    logEnd: async (pod, container, most) => (await import("./pod-log.ts")).openLogEnds(transport)(pod, container, most),
     create: (ref, object) => create(settled, ref, object),
     remove: (ref, fence) => remove(settled, ref, fence),
     evict: (ref, uid) => evict(settled, ref, uid),

@@ -105,6 +105,7 @@ const clusterWith = (part: Part, cluster: Cluster): Cluster => ({
   get: (ref) => part("read", () => cluster.get(ref)),
   list: (query) => part("read", () => cluster.list(query)),
   proxyGet: (query) => part("read", () => cluster.proxyGet(query)),
+  logEnd: (pod, container, mostBytes) => part("read", () => cluster.logEnd(pod, container, mostBytes)),
   create: (ref, object) => part("apply", () => cluster.create(ref, object)),
   remove: (ref, fence) => part("apply", () => cluster.remove(ref, fence)),
   evict: (ref, uid) => part("apply", () => cluster.evict(ref, uid)),

@@ -6,8 +6,9 @@
 import type { Command } from "commander";
 import { ApiError } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
-import { podStatus, waitingReason } from "../../kube/pods.ts";
+import { labelOf, podStatus, waitingReason } from "../../kube/pods.ts";
 import { errorOf } from "../../kube/responses.ts";
+import { keptLogLines, keptLogsOf, keptLogText } from "../inspection/kept-logs.ts";
 import { eventText, heardOf, logPath, mainContainer } from "../inspection/log.ts";
 import {
   findTarget,
@@ -191,7 +192,33 @@ const follow = async (tools: Tools, session: Session, target: Target, options: L
 export const showLog = (tools: Tools, session: Session, target: Target, options: LogOptions): Promise<void> =>
   options.follow ? follow(tools, session, target, options) : read(tools, session, target, options);
 
+/** The target of a name; of an application that is gone, its kept logs are found by its name. */
+const targetFor = (name: string, session: Session, namespace: string | undefined): Promise<Target> =>
+  findTarget(name, session, namespace).catch((cause: unknown) => {
+    if (isMissing(cause)) return targetOf(name, session, namespace);
+    throw cause;
+  });
+
+/** Prints the list of kept logs, or the kept log of an attempt; of the attempt whose pod is there, that pod's. */
+const showKept = async (tools: Tools, session: Session, { name, options, attempt }: Kept): Promise<void> => {
+  const target = await targetFor(name, session, options.namespace);
+  const logs = await keptLogsOf(session, target.key);
+  if (attempt === true) return tools.print(keptLogLines(logs));
+  const text = keptLogText(logs, attempt);
+  if (text !== undefined) return tools.print(text);
+  const life = await lifeOf(session, target);
+  const pod = life?.pods.find(
+    (one) => labelOf(one, "spark-role") === "driver" && labelOf(one, "rekindle.dev/attempt") === String(attempt),
+  );
+  if (pod === undefined)
+    throw new Refused(
+      `no log of attempt ${attempt} is kept, and its driver pod is gone; rekindle log ${fullName(target.key)} --attempt lists those that are kept`,
+    );
+  await readPod(tools, session, { target, pod, options: logOptions(options) });
+};
+
 type Options = Scoped & {
+  readonly attempt?: true | number;
   readonly follow?: true;
   readonly executor?: string;
   readonly pod?: string;
@@ -203,6 +230,21 @@ type Options = Scoped & {
   readonly container?: string;
   readonly previous?: true;
 };
+
+type Kept = { readonly name: string; readonly options: Options; readonly attempt: true | number };
+
+const logOptions = (options: Options): LogOptions => ({
+  executor: options.executor,
+  pod: options.pod,
+  task: options.task,
+  index: options.index,
+  follow: options.follow === true,
+  tail: options.tail,
+  sinceMs: options.since,
+  timestamps: options.timestamps === true,
+  container: options.container,
+  previous: options.previous === true,
+});
 
 export const log = (tools: Tools): Command =>
   onNamespace("log")
@@ -216,21 +258,17 @@ export const log = (tools: Tools): Command =>
     .option("--since <span>", "only lines that are younger, e.g. 10m", spanOf)
     .option("--timestamps", "print the time of each line")
     .option("-c, --container <name>", "log of this container of the pod (default: Spark's own)")
+    .option(
+      "--attempt [number]",
+      "kept end of the driver's log of this attempt (without a number: those that are kept)",
+      countFrom(1),
+    )
     .option("--previous", "log of the container before its last restart")
     .action((name: string, options: Options) =>
       connected(tools, options, async (session) =>
-        showLog(tools, session, await findTarget(name, session, options.namespace), {
-          executor: options.executor,
-          pod: options.pod,
-          task: options.task,
-          index: options.index,
-          follow: options.follow === true,
-          tail: options.tail,
-          sinceMs: options.since,
-          timestamps: options.timestamps === true,
-          container: options.container,
-          previous: options.previous === true,
-        }),
+        options.attempt === undefined
+          ? showLog(tools, session, await findTarget(name, session, options.namespace), logOptions(options))
+          : showKept(tools, session, { name, options, attempt: options.attempt }),
       ),
     );
 
@@ -267,10 +305,7 @@ export const event = (tools: Tools): Command =>
     .action((name: string, options: EventOptions) =>
       connected(tools, options, async (session) => {
         // Events outlast their object: for a missing object they are shown by its name.
-        const target = await findTarget(name, session, options.namespace).catch((cause: unknown) => {
-          if (isMissing(cause)) return targetOf(name, session, options.namespace);
-          throw cause;
-        });
+        const target = await targetFor(name, session, options.namespace);
         return options.follow === true
           ? followed(tools, session, target, options)
           : shown(tools, session, target, options);

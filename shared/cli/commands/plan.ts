@@ -46,6 +46,8 @@ const effectText = (effect: Effect): string => {
       return `delete ${refText(effect.ref)} (uid ${effect.uid})`;
     case "evict":
       return `evict ${refText(effect.ref)} (uid ${effect.uid})`;
+    case "keepLog":
+      return `keep the log of ${refText(effect.ref)} (uid ${effect.uid})`;
     case "patch":
       return `change ${refText(effect.ref)} (uid ${effect.uid}, resourceVersion ${effect.resourceVersion})`;
     case "record":

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { lastLines } from "../../adapters/kubernetes/pod-log.ts";
 import type { ApiError } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
@@ -123,8 +124,6 @@ export const logPath = (
 
 /** A log is read in so many of its last lines, fewer while these are too long. */
 const tails = [400, 40, 4, 1] as const;
-/** The most bytes of one answer. */
-const mostRead = 1_048_576;
 
 /** The last `most` characters of a text, from the beginning of a line where one begins there. */
 const lastOf = (text: string, most: number): string => {
@@ -148,14 +147,10 @@ export const logEnd = async (
   pod: Stored,
   most: number,
 ): Promise<string> => {
-  let text = "";
-  for (const tail of tails) {
-    const query = { container: mainContainer(pod), tailLines: String(tail), limitBytes: String(mostRead) };
-    const path = logPath(namespace, pod, query);
-    const answer = await transport.send({ method: "GET", path, headers: { accept: "*/*" }, timeoutMs: 10_000 });
-    if (answer.status !== 200) throw refusalOf(errorOf(`log of ${pod.metadata.name}`, answer), pod);
-    text = answer.body;
-    if (Buffer.byteLength(text) < mostRead) break;
-  }
-  return lastOf(text, most);
+  const answer = await lastLines((query) => {
+    const path = logPath(namespace, pod, { container: mainContainer(pod), ...query });
+    return transport.send({ method: "GET", path, headers: { accept: "*/*" }, timeoutMs: 10_000 });
+  }, tails);
+  if (answer.status !== 200) throw refusalOf(errorOf(`log of ${pod.metadata.name}`, answer), pod);
+  return lastOf(answer.body, most);
 };

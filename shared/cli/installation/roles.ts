@@ -137,11 +137,7 @@ const needed: readonly Needed[] = [
   need("volcano", rule("batch.volcano.sh", ["cronjobs"], ["get", "list", "watch"]), "follow CronJobs"),
   need("volcano", rule("batch.volcano.sh", ["cronjobs/status"], ["patch"]), "write their status"),
   need("volcano", rule("batch.volcano.sh", ["cronjobs/finalizers"], ["update"]), "own the jobs that they make"),
-  need(
-    "volcano",
-    rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get", "list", "watch"]),
-    "follow JobFlows and their templates",
-  ),
+  need("volcano", rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get", "list", "watch"]), "follow JobFlows"),
   need("volcano", rule("flow.volcano.sh", ["jobflows/status", "jobtemplates/status"], ["patch"]), "write their status"),
   need("volcano", rule("flow.volcano.sh", ["jobflows/finalizers"], ["update"]), "own the jobs that they make"),
   need(
@@ -177,6 +173,7 @@ const familyWith: Readonly<Record<Feature, Family | "any">> = {
   gang: "volcano",
   "gang-evict": "volcano",
   logs: "any",
+  "kept-logs": "spark",
   actions: "any",
   "kube-sign-in": "any",
 };
@@ -189,6 +186,7 @@ const coreNeeds: Readonly<Record<CoreFeature, FeatureNeeds & { readonly verbs: r
   gang: { verbs: ["list"], for: "the room of nodes for groups of pods, with `gang: builtin`" },
   "gang-evict": { verbs: ["create"], for: "evictions of pods for groups that lack room, within disruption budgets" },
   logs: { verbs: ["get"], for: "logs of pods on the page: each caller that may read a namespace then reads its logs" },
+  "kept-logs": { verbs: ["get"], for: "logs of drivers, kept before their pods are deleted, with `keepDriverLogs`" },
 };
 
 export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {

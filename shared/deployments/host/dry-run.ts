@@ -19,6 +19,8 @@ const acted = (effect: Effect): string => {
       return `delete ${refText(effect.ref)} (uid ${effect.uid})`;
     case "evict":
       return `evict ${refText(effect.ref)} (uid ${effect.uid})`;
+    case "keepLog":
+      return `keep the log of ${refText(effect.ref)}`;
     case "patch":
       return `change ${refText(effect.ref)}: ${JSON.stringify(effect.patch)}`;
   }
@@ -61,6 +63,8 @@ const effectLines = (effect: Effect): readonly string[] => {
       return [`- ${effect.ref.resource.kind} ${effect.ref.name} (uid ${effect.uid})`];
     case "evict":
       return [`- ${effect.ref.resource.kind} ${effect.ref.name} by eviction (uid ${effect.uid})`];
+    case "keepLog":
+      return [`+ the end of the log of ${effect.ref.resource.kind} ${effect.ref.name}`];
     case "patch":
       return [`~ ${effect.ref.resource.kind} ${effect.ref.name}: ${JSON.stringify(effect.patch)}`];
   }

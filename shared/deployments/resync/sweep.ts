@@ -9,7 +9,7 @@ import { textOf } from "../../core/key.ts";
 import type { Metadata, Resource, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
-import { type Due, dueOf, type Hint, place, undeliveredOf } from "../../forward/resync.ts";
+import { agedLogsOf, type Due, dueOf, type Hint, place, undeliveredOf } from "../../forward/resync.ts";
 import type { NamespaceScope, Scope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 
@@ -151,6 +151,8 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
     }
   }
   await scope.breathe?.();
+  const kinds = new Set(scope.operators.map(({ kind }) => kind));
+  due.push(...agedLogsOf({ cluster: scope.cluster, kinds, hints, now }, sweep));
   if (scope.updates === true) due.push(...undeliveredOf(scope.cluster, hints, sweep));
   return due
     .filter(({ message }) => within?.(message.namespace) !== false)

@@ -51,6 +51,7 @@ type OfSpark =
   | "kubeSchedulerNames"
   | "enableDriverPdb"
   | "defaultTimeToLiveSeconds"
+  | "keepDriverLogsMs"
   | "partialRestart"
   | "sparkDefaults"
   | "maxTrackedExecutorPerApp";
@@ -66,6 +67,7 @@ export const sparkOptionsOf = (values: Pick<OfSteps, OfSpark>): Options => ({
   kubeSchedulerNames: values.kubeSchedulerNames,
   driverPdb: values.enableDriverPdb,
   defaultTimeToLiveSeconds: values.defaultTimeToLiveSeconds,
+  keepLogsMs: values.keepDriverLogsMs,
   partialRestart: values.partialRestart,
   sparkDefaults: values.sparkDefaults,
   trackedExecutors: values.maxTrackedExecutorPerApp,

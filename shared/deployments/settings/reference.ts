@@ -25,6 +25,7 @@ import {
   switchFor,
   type Target,
 } from "./absence.ts";
+import { pastReference } from "./past-reference.ts";
 import { signInReference } from "./sign-in-reference.ts";
 import type { SettingName } from "./table.ts";
 
@@ -145,8 +146,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     form: "duration",
     text: "after a recovery, time in which missing pods may reappear before they count as lost",
   },
-  keepRuns: { form: "count", unit: "runs", text: "ended runs kept in an application's record" },
-  keepRunsForMs: { form: "duration", text: "maximum age of those runs" },
+  ...pastReference,
   listen: {
     form: "text",
     text: "listen address of the HTTP endpoint: health, metrics, triggers, page",

@@ -242,6 +242,7 @@ const rows = {
   kubeSchedulerNames: { schema: names, readers: deciding, default: "" },
   enableDriverPdb: { schema: yes, readers: deciding, default: "false" },
   defaultTimeToLiveSeconds: { schema: () => count(2_147_483_647, 0), readers: deciding, default: "0" },
+  keepDriverLogsMs: { schema: () => durationUpTo("8760h"), readers: deciding, default: "0s" },
   partialRestart: { schema: yes, readers: deciding, default: "false" },
   sparkDefaults: { schema: sparkConfs, readers: [...deciding, "admission", "dispatch", "cli"], default: "" },
   maxTrackedExecutorPerApp: { schema: () => count(100_000), readers: deciding, default: "1000" },

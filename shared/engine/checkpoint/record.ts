@@ -92,6 +92,7 @@ const shape = z.looseObject({
   pruneAt: instant.optional(),
   timeline: timelineShape.optional(),
   specs: specsShape.optional(),
+  logs: z.literal(true).optional(),
   memory: z.unknown(),
 });
 

@@ -38,6 +38,8 @@ export type ApplyContext = {
   readonly chance?: Chance | undefined;
   /** Builds the body of an object to create, within the budget of a decision; absent: builds it directly. */
   readonly within?: Within | undefined;
+  /** Keeps the end of a pod's log; absent where no plan asks for it. */
+  readonly keepLog?: ((effect: Extract<Effect, { do: "keepLog" }>) => Promise<Done>) | undefined;
 };
 
 export type Done =
@@ -238,10 +240,16 @@ const record = async (context: ApplyContext, effect: Extract<Effect, { do: "reco
   return done;
 };
 
+const keepLog = async ({ keepLog: keep }: ApplyContext, effect: Extract<Effect, { do: "keepLog" }>): Promise<Done> => {
+  if (keep === undefined) throw new Error("this deployment keeps no logs");
+  return await keep(effect);
+};
+
 const appliers: Appliers = {
   create: (context, effect) => (effect.optional === true ? tryCreate(context, effect) : create(context, effect)),
   delete: remove,
   evict,
+  keepLog,
   patch,
   record,
 };
@@ -254,6 +262,8 @@ const run = (context: ApplyContext, effect: Effect): Promise<Done> => {
       return appliers.delete(context, effect);
     case "evict":
       return appliers.evict(context, effect);
+    case "keepLog":
+      return appliers.keepLog(context, effect);
     case "patch":
       return appliers.patch(context, effect);
     case "record":

@@ -280,7 +280,7 @@ export const applyContextOf = (
   until: number,
 ): ApplyContext => {
   const { trace } = message;
-  const { cluster, clock, chance } = world;
+  const { cluster, checkpoints, clusterUid, clock, chance } = world;
   const { component } = operator;
   const about = { now: observation.now, component, trace: trace === undefined ? trace : idOf(trace) };
   const made: ApplyContext["made"] = (resource, object) => {
@@ -288,5 +288,9 @@ export const applyContextOf = (
     created?.set(refText({ resource, name, ...(namespace === undefined ? {} : { namespace }) }), object);
     world.cache?.made(message, resource, object);
   };
-  return { cluster, clock, chance, until, ...about, made };
+  const keeping = { cluster, checkpoints, clusterUid, key: message, uid: observation.uid, now: observation.now };
+  // Loaded with the first log that is kept.
+  const keepLog: ApplyContext["keepLog"] = async (effect) =>
+    (await import("../cluster/kept-logs.ts")).keepLog(keeping, effect);
+  return { cluster, clock, chance, until, ...about, made, keepLog };
 };

@@ -8,6 +8,7 @@
  */
 import { isPaused } from "../../core/annotation.ts";
 import { BudgetError } from "../../core/http.ts";
+import { logsAged } from "../../core/kept-log.ts";
 import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
 import { otherManagerOf } from "../../core/managed-by.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../../core/plan.ts";
@@ -16,6 +17,7 @@ import { keptReads, type Round, recordingOf, resultOf, type StepReads, type With
 import {
   applyContextOf,
   type Ending,
+  objectRef,
   type StepContext,
   type StepPlan,
   type StoredRecord,
@@ -60,6 +62,7 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
   const call: Call = { world, message, operator, began: world.clock.monotonic(), turn };
   try {
     if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
+    if (message.reason === logsAged) return await pruned(call);
     return await takeStep(call, readModeOf(call));
   } catch (cause) {
     return await requeue(world, message, understood(world, message, cause));
@@ -79,6 +82,15 @@ const takeOther = async (
   } catch (cause) {
     return await requeue(world, message, understood(world, message, cause));
   }
+};
+
+/** Deletes kept logs that are no longer to be kept; the object itself gets no step. */
+const pruned = async ({ world, message, operator }: Call): Promise<Ending> => {
+  const { cluster, checkpoints, clusterUid } = world;
+  const { pruneLogs } = await import("../cluster/kept-logs.ts");
+  const object = objectRef(message, operator);
+  const why = await pruneLogs({ cluster, checkpoints, clusterUid, key: message, object });
+  return why === undefined ? { did: "step", writes: 1 } : { did: "nothing", why };
 };
 
 type Call = Omit<StepContext, "observation" | "looked">;
@@ -303,6 +315,7 @@ const release = async (
   version: Version,
 ): Promise<Version | "removed" | "raced"> => {
   const { world, message } = run;
+  if (record?.logs === true) await (await import("../cluster/kept-logs.ts")).releaseLogs(world.checkpoints, message);
   const next = record === undefined ? undefined : inherited(run, record);
   if (next !== undefined) return await world.checkpoints.save(message, next, version);
   if (record?.outbox !== undefined) await dismiss(run, record.outbox);

@@ -95,6 +95,17 @@ const removalOf = (
   return deletionTimestamp === undefined ? [{ do: "delete", ref, uid, graceSeconds }] : [];
 };
 
+/** Keeps the log of an object that `removalOf` deletes with grace. */
+const logBefore = (
+  { recovery }: Operator<unknown>,
+  { ref, object }: OwnedObject,
+  removals: readonly Effect[],
+): readonly Effect[] => {
+  const log = recovery?.logOf?.(object);
+  const isGraceful = removals.some((effect) => effect.do === "delete" && effect.graceSeconds !== 0);
+  return log === undefined || !isGraceful ? [] : [{ do: "keepLog", ref, uid: object.metadata.uid, log }];
+};
+
 /** The Event that the order was carried out; its name contains the time of the order. */
 const cleanupEvent = ({ resource }: Operator<unknown>, about: Stored, { since }: Cleanup): Effect => ({
   ...{ do: "record", about, resource, occasion: `cleanup ${since}` },
@@ -141,13 +152,16 @@ export function* clean(cleaning: CleanupContext, view: View<unknown>): Reads<Ste
   const left = ownedIn(ownedObjects, found).filter(({ object }) => recovery?.isLive(object) === true);
   const settled = cleanup.since + settledMs(timing);
   if (left.length === 0 && now >= settled) return finished(cleaning, view);
-  const stage = left.flatMap((piece) => removalOf(piece, cleanup, now));
+  const ends = left.map((piece) => ({ piece, removals: removalOf(piece, cleanup, now) }));
+  const logs = ends.flatMap(({ piece, removals }) => logBefore(operator, piece, removals));
+  const stage = ends.flatMap(({ removals }) => removals);
   const waitsFor =
     left.length > 0
       ? until(counted(left.length, "object"), "ended", "cleanup")
       : until("the last submission", "settled");
   const wakeAt = left.length > 0 && now < cleanup.forceAt ? cleanup.forceAt : Math.max(now + pollMs, settled);
-  return { memory, stages: stage.length === 0 ? [] : [stage], next: { do: "wait", wakeAt, pollMs, waitsFor } };
+  const stages = [logs, stage].filter((one) => one.length > 0);
+  return { memory, stages, next: { do: "wait", wakeAt, pollMs, waitsFor } };
 }
 
 /**

@@ -9,8 +9,15 @@ import type { Ending, StepContext } from "../context/world.ts";
 import { isPatient } from "../trouble.ts";
 import { requeue, warn } from "./requeue.ts";
 
+/** Returns the occasion of the Warning event about a skipped effect; undefined: it is not reported. */
+const occasionOf = (effect: Effect): string | undefined => {
+  if (effect.do === "evict") return `without the eviction of ${effect.uid}`;
+  if (effect.do === "keepLog") return `without the log of ${effect.uid}`;
+  return effect.do === "create" ? `without ${effect.object.kind} ${effect.object.metadata.name}` : undefined;
+};
+
 /**
- * Reports each skipped creation and eviction once, as a Warning event on the object. Returns the trouble that prevented the event,
+ * Reports each skipped creation, eviction and log once, as a Warning event on the object. Returns the trouble that prevented the event,
  * if that is worth a retry.
  */
 export const passOver = async (
@@ -21,14 +28,12 @@ export const passOver = async (
   const { world, message, observation } = run;
   for (const [index, result] of results.entries()) {
     const effect = stage[index];
-    if (result.did !== "passed" || (effect?.do !== "create" && effect?.do !== "evict")) continue;
+    if (result.did !== "passed" || effect === undefined) continue;
+    const occasion = occasionOf(effect);
+    if (occasion === undefined) continue;
     const { reason, message: text } = result.trouble;
     world.report("warn", "continued without it", { key: textOf(message), reason, message: text });
     if (observation.object === undefined) continue;
-    const occasion =
-      effect.do === "evict"
-        ? `without the eviction of ${effect.uid}`
-        : `without ${effect.object.kind} ${effect.object.metadata.name}`;
     const trouble = await warn(run, occasion, result.trouble);
     if (trouble !== undefined) return trouble;
   }
@@ -39,7 +44,8 @@ export const passOver = async (
 export const givenUp = (run: StepContext, stage: readonly Effect[], results: readonly Done[]): readonly Done[] =>
   results.map((result, index) => {
     const effect = stage[index];
-    const spared = (effect?.do === "create" || effect?.do === "patch") && effect.optional === true;
+    const spared =
+      effect?.do === "keepLog" || ((effect?.do === "create" || effect?.do === "patch") && effect.optional === true);
     return result.did === "troubled" && spared && !isPatient(run.message)
       ? { did: "passed", trouble: result.trouble }
       : result;

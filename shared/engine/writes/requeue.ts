@@ -122,7 +122,7 @@ export const warn = async (run: StepContext, occasion: string, trouble: Trouble)
   return recorded?.did === "troubled" && isPatient(call) ? recorded.trouble : undefined;
 };
 
-const verbs = { delete: "deleted", evict: "evicted", patch: "changed" } as const;
+const verbs = { delete: "deleted", evict: "evicted", patch: "changed", keepLog: "looked at the log of" } as const;
 
 /** Reports the effects of a stage: Events at level info, other effects at level debug. */
 export const logEffects = ({ world, message }: StepContext, stage: readonly Effect[]): void => {

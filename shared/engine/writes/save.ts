@@ -89,6 +89,8 @@ const cleanupAfter = (
   return cleanup.done !== undefined && changed ? undefined : cleanup;
 };
 
+const keepsLog = ({ stages }: StepPlan): boolean => stages.flat().some((effect) => effect.do === "keepLog");
+
 /**
  * Builds the next record. A published trouble stays until a step succeeds, and the record does not rest until then: see
  * `tell`. All other fields stay as they are, also those that only a later version knows.
@@ -119,6 +121,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     cleanup: cleanupAfter(run, held, plan),
     runs: runs.length === 0 ? undefined : runs,
     pruneAt: expiryOf(runs, recoveryOf(world)),
+    logs: record?.logs ?? (keepsLog(plan) ? true : undefined),
     memory: carried(operator, record?.memory, plan.memory),
   };
 };

@@ -29,6 +29,7 @@ import {
   type Settings,
   settledAt,
 } from "./run/context.ts";
+import { lastLogs, logOf } from "./run/kept-log.ts";
 import { endAll, planOf, resting, withHistory } from "./run/plan.ts";
 import { endAuxiliaryObjects, submitNext, withdrawn } from "./run/submit.ts";
 import { policiesOf } from "./spec/policies.ts";
@@ -175,7 +176,7 @@ const timeToLive = ({ read, settings }: ApplicationContext): number | undefined 
 
 /** Deletes an expired application once all saves have settled: a slow creation by a schedule could recreate it. */
 const expire = (context: ApplicationContext, found: Pods): Plan<Memory> => {
-  const { key, memory, object, view } = context;
+  const { key, memory, object, view, settings } = context;
   const ttl = timeToLive(context);
   if (ttl === undefined || !("endedAt" in memory.state)) return resting(context, found);
   const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(context));
@@ -185,7 +186,8 @@ const expire = (context: ApplicationContext, found: Pods): Plan<Memory> => {
     return planOf(context, memory, found, { stages, next: { do: "wait", wakeAt: Math.min(due, until) } });
   if (shownState(object) !== memory.state.phase)
     return planOf(context, memory, found, { stages, next: { do: "wait", pollMs: 1_000 } });
-  return { memory, stages: [...stages, [expiry(key, object)]], next: { do: "again" } };
+  const logs = lastLogs({ options: settings.options, pods: found.all }, view.uid);
+  return { memory, stages: [...stages, logs, [expiry(key, object)]], next: { do: "again" } };
 };
 
 /** Deletes the object only at this resourceVersion: a changed spec may ask for another run. */
@@ -288,7 +290,7 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
   statusUpdate,
-  recovery,
+  recovery: { ...recovery, logOf: (pod) => logOf(settings.options, pod) },
   keepsSpecs: true,
   heldUp,
   measuresOf,

@@ -17,6 +17,8 @@ export type Options = {
   readonly driverPdb: boolean;
   /** `--default-time-to-live-seconds`; 0 for none. */
   readonly defaultTimeToLiveSeconds: number;
+  /** The time for which the end of a driver's log is kept after its pod, ms; 0: none is kept. */
+  readonly keepLogsMs: number;
   /** In the place of upstream's feature gate PartialRestart, where Rekindle creates the executors. */
   readonly partialRestart: boolean;
   /** Confs below those of each application, in the place of upstream's feature gate LoadSparkDefaults. */
@@ -37,6 +39,7 @@ export const defaultOptions: Options = {
   kubeSchedulerNames: [],
   driverPdb: false,
   defaultTimeToLiveSeconds: 0,
+  keepLogsMs: 0,
   partialRestart: false,
   sparkDefaults: {},
   trackedExecutors: 1_000,

@@ -56,8 +56,8 @@ export const upstreamMutants: readonly Mutant[] = [
     name: "U8-executors-forgotten",
     promise: "executors are found although their driver was deleted (U8)",
     file: "shared/spark/application/driver/cleanup.ts",
-    find: "planOf(context, knowing(context.memory, found), found,",
-    replace: "planOf(context, knowing(context.memory, { ...found, driver: undefined }), found,",
+    find: "planOf(context, knowing(context.memory, found), {",
+    replace: "planOf(context, knowing(context.memory, { ...found, driver: undefined }), {",
     tests: ["spark/application/adoption.test.ts"],
   },
   {

@@ -154,6 +154,11 @@ export const rare: readonly Rare[] = [
   { account: "rekindle-api", rights: ofActions, test: actionsOfFunctions },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
   {
+    account: "rekindle-reconcile",
+    rights: of("", ["pods/log"], ["get"]),
+    test: ["test/unit/host/kept-logs.test.ts", "keeps the end of its driver's log"],
+  },
+  {
     // A step looks for other controllers itself if neither the forwarder nor a resync has done so.
     account: "rekindle-reconcile",
     rights: of("apps", ["deployments"], ["list"]),

@@ -51,6 +51,15 @@ describe("rights that a flag of rekindle manifests grants", () => {
     assert.deepEqual(await holders("--rbac-only", "--features=logs"), ["rekindle-logs"]);
   });
 
+  test("logs are kept by steps: the host and the function of steps have the right, and no other function has", async () => {
+    const holders = async (...args: readonly string[]): Promise<readonly string[]> =>
+      (await printed(...args))
+        .filter(({ rules }) => /pods\/log/.test(JSON.stringify(rules ?? "")))
+        .map(({ metadata }) => metadata.name);
+    assert.deepEqual(await holders("--functions", "--features=kept-logs"), ["rekindle-reconcile"]);
+    assert.deepEqual(await holders("--rbac-only", "--features=kept-logs"), ["rekindle-kept-logs"]);
+  });
+
   test("an unknown feature, or one of a family that does not run, is refused", async () => {
     const said = async (...args: readonly string[]): Promise<string> =>
       (await openTerminal().run("manifests", ...args)).err;

@@ -6,7 +6,7 @@ import { mergePatch } from "../../../shared/core/json.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../../shared/core/object.ts";
 import type { Operator } from "../../../shared/core/operator.ts";
-import type { Effect, Plan, View } from "../../../shared/core/plan.ts";
+import type { Effect, Plan, ProbeResult, View } from "../../../shared/core/plan.ts";
 import type { StateUpdate } from "../../../shared/core/updates.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
 import type { CheckpointRecord, Cluster } from "../../../shared/engine/ports.ts";
@@ -63,6 +63,8 @@ export type Sent = { readonly message: Message; readonly id: string; readonly de
 type Line = { readonly level: string; readonly message: string; readonly fields: Record<string, unknown> };
 
 export type Fixture = {
+  /** The answer to each read of a log. */
+  logs: () => ProbeResult;
   readonly world: World;
   /** Every call to cluster and checkpoints, in order, as `verb resource name`. */
   readonly calls: string[];
@@ -133,6 +135,7 @@ const clusterOf = (fixture: Fixture, call: <T>(name: string, act: () => T) => Pr
       ),
     proxyGet: ({ pod, port }) =>
       call(`ask ${place(pod.resource, pod.name)}:${port}`, () => ({ heard: true, value: { said: pod.name } })),
+    logEnd: (pod) => call(`log of ${place(pod.resource, pod.name)}`, () => fixture.logs()),
     create: (ref, object) =>
       call(`create ${place(ref.resource, ref.name)}`, () => {
         if (objects.has(place(ref.resource, ref.name))) throw exists();
@@ -219,6 +222,7 @@ export const openFixture = (
     after: () => {},
     keeps: (status) => status,
     words: () => undefined,
+    logs: () => ({ heard: true, value: "the end" }),
     decide,
     statusUpdate: () => undefined,
     put: (object) => {

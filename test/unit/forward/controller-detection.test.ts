@@ -16,7 +16,7 @@ const lease = (name: string): Stored => ({
 
 const never = (): Promise<never> => Promise.reject(new Error("not asked for"));
 const clusterOf = (answers: Readonly<Record<string, readonly Stored[] | ApiError>>): Cluster => ({
-  ...{ proxyGet: never, create: never, remove: never, evict: never, patch: never, patchStatus: never },
+  ...{ proxyGet: never, logEnd: never, create: never, remove: never, evict: never, patch: never, patchStatus: never },
   get: async () => ({ value: undefined, date }),
   list: async ({ resource, namespace }) => {
     assert.equal(namespace, "");

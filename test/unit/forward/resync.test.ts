@@ -1,8 +1,9 @@
 /** Keys that a resync sends: each that a lost event or timer could have left behind, and none that rests. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { logsAged } from "../../../shared/core/kept-log.ts";
 import type { Metadata } from "../../../shared/core/object.ts";
-import { dueOf, type Hint } from "../../../shared/forward/resync.ts";
+import { agedLogsOf, dueOf, type Hint } from "../../../shared/forward/resync.ts";
 
 const object = (more: Partial<Metadata> = {}): Metadata => ({
   name: "pi",
@@ -144,5 +145,35 @@ describe("a resync", () => {
   test("gives its messages ids that differ from another resync's, and are equal within one", () => {
     const ids = ["s1", "s1", "s2"].flatMap((name) => sweep([object()], [], name).map(({ dedupeId }) => dedupeId));
     assert.deepEqual([ids.length, new Set(ids).size, ids[0] === ids[1]], [3, 2, true]);
+  });
+});
+
+describe("kept logs", () => {
+  const hint = (kind: string, name: string, more: Partial<Hint> = {}): Hint => ({
+    ...{ kind, namespace: "a", name, uid: `${name}-1`, generation: undefined, rests: false },
+    ...{ wakeAt: undefined, pruneAt: undefined },
+    ...more,
+  });
+  const hints = [
+    hint("Toy", "lives"),
+    hint("logs.Toy", "lives", { pruneAt: 2_000 }),
+    hint("Toy", "aged"),
+    hint("logs.Toy", "aged", { pruneAt: 1_000 }),
+    hint("logs.Toy", "left", { pruneAt: 2_000 }),
+    hint("logs.Toy", "outlives", { pruneAt: 2_000, rests: true }),
+    hint("logs.Other", "foreign", { pruneAt: 1_000 }),
+  ];
+
+  test("are sent when their retention is over or nothing is left beside them, under the key of their object", () => {
+    const due = agedLogsOf({ cluster: "here", kinds: new Set(["Toy"]), hints, now: 1_000 }, "sweep-1");
+    assert.deepEqual(
+      due.map(({ message }) => message),
+      ["aged", "left"].map((name) => ({ ...{ cluster: "here", kind: "Toy", namespace: "a", name }, reason: logsAged })),
+    );
+  });
+
+  test("that outlive their object are sent at the end of their retention", () => {
+    const due = agedLogsOf({ cluster: "here", kinds: new Set(["Toy"]), hints, now: 2_000 }, "sweep-1");
+    assert.ok(due.some(({ message }) => message.name === "outlives"));
   });
 });

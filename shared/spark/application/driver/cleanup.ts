@@ -182,7 +182,7 @@ export function* clearAttempt(
           ...timeOf(stranded),
           waitsFor: { on: "leftovers", objects: left.length + others.length, stranded: stranded.says },
         };
-  return planOf(context, knowing(context.memory, found), found, { stages: [stage], next });
+  return planOf(context, knowing(context.memory, found), { ...found, all: left }, { stages: [stage], next });
 }
 
 /** Ends the pods of a deleted application, and the record once no creation can arrive any more. */

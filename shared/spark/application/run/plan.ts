@@ -18,6 +18,7 @@ import type { Cause, Driver, Memory, Untold } from "../state/memory.ts";
 import { projected, shownExecutors, showsRecord } from "../state/status.ts";
 import { type ApplicationContext, endOver, policyOf, removal, settledAt } from "./context.ts";
 import { trackedUpTo, uselessAfter } from "./executor-retention.ts";
+import { withLogs } from "./kept-log.ts";
 import { nextRun } from "./retry.ts";
 
 export type End = {
@@ -230,6 +231,7 @@ export const planOf = (
   const limit = trackedUpTo({ settings, memory: next });
   const status = projected(object, next, { pods: found, info, limit });
   const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});
-  const stages = [...given, [...events(object, next), ...executors]].filter((stage) => stage.length > 0);
+  const logged = withLogs({ options: settings.options, pods: found?.all ?? [] }, given);
+  const stages = [...logged, [...events(object, next), ...executors]].filter((stage) => stage.length > 0);
   return { ...extras, memory: next, stages, status };
 };

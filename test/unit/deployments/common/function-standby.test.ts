@@ -28,7 +28,16 @@ const open = (leases: readonly string[] = ["spark-operator-lock"]) => {
   const world = { held: ["spark-operator-lock"], now: 0, asked: 0, error: noError() };
   const lines: string[] = [];
   const cluster: Cluster = {
-    ...{ proxyGet: never, get: never, create: never, remove: never, evict: never, patch: never, patchStatus: never },
+    ...{
+      proxyGet: never,
+      logEnd: never,
+      get: never,
+      create: never,
+      remove: never,
+      evict: never,
+      patch: never,
+      patchStatus: never,
+    },
     list: async ({ field }) => {
       world.asked += 1;
       if (world.error !== undefined) throw world.error;

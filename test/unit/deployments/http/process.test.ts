@@ -70,6 +70,7 @@ describe("the submitter with required client certificates", () => {
       get: never,
       list: never,
       proxyGet: never,
+      logEnd: never,
       create: never,
       remove: never,
       evict: never,

@@ -232,6 +232,8 @@ export const decided = (world: World): Decided => {
 /** Returns an effect as a text. */
 export const said = (effect: Effect): string => {
   switch (effect.do) {
+    case "keepLog":
+      return `keep the log of ${effect.ref.name}, attempt ${effect.log.attempt}${effect.log.outlives ? ", beyond its application" : ""}`;
     case "create": {
       const attempt = wholeOf(effect).metadata.labels?.["rekindle.dev/attempt"];
       const which = attempt === undefined ? "" : ` of attempt ${attempt}`;

@@ -113,6 +113,8 @@ const effectText = (effect: Effect): string => {
       return `create ${effect.resource.plural} ${effect.object.metadata.name}`;
     case "delete":
       return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid}`;
+    case "keepLog":
+      return `keep the log of ${effect.ref.name}`;
     case "evict":
       return `evict ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid}`;
     case "patch":

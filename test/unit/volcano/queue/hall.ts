@@ -163,7 +163,7 @@ export class Hall {
     if (effect.do === "create") this.put(effect.resource.plural, effect.object);
     else if (effect.do === "delete" || effect.do === "evict")
       this.objects.delete(idOf(effect.ref.resource.plural, effect.ref.name));
-    else this.merge(effect.ref.resource.plural, effect.ref.name, effect.patch);
+    else if (effect.do === "patch") this.merge(effect.ref.resource.plural, effect.ref.name, effect.patch);
   }
 
   /** Takes one step of a queue. `dies`: the step ends after the save, before any effect. */

@@ -25,7 +25,7 @@ const lanes = [
 const help = `npm test [-- [FILTER…] [--all] [--name REGEX] [--first] [--json FILE]]
 
   FILTER        only files whose path contains it, e.g. spark or engine/step
-  --all         all cases of exhaustive tests, such as a death at every call: the default takes every fourth
+  --all         all cases of exhaustive tests, such as a death at every call: the default takes every sixth
   --name REGEX  only tests whose name matches
   --first       starts no further file after a failure
   --json FILE   write the result as data, too, with the CPU time of each file
@@ -72,7 +72,7 @@ const main = async (): Promise<void> => {
   const names = values.name === undefined ? [] : [new RegExp(values.name)];
   const result = await runTests({ files, names, first: values.first ?? false });
   if (values.all !== true)
-    console.log("\nrun in part: exhaustive tests, of whose cases every fourth ran (npm test -- --all)");
+    console.log("\nrun in part: exhaustive tests, of whose cases every sixth ran (npm test -- --all)");
   console.log(`\nnot run here: ${lanes.map(([name]) => name).join(", ")} (npm test -- --help)`);
   conclude(result.tally, values.json === undefined ? undefined : { file: values.json, details: result });
 };

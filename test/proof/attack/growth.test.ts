@@ -219,7 +219,7 @@ describe("functions that read a text", () => {
     );
   });
 
-  for (const one of everyNth(4, found)) {
+  for (const one of everyNth(6, found)) {
     const row = rows[one.name];
     if (typeof row === "string") continue;
     test(`${one.name} of ${one.file}`, async () => {

@@ -71,7 +71,9 @@ export const compile = async (compilation: Compilation): Promise<void> => {
     const compiled = linesIn((line) => {
       if (packages.has(line)) progress = { ...progress, compiled: progress.compiled + 1, last: line };
     });
-    const args = ["build", "-v", "-buildvcs=false", "-trimpath", "-ldflags", ldflags, "-o", binary, "."];
+    // The linker drops debug information (-s -w); without it, the compiler needs a fifth less processor time.
+    const flags = ["-buildvcs=false", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", ldflags];
+    const args = ["build", "-v", ...flags, "-o", binary, "."];
     await command(go, args, { cwd, env, hear: compiled });
   } finally {
     clearInterval(timer);

@@ -95,7 +95,7 @@ for (const family of Object.keys(families)) {
         const wanted = end(whole);
         assert.equal(code, 0);
         assert.ok(calls > 20, `${calls} calls`);
-        for (const at of everyNth(4, upTo(calls))) {
+        for (const at of everyNth(6, upTo(calls))) {
           for (const { when, pause } of deaths) {
             const world = reopen();
             const died = await run(world, way, { at, when });
@@ -127,7 +127,7 @@ for (const family of Object.keys(families)) {
     it("--apply: --undo restores everything, because the record is saved before each change", async () => {
       const reopen = await reopening(opened(family));
       const { calls } = await run(reopen(), "--apply");
-      for (const at of everyNth(4, upTo(calls), 1)) {
+      for (const at of everyNth(6, upTo(calls), 1)) {
         const world = reopen();
         const whole = pictureOf(world.simulator);
         await run(world, "--apply", { at, when: "after" });

@@ -61,47 +61,78 @@ const toolOn = async ({ cluster }: Scene): Promise<Tool> => {
 const bodyOf = (name: string, slices: number, spec: Readonly<Record<string, unknown>> = {}) =>
   sparkPi(name, { arguments: [String(slices)], restartPolicy: { type: "Never" }, ...spec });
 
-const created = async ({ api }: Tool, body: ReturnType<typeof bodyOf>, query = ""): Promise<void> => {
+type Body = ReturnType<typeof bodyOf> & { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } };
+
+const created = async ({ api }: Tool, body: Body, query = ""): Promise<void> => {
   const reply = await api.call("POST", `${applications}${query}`, body);
   must(reply.status === 201, `${body.metadata.name} is not created: ${JSON.stringify(reply.body)}`);
 };
 
 const merge = "application/merge-patch+json";
 
-/** Creates an application suspended, and starts it by one strict patch of node selectors and suspend=false. */
+/** The scheduling gate of Kueue's placement in topologies. */
+const gate = "kueue.x-k8s.io/topology";
+
+/** What Kueue adds to a role in the patch that starts an application. */
+const roleOf = (container: string) => ({
+  labels: { "kueue.x-k8s.io/podset": container },
+  annotations: { "kueue.x-k8s.io/workload": "kueued" },
+  nodeSelector: { "kubernetes.io/os": "linux" },
+  tolerations: [{ key: "spot", operator: "Exists", effect: "NoSchedule" }],
+  template: { spec: { containers: [{ name: container, resources: {} }], schedulingGates: [{ name: gate }] } },
+});
+
+/** Awaits a pod, checks that it has all that its role was given, and opens its gate. */
+const openGate = async ({ api }: Tool, role: string, selector: string): Promise<void> => {
+  const path = `${pods}?labelSelector=${encodeURIComponent(selector)}`;
+  const find = async () =>
+    Object((await api.call("GET", path)).body).items?.find((one: unknown) => Object(one).spec?.schedulingGates);
+  let pod = await find();
+  for (let left = 300; pod === undefined && left > 0; left--) {
+    await sleep(200);
+    pod = await find();
+  }
+  must(pod !== undefined, `no gated ${role} came within 60 s`);
+  const { metadata, spec } = pod;
+  const container = `spark-kubernetes-${role}`;
+  must(metadata.labels["kueue.x-k8s.io/podset"] === container, `the ${role} lacks the label`);
+  must(metadata.labels["kueue.x-k8s.io/queue-name"] === undefined, `the ${role} has the queue's label`);
+  must(metadata.annotations["kueue.x-k8s.io/workload"] === "kueued", `the ${role} lacks the annotation`);
+  must(spec.nodeSelector?.["kubernetes.io/os"] === "linux", `the ${role} has no node selector`);
+  must(JSON.stringify(spec.tolerations).includes("spot"), `the ${role} lacks the toleration`);
+  must(spec.nodeName === undefined, `the gated ${role} has a node`);
+  const reply = await api.call("PATCH", `${pods}/${metadata.name}`, { spec: { schedulingGates: null } }, merge);
+  must(reply.status === 200, `the gate of the ${role} was not opened: ${reply.status}`);
+};
+
+/** Creates an application suspended, and starts it by one strict patch of both roles and suspend=false. */
 const kueue: Case = {
-  name: "Kueue: created suspended; node selectors and suspend=false in one patch are one run",
+  name: "Kueue: created suspended; one patch is one run, and its labels, selectors, tolerations and gates reach the pods",
   run: (scene) =>
     running(scene, async () => {
       const tool = await toolOn(scene);
       const name = "kueued";
-      await created(tool, bodyOf(name, 10, { suspend: true }));
+      const body = bodyOf(name, 10, { suspend: true });
+      const labels = { "kueue.x-k8s.io/queue-name": "team-a" };
+      await created(tool, { ...body, metadata: { ...body.metadata, labels } });
       await awaitState(scene.cluster.api, name, ["SUSPENDED"], 60_000);
       const witness = observe(scene.cluster.api, name);
       try {
         await sleep(2_000);
         must(witness.drivers().size === 0, "a suspended application has a driver");
-        const { body } = await tool.api.call("GET", `${applications}/${name}`);
-        const { resourceVersion } = Object(body).metadata;
-        const role = (container: string) => ({
-          nodeSelector: { "kubernetes.io/os": "linux" },
-          template: { spec: { containers: [{ name: container, resources: {} }] } },
-        });
-        const spec = {
-          ...{ suspend: false, driver: role("spark-kubernetes-driver"), executor: role("spark-kubernetes-executor") },
-        };
+        const there = await tool.api.call("GET", `${applications}/${name}`);
+        const { resourceVersion } = Object(there.body).metadata;
+        const roles = { driver: roleOf("spark-kubernetes-driver"), executor: roleOf("spark-kubernetes-executor") };
+        const spec = { suspend: false, ...roles };
         const patch = { metadata: { resourceVersion }, spec };
         const reply = await tool.api.call("PATCH", `${applications}/${name}?fieldManager=kueue`, patch, merge);
         must(reply.status === 200, `the patch was answered ${reply.status}`);
+        for (const role of ["driver", "executor"])
+          await openGate(tool, role, `sparkoperator.k8s.io/app-name=${name},spark-role=${role}`);
         const app = await awaitState(scene.cluster.api, name, ["COMPLETED", "FAILED"], 120_000);
         must(stateOf(app) === "COMPLETED", `ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
         must(app.status?.submissionAttempts === 1, `${app.status?.submissionAttempts} submissions`);
         onlyOneDriver(witness, 1);
-        const driver = await tool.api.call("GET", `${pods}/${name}-driver`);
-        must(
-          Object(driver.body).spec?.nodeSelector?.["kubernetes.io/os"] === "linux",
-          "the driver has no node selector",
-        );
         return [witness.states().join(" → ")];
       } finally {
         await witness.stop();

@@ -10,6 +10,7 @@ import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { apart } from "./controllers.ts";
 import { identityOf } from "./ending.ts";
 import { attended } from "./hearing.ts";
+import { withKeptLogs } from "./kept-logs.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
 import { lookMs, type Snapshot } from "./snapshot.ts";
@@ -250,7 +251,8 @@ export const openFixture = (scenario: Scenario): Fixture => {
   });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
   const planned = scenario.gang === "builtin" ? withGangs(heard, { nodes: machines, cpuOfNode }) : heard;
-  const judged = scenario.gangEvict === undefined ? planned : withEvictions(planned, scenario);
+  const logged = scenario.keepsLogs ? withKeptLogs(planned) : planned;
+  const judged = scenario.gangEvict === undefined ? logged : withEvictions(logged, scenario);
   const oracle = scenario.beside === undefined ? judged : apart(judged, sweptOf(scenario));
   return fixtureIn(initialCluster, { scenario, oracle, armed: [{ at: initialCluster.start + 100, index: -1 }] });
 };

@@ -12,6 +12,11 @@ export const isDelivery = (object: unknown, { namespace, name, kind = "SparkAppl
   textAt(object, "metadata", "namespace") === namespace &&
   textAt(object, "metadata", "name") === `updates.${kind.toLowerCase()}.${name}`;
 
+/** True for the record of an application's kept logs. */
+export const isLogs = (object: unknown, { namespace, name }: Omit<About, "kind">): boolean =>
+  textAt(object, "metadata", "namespace") === namespace &&
+  textAt(object, "metadata", "name") === `logs.sparkapplication.${name}`;
+
 /** True for a change that left everything but the status as it was. */
 export const isSameButStatus = ({ object, before }: Change): boolean => {
   const bare = (one: Change["object"] | undefined): string =>

@@ -9,11 +9,12 @@ import type { Scenario } from "./scenario.ts";
 export const operatorsOf = ({
   gang,
   gangEvict,
+  keepsLogs,
   kind: about,
-}: Pick<Scenario, "gang" | "gangEvict" | "kind">): readonly Operator<unknown>[] =>
+}: Pick<Scenario, "gang" | "gangEvict" | "keepsLogs" | "kind">): readonly Operator<unknown>[] =>
   operatorsFor(
     timing,
-    { ...defaultOptions, driverPdb: true },
+    { ...defaultOptions, driverPdb: true, keepLogsMs: keepsLogs ? 365 * 86_400_000 : 0 },
     {
       gang: gang === undefined ? "scheduler" : gang === "builtin" ? "builtin" : "auto",
       ...(gangEvict === undefined ? {} : { gangEvict }),

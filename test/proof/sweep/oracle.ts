@@ -41,7 +41,7 @@ import { type Facts, fresh, type Pod, type Told } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { hearLacks, hearMachines, hearSize, leftBehind } from "./machine-invariants.ts";
-import { isDelivery, isOver, isSameButStatus, plannedIn, runOf } from "./objects.ts";
+import { isDelivery, isLogs, isOver, isSameButStatus, plannedIn, runOf } from "./objects.ts";
 import { checkWaits } from "./past-waits.ts";
 
 export type Actor = "engine" | "user" | "cluster";
@@ -114,7 +114,8 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     object.metadata.namespace === subject.namespace && object.metadata.name === subject.name;
   const isRecord = (object: Change["object"]): boolean =>
     object.metadata.namespace === subject.namespace && object.metadata.name === `sparkapplication.${subject.name}`;
-  const isKept = (object: Change["object"]): boolean => isRecord(object) || isDelivery(object, subject);
+  const isKept = (object: Change["object"]): boolean =>
+    isRecord(object) || isDelivery(object, subject) || isLogs(object, subject);
   const checkSecret = (text: string, where: string): void => {
     if (subject.canaries.some((canary) => text.includes(canary))) blame(`I8: a secret stands in ${where}`);
   };

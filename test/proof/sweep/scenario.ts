@@ -111,6 +111,8 @@ export type Scenario = {
    * scheduler does.
    */
   readonly gang?: "here" | "builtin";
+  /** Ends of drivers' logs are kept: `keepDriverLogs`. */
+  readonly keepsLogs?: true;
   /** With `gang: builtin`: whose pods are evicted for groups that lack room; absent: nobody's. */
   readonly gangEvict?: "preempt" | "reclaim";
   /** Its steps are a host's, with its watch and its memory. */

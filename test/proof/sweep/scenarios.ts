@@ -6,6 +6,7 @@ import { elastic } from "./elastic.ts";
 import { executorLosses } from "./executor-losses.ts";
 import { textAt } from "./fields.ts";
 import { gangApplications } from "./gang-applications.ts";
+import { keptLogs } from "./kept-logs.ts";
 import { lives } from "./lives.ts";
 import { memoryGrowth } from "./memory-growth.ts";
 import { owned } from "./owned.ts";
@@ -263,6 +264,7 @@ const first: readonly Scenario[] = [
 const spark: readonly Scenario[] = [
   ...[...first, ...lives, ...owned, ...executorLosses, ...strands],
   ...elastic,
+  ...keptLogs,
   ...gangApplications,
   ...[...scaling, ...memoryGrowth, ...recoveries, ...upstreamBugs, ...tellings, ...beside, ...dispatchedApplications],
 ];

@@ -147,7 +147,7 @@ const gang: Family = {
   crds: ["ours"],
   cluster: { nodes: nodeCount, nodeFlags },
   cases: ({ kills }) => ({
-    cases: [...gangCases(kills), ...evictionCases, tenApplications, gangFunctions],
+    cases: [...gangCases(kills), ...evictionCases, tenApplications, ...gangFunctions],
     skipped: 0,
   }),
 };

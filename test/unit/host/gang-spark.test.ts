@@ -12,6 +12,9 @@ import { answer } from "./way.ts";
 const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
 
+const said = (stand: Stand, reason: string): readonly string[] =>
+  stand.lines.filter(({ fields }) => fields["reason"] === reason).map(({ message }) => message);
+
 const stateOf = (stand: Stand, name: string): unknown =>
   at(stand.get("SparkApplication", name), "status", "applicationState", "state");
 
@@ -193,6 +196,39 @@ describe("a Spark application with gang: builtin", () => {
         assert.equal(stand.all("Pod").length, 1);
         await stand.remove("Pod", "thief");
         await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 900_000);
+        assert.equal(at(stand.get("SparkApplication", "one"), "status", "executionAttempts"), 1);
+      },
+      { nodes: [node("a", "2")], scripts: { "*": [{ jobMs: 5_000 }] } },
+    ),
+  );
+
+  it(
+    "whose driver cannot be created while its plan stands waits for the next plan, and has lost no driver",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        await stand.host(settings);
+        let isAway = true;
+        stand.fault(({ method, path }) =>
+          isAway && method === "POST" && path.startsWith("/api/v1/namespaces/default/pods")
+            ? answer(503, "ServiceUnavailable", "away")
+            : undefined,
+        );
+        await stand.create(gang("one", { executors: 1 }));
+        await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 30_000);
+        // Until a pod would come too late for the plan; a group is taken back after 60 s.
+        for (const ms of [46_000, 6_000]) {
+          await stand.turn(ms);
+          await stand.patch("SparkApplication", "one", { metadata: { annotations: { looked: `${ms}` } } });
+        }
+        await stand.turn(6_000);
+        isAway = false;
+        await stand.until(
+          "it has ended",
+          () => ["COMPLETED", "FAILED"].includes(String(stateOf(stand, "one"))),
+          900_000,
+        );
+        assert.deepEqual([stateOf(stand, "one"), said(stand, "SparkDriverNotFound")], ["COMPLETED", []]);
         assert.equal(at(stand.get("SparkApplication", "one"), "status", "executionAttempts"), 1);
       },
       { nodes: [node("a", "2")], scripts: { "*": [{ jobMs: 5_000 }] } },

@@ -121,8 +121,12 @@ const placed = ({ plan, driver }: Submitting, places: GangPlan): Plan<Memory> =>
 const admitted = (context: ApplicationContext, submitting: Submitting, group: Stored | undefined): Plan<Memory> => {
   const { view } = context;
   const isHandedOut = parts[context.memory.state.phase] === "running";
-  const waiting = (stage: readonly Effect[], there?: Stored): Plan<Memory> =>
-    planOf(context, withGroup(context.memory), undefined, { stages: [stage], next: awaiting(context, there) });
+  const waiting = (stage: readonly Effect[], there?: Stored): Plan<Memory> => {
+    const next = awaiting(context, there);
+    // A status that shows the submission says that the driver was created, and without its pod the driver is then lost.
+    if (isHandedOut) return { memory: withGroup(context.memory), stages: [stage], next };
+    return planOf(context, withGroup(context.memory), undefined, { stages: [stage], next });
+  };
   const desired = groupFor(context, submitting.driver, submitting.pod);
   if (desired === undefined || (group !== undefined && isEnding(group))) return waiting([]);
   if (group === undefined) {

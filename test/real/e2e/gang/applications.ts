@@ -13,10 +13,13 @@ import { openRecord } from "./record.ts";
 
 const namespace = "default";
 const applications = `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications`;
-const count = 10;
-const executors = 4;
-/** A node of 2 cpu has room for the five pods of one application. */
-const coreRequest = "400m";
+/** An application that needs a whole node of 2 cpu: the number of its executors, and the cores of each of its pods. */
+type Shape = { readonly executors: number; readonly coreRequest: string };
+
+const wide: Shape = { executors: 4, coreRequest: "400m" };
+
+/** Starts fewer JVMs, for processes that share the machine with a dispatcher and its functions. */
+export const narrow: Shape = { executors: 1, coreRequest: "1" };
 /** All of them run on the two cores of a test machine. */
 const longestMs = 900_000;
 /** A JVM that compiles less starts sooner. */
@@ -24,10 +27,11 @@ const javaOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 /** The time from a driver's node to the executors that it asks for, at most. */
 const startMs = 120_000;
 
-const names = Array.from({ length: count }, (_, at) => `ten-${at}`);
+const namesOf = (count: number, prefix: string): readonly string[] =>
+  Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
 
 /** Every other application has the executors that Rekindle creates, the rest those of its driver. */
-const application = (name: string, at: number): object => {
+const application = (name: string, at: number, { executors, coreRequest }: Shape): object => {
   const pod = { cores: 1, coreRequest, memory: "512m", javaOptions };
   const body = sparkPi(name, {
     arguments: ["20"],
@@ -39,8 +43,8 @@ const application = (name: string, at: number): object => {
   return { ...body, metadata: { ...body.metadata, annotations } };
 };
 
-const created = async ({ scene }: Fixture): Promise<void> => {
-  const posts = names.map((name, at) => scene.cluster.api.call("POST", applications, application(name, at)));
+const created = async ({ scene }: Fixture, names: readonly string[], shape: Shape): Promise<void> => {
+  const posts = names.map((name, at) => scene.cluster.api.call("POST", applications, application(name, at, shape)));
   for (const { status, body } of await Promise.all(posts)) must(status === 201, `not created: ${JSON.stringify(body)}`);
 };
 
@@ -53,7 +57,7 @@ const ended = async (fixture: Fixture, name: string): Promise<void> => {
 };
 
 /** Asserts that each pod came after a plan of its group, once, and that no more gangs than have room were there. */
-const judged = ({ record }: Fixture): readonly string[] => {
+const judged = ({ record }: Fixture, names: readonly string[], { executors }: Shape): readonly string[] => {
   const changes = record.changes(namespace).filter(({ job }) => names.includes(job));
   for (const name of names) {
     const { plans } = record.of(namespace, name);
@@ -69,13 +73,26 @@ const judged = ({ record }: Fixture): readonly string[] => {
   const half = Math.max(...names.map((name) => longestHalf(changes, name, executors + 1, Date.now())));
   must(half <= bindMs + startMs + marginMs, `a part of a gang held its node for ${(half / 1_000).toFixed(1)} s`);
   const waited = names.filter((name) => [...record.of(namespace, name).reasons].some((why) => /needs/.test(why)));
-  must(waited.length >= count - nodeCount, `only ${waited.join(", ")} said what they lacked`);
+  must(waited.length >= names.length - nodeCount, `only ${waited.join(", ")} said what they lacked`);
   return [
-    `${most} of ${count} at a time; a driver waited for its executors for ${(half / 1_000).toFixed(1)} s at most`,
+    `${most} of ${names.length} at a time; a driver waited for its executors for ${(half / 1_000).toFixed(1)} s at most`,
   ];
 };
 
-const inDefault = async <T>(scene: Scene, work: (fixture: Fixture) => Promise<T>): Promise<T> => {
+/** Creates applications of which some have room, follows them to their ends, and judges their course. */
+export const allEnd = async (
+  fixture: Fixture,
+  names: readonly string[],
+  shape: Shape,
+  during = <T>(work: Promise<T>) => work,
+): Promise<readonly string[]> => {
+  await created(fixture, names, shape);
+  await during(Promise.all(names.map((name) => ended(fixture, name))));
+  await sleep(1_000);
+  return judged(fixture, names, shape);
+};
+
+export const inDefault = async <T>(scene: Scene, work: (fixture: Fixture) => Promise<T>): Promise<T> => {
   await untilServed(scene);
   const record = await openRecord(scene.cluster.adminKubeconfig);
   try {
@@ -86,6 +103,9 @@ const inDefault = async <T>(scene: Scene, work: (fixture: Fixture) => Promise<T>
   }
 };
 
+/** The names of the applications of functions: one more than have room. */
+export const fewNames = namesOf(nodeCount + 1, "few");
+
 /** A host lives long enough to start and to go on with ten applications. */
 const longestLifeMs = 20_000;
 
@@ -95,12 +115,10 @@ export const tenApplications: Case = {
     inDefault(scene, async (fixture) => {
       const killer = killing(scene, hostFlags, longestLifeMs);
       try {
-        await created(fixture);
-        await killer.during(Promise.all(names.map((name) => ended(fixture, name))));
+        const lines = await allEnd(fixture, namesOf(10, "ten"), wide, killer.during);
+        return [...lines, `${killer.kills()} kills of the host`];
       } finally {
         await killer.stop();
       }
-      await sleep(1_000);
-      return [...judged(fixture), `${killer.kills()} kills of the host`];
     }),
 };

@@ -167,7 +167,12 @@ export const takenBackBy = ({ since }: Plan): number => since + bindMs + marginM
 
 /** Resolves when the API server serves the kinds of gangs. */
 export const untilServed = async ({ cluster }: Scene): Promise<void> => {
-  for (const path of ["/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"])
+  const kinds = [
+    "batch.volcano.sh/v1alpha1/jobs",
+    "scheduling.volcano.sh/v1beta1/podgroups",
+    "sparkoperator.k8s.io/v1beta2/sparkapplications",
+  ];
+  for (const path of kinds.map((kind) => `/apis/${kind}`))
     await cluster.api.until(path, ({ status }) => status === 200, 30_000);
 };
 

@@ -1,26 +1,36 @@
-/** Two gangs for one place, by functions that a dispatcher calls, while it and they are killed. */
+/** Gangs of Jobs and of Spark applications by functions that a dispatcher calls, while it and they are killed. */
 import { dirname, join } from "node:path";
 import { startDispatched } from "../dispatch/fixture.ts";
 import { installOverlay } from "../functions/fixture.ts";
 import { installFunctions } from "../installed.ts";
-import type { Case } from "../scene.ts";
+import type { Case, Scene } from "../scene.ts";
+import { allEnd, fewNames, inDefault, narrow } from "./applications.ts";
 import { oneAfterTheOther } from "./cases.ts";
 import { inNamespace } from "./fixture.ts";
 
-export const gangFunctions: Case = {
-  name: "by functions: two gangs for one place, while the dispatcher and its functions are killed",
-  run: (scene) =>
-    inNamespace(scene, "gang-functions", async (fixture) => {
-      const installed = await installOverlay(scene.cluster, join(dirname(scene.hostLog), "functions"), "dispatch");
-      // Adds the right to list nodes, which the overlay leaves to users of `gang: builtin`.
-      await installFunctions(scene.cluster);
-      const { functions, daemons, stop } = await startDispatched(installed, scene.random, { REKINDLE_GANG: "builtin" });
-      try {
-        const lines = await oneAfterTheOther(fixture);
-        const kills = daemons.map(({ name, kills: count }) => `${count()} of ${name}`);
-        return [...lines, `kills: ${functions.reconcile.kills.length} of reconcile, ${kills.join(", ")}`];
-      } finally {
-        await stop();
-      }
-    }),
+/** Runs `work` by functions with plans, and returns its lines and the number of kills. */
+const byFunctions = async (scene: Scene, work: () => Promise<readonly string[]>): Promise<readonly string[]> => {
+  const installed = await installOverlay(scene.cluster, join(dirname(scene.hostLog), "functions"), "dispatch");
+  // Adds the right to list nodes, which the overlay leaves to users of `gang: builtin`.
+  await installFunctions(scene.cluster);
+  const { functions, daemons, stop } = await startDispatched(installed, scene.random, { REKINDLE_GANG: "builtin" });
+  try {
+    const lines = await work();
+    const kills = daemons.map(({ name, kills: count }) => `${count()} of ${name}`);
+    return [...lines, `kills: ${functions.reconcile.kills.length} of reconcile, ${kills.join(", ")}`];
+  } finally {
+    await stop();
+  }
 };
+
+export const gangFunctions: readonly Case[] = [
+  {
+    name: "by functions: two gangs for one place, while the dispatcher and its functions are killed",
+    run: (scene) =>
+      inNamespace(scene, "gang-functions", (fixture) => byFunctions(scene, () => oneAfterTheOther(fixture))),
+  },
+  {
+    name: "by functions: four Spark applications on room for three, while the dispatcher and its functions are killed",
+    run: (scene) => inDefault(scene, (fixture) => byFunctions(scene, () => allEnd(fixture, fewNames, narrow))),
+  },
+];

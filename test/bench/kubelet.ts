@@ -6,11 +6,11 @@ import type { Api } from "../real/cluster/api.ts";
 const pod = z.object({
   metadata: z.object({ name: z.string(), uid: z.string(), labels: z.record(z.string(), z.string()) }),
 });
-type Pod = z.infer<typeof pod>;
+export type Pod = z.infer<typeof pod>;
 const pods = z.object({ items: z.array(pod) });
 
 export const collection = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
-const podsPath = "/api/v1/namespaces/default/pods";
+export const podsPath = "/api/v1/namespaces/default/pods";
 const image = "docker.io/apache/spark:4.1.1";
 
 export type Life = {
@@ -37,7 +37,9 @@ const manifest = (name: string, instances: number): object => ({
   },
 });
 
-const must = async (api: Api, method: string, path: string, body?: unknown, type?: string): Promise<unknown> => {
+type Calls = Pick<Api, "call">;
+
+const must = async (api: Calls, method: string, path: string, body?: unknown, type?: string): Promise<unknown> => {
   const reply = await api.call(method, path, body, type);
   if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`);
   return reply.body;
@@ -50,7 +52,12 @@ const states = {
   killed: { phase: "Failed", state: { terminated: { exitCode: 137, reason: "Error" } }, ready: false },
 } as const;
 
-const report = async (api: Api, { metadata }: Pod, container: string, as: keyof typeof states): Promise<void> => {
+export const report = async (
+  api: Calls,
+  { metadata }: Pod,
+  container: string,
+  as: keyof typeof states,
+): Promise<void> => {
   const { phase, state, ready } = states[as];
   const containerStatuses = [{ name: container, image, imageID: "", restartCount: 0, ready, state }];
   const status = { phase, containerStatuses, ...(as === "creating" ? {} : { podIP: "10.244.0.9" }) };
@@ -69,11 +76,11 @@ const driverOf = async (api: Api, name: string): Promise<Pod> => {
   }
 };
 
-const driverContainer = "spark-kubernetes-driver";
-const executorContainer = "spark-kubernetes-executor";
+export const driverContainer = "spark-kubernetes-driver";
+export const executorContainer = "spark-kubernetes-executor";
 
 /** Creates an executor as the driver does: its labels, role and id, and the driver as its owner. */
-const createExecutor = async (api: Api, driver: Pod, id: number): Promise<Pod> => {
+export const createExecutor = async (api: Calls, driver: Pod, id: number): Promise<Pod> => {
   const { name, uid, labels } = driver.metadata;
   const body = {
     metadata: {

@@ -43,10 +43,28 @@ const rows: readonly Row[] = [
       `a visible executor loss is replaced after ${of("recovery.visible-to-POST.p50")} (median) and ${of("recovery.visible-to-POST.p99")} (99 %); list, read and create alone take ${of("recovery.bare-LIST-GET-POST.p50")} and ${of("recovery.bare-LIST-GET-POST.p99")}`,
   },
   {
-    part: "restart",
-    command: "npm run bench -- restart",
+    part: "alone",
+    command: "npm run bench -- alone",
     sentence: (of) =>
-      `a host starts among 10,000 applications: ${of("restart.10000.writes")}, ${of("restart.10000.host-cpu")} CPU, ${of("restart.10000.host-peak-rss")}`,
+      `one SparkApplication alone: from the answer to its creation to its driver's creation ${of("alone.created-to-driver.p50")} (median) and ${of("alone.created-to-driver.p95")} (95 %)`,
+  },
+  {
+    part: "job",
+    command: "npm run bench -- job",
+    sentence: (of) =>
+      `a Volcano Job of 1,000 pods: all created after ${of("job.1x1000.all-created")}, ${of("job.1x1000.host-cpu")} CPU, ${of("job.1x1000.requests")}; 500 jobs of one pod after ${of("job.500x1.all-created")}; a failed pod is replaced after ${of("job.failure-to-replacement.p50")} (median)`,
+  },
+  {
+    part: "hundredthousand",
+    command: "npm run bench -- settled --count 100000",
+    sentence: (of) =>
+      `a host starts beside 100,000 completed applications: ${of("settled.100000.start.writes")}, ${of("settled.100000.start.host-cpu")} CPU, ${of("settled.100000.start.host-peak-rss")}; at rest ${of("settled.100000.rest.host-cpu-a-minute")} CPU a minute`,
+  },
+  {
+    part: "upstream",
+    command: "npm run bench -- upstream",
+    sentence: (of) =>
+      `the load of Spark Operator's published benchmark, 6,000 applications with 36,000 pods on stand-ins for nodes: ${of("upstream.6000.drivers-a-minute")} a minute, ${of("upstream.6000.host-peak-rss")}`,
   },
   {
     part: "fairness",

@@ -68,7 +68,7 @@ const told = async (api: Api): Promise<number> => {
 const fewRequests = 5;
 
 /** Resolves when the host has been at rest for a while, and has written nothing. */
-const quiet = async (api: Api): Promise<void> => {
+export const quiet = async (api: Api, mostSeconds = longestSeconds): Promise<void> => {
   let last = { asked: -1, written: -1 };
   for (let [still, seconds] = [0, 0]; still < quietSeconds; seconds++) {
     const now = { asked: await dispatched(api), written: await dispatched(api, writing) };
@@ -76,7 +76,7 @@ const quiet = async (api: Api): Promise<void> => {
     still = rests ? still + 1 : 0;
     last = now;
     if (seconds % 10 === 9) process.stderr.write(`${now.asked} reads, ${now.written} writes so far\n`);
-    if (seconds > longestSeconds) throw new Error(`the host is still at work after ${longestSeconds} s`);
+    if (seconds > mostSeconds) throw new Error(`the host is still at work after ${mostSeconds} s`);
     await sleep(1_000);
   }
 };

@@ -9,14 +9,16 @@ const help = `npm run bench [-- --parts NAME,NAME] [--publish] [--json FILE]
   all parts (${Object.keys(parts).join(", ")}), or those named, each in a process of its own: a table with
   the floor of each figure that has one, and how loaded the machine was; --publish writes the figures into README
 
-npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions [--part dispatch] | cloud | recovery | elastic | fairness [--count N] | page | job [--count N] | gang [--count N] [--json FILE]
+npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [--count N] | restart [--count N] | settled [--count N] |
+                 upstream [--count N] | functions [--part dispatch] | cloud | recovery | elastic | fairness [--count N] | page |
+                 job [--count N] | gang [--count N] | sweep [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
              --part single | mass | missed; --profile DIR leaves a CPU profile of the host; needs root
   elastic    executors that follow the demand of a simulated driver through bursts: from demand to POST, from idleness to
              DELETE, requests per change, core-hours against fixed executors
-  job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced, a spec changed;
+  job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced, a spec changed, a storm of such changes;
              --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single | resize; --profile DIR
   gang       N gangs of 100 pods (default 100) by plans on the real scheduler and 100 nodes without kubelets: time until all are
              bound beside the same pods without gangs, CPU, requests; --profile DIR
@@ -32,6 +34,13 @@ npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts;
              --part dispatch: as functions that a dispatcher calls, each request with its purpose
   restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
+  settled    a host that starts beside N completed SparkApplications (default 10000), and rests; and one in an empty cluster:
+             writes, CPU, memory, longest block of its event loop, CPU of a minute at rest; --count 0: the empty one alone
+  alone      N SparkApplications (default 200), each when the server has nothing else to do: from the answer to its creation to
+             the POST of its driver, beside bare requests
+  upstream   the load of Spark Operator's published benchmark: N SparkApplications (default 6000) with five executors each, on
+             stand-ins for nodes: drivers a minute, the latest driver, CPU, memory
+  sweep      the CPU of a case of the sweep
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
              with --admission also its webhooks and quota enforcement;
              with --burst N on the simulator: memory as it goes on, and how far a key is overtaken`;
@@ -60,6 +69,8 @@ const benchPage = async (part: string | undefined): Promise<readonly Figure[]> =
 
 const benchCloud = async (): Promise<readonly Figure[]> => (await import("./cloud/cloud.ts")).benchCloud();
 
+const benchSweep = async (): Promise<readonly Figure[]> => (await import("./sweep.ts")).benchSweep();
+
 const benchElastic = async (): Promise<readonly Figure[]> => (await import("./elastic.ts")).benchElastic();
 
 /** The benchmarks that take no number; of some a part can be measured alone. */
@@ -68,6 +79,7 @@ const byPart: ReadonlyMap<string, typeof benchPage> = new Map([
   ["elastic", benchElastic],
   ["functions", benchFunctions],
   ["page", benchPage],
+  ["sweep", benchSweep],
 ]);
 
 type Counted = (many: number | undefined, profile: string | undefined) => Promise<readonly Figure[]>;
@@ -77,6 +89,9 @@ const byCount: ReadonlyMap<string, Counted> = new Map<string, Counted>([
   ["fairness", async (many = 10_000, profile) => (await import("./fairness.ts")).benchFairness(many, profile)],
   ["gang", async (many = 100, profile) => (await import("./gang.ts")).benchGang(many, profile)],
   ["restart", async (many = 10_000) => (await import("./restart.ts")).benchRestart(many)],
+  ["alone", async (many = 200) => (await import("./alone.ts")).benchAlone(many)],
+  ["upstream", async (many = 6_000) => (await import("./upstream/upstream.ts")).benchUpstream(many)],
+  ["settled", async (many = 10_000) => (await import("./settled.ts")).benchSettled(many)],
 ]);
 
 const measure = async (

@@ -57,14 +57,41 @@ const sent = async (api: Api, { collection, object }: Post): Promise<void> => {
   if (reply.status !== 201) throw new Error(`the floor's ${collection}: ${JSON.stringify(reply.body)}`);
 };
 
-/** Returns the seconds until the last object exists, 16 applications at a time. The host must have ended. */
+/** Creates the namespace of the floor, and the account that pods need. */
+const founded = async (api: Api): Promise<void> => {
+  await api.call("POST", "/api/v1/namespaces", { metadata: { name: into } });
+  await api.call("POST", `/api/v1/namespaces/${into}/serviceaccounts`, { metadata: { name: "spark" } });
+};
+
+/**
+ * Returns for each of `count` applications the ms from the answer to its creation until its driver's POST could leave:
+ * its record is created, then the other objects of the driver at once. The host must have ended.
+ */
+export const bareStarts = async (api: Api, count: number): Promise<readonly number[]> => {
+  const posts = (await postsOf(api)).slice(0, count);
+  await founded(api);
+  const took: number[] = [];
+  for (const [application, record, ...others] of posts) {
+    if (application === undefined || record === undefined) throw new Error("an application has no record");
+    await sent(api, application);
+    const began = performance.now();
+    await sent(api, record);
+    await Promise.all(others.slice(0, -1).map((post) => sent(api, post)));
+    took.push(performance.now() - began);
+  }
+  return took;
+};
+
+/**
+ * Returns the seconds until the last object of `count` applications exists, 16 applications at a time. The host must
+ * have ended.
+ */
 export const bareSubmissions = async (api: Api, count: number): Promise<number> => {
-  const posts = await postsOf(api);
+  const posts = (await postsOf(api)).slice(0, count);
   const total = posts.reduce((sum, { length }) => sum + length, 0);
   if (posts.length !== count || total < count * inOrder.length)
     throw new Error(`the floor found ${posts.length} applications with ${total} objects in all`);
-  await api.call("POST", "/api/v1/namespaces", { metadata: { name: into } });
-  await api.call("POST", `/api/v1/namespaces/${into}/serviceaccounts`, { metadata: { name: "spark" } });
+  await founded(api);
   const began = performance.now();
   await each(posts, async (application) => {
     for (const post of application) await sent(api, post);

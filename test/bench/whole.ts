@@ -11,6 +11,7 @@ import { conclude, tallyOf } from "../../infra/tally.ts";
 import { columns } from "../../shared/cli/io/text.ts";
 import { type Figure, figureShape } from "./figures.ts";
 import { publish, quietShare } from "./published.ts";
+import { busySeconds, ownSeconds } from "./seconds.ts";
 
 /** The arguments of each part, in the order of their costs. */
 export const parts: Readonly<Record<string, readonly string[]>> = {
@@ -19,13 +20,18 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   dispatch: ["functions", "--part", "dispatch"],
   cloud: ["cloud"],
   submit: ["submit", "--admission"],
+  alone: ["alone"],
   elastic: ["elastic"],
   burst: ["submit", "--burst", "5000"],
   fairness: ["fairness"],
   job: ["job"],
   gang: ["gang"],
   recovery: ["recovery"],
-  restart: ["restart"],
+  restart: ["restart", "--count", "1000"],
+  settled: ["settled"],
+  hundredthousand: ["settled", "--count", "100000"],
+  upstream: ["upstream"],
+  sweep: ["sweep"],
   page: ["page"],
 };
 
@@ -38,27 +44,6 @@ export type Part = {
   /** The share of the processors' time that other processes took. */
   readonly others: number;
   readonly figures: readonly Figure[];
-};
-
-/** Linux counts processor time in hundredths of a second here. */
-const ticksPerSecond = 100;
-
-/** Returns the seconds that all processors have worked since the machine's start. */
-const busySeconds = (): number => {
-  const [, user = 0, nice = 0, system = 0, , , irq = 0, soft = 0] = (
-    readFileSync("/proc/stat", "utf8").split("\n")[0] ?? ""
-  )
-    .split(/\s+/)
-    .map(Number);
-  return (user + nice + system + irq + soft) / ticksPerSecond;
-};
-
-/** Returns the processor seconds of this process and of its ended descendants. */
-const ownSeconds = (): number => {
-  const text = readFileSync("/proc/self/stat", "utf8");
-  // The name of the process, in parentheses, may have blanks.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
 };
 
 const exitOf = (args: readonly string[]): Promise<number> =>

@@ -55,7 +55,7 @@ export type StandIns = {
 type Waiting = { left: number; readonly came: Executor[]; readonly done: (came: readonly Executor[]) => void };
 
 /** Limits parallel work to `most`; a slot passes from one to the next. */
-const lanes = (most: number) => {
+export const lanes = (most: number) => {
   let taken = 0;
   const waiting: (() => void)[] = [];
   return async <T>(act: () => Promise<T>): Promise<T> => {

@@ -1,0 +1,154 @@
+/**
+ * `npm run bench -- settled`: a host that starts beside many completed SparkApplications, and then rests. One of them
+ * lives on a real API server under a first host; the others are copies of it and of its record in etcd. Measured from
+ * outside: the host's figures in /proc, its liveness probe, the API server's counts of its requests.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { type HostUnderAttack, openHost } from "../proof/attack/host.ts";
+import type { Api } from "../real/cluster/api.ts";
+import { type Cluster, startCluster } from "../real/cluster/cluster.ts";
+import { build, install } from "../real/e2e/installed.ts";
+import { ensure } from "../real/setup/ensure.ts";
+import { copied, type Pair, stored, urlOfEtcd } from "./etcd.ts";
+import type { Figure } from "./figures.ts";
+import { countFlow, dispatched, writing } from "./flow.ts";
+import { live } from "./kubelet.ts";
+import { quiet } from "./restart.ts";
+import { account, applications } from "./submit.ts";
+
+const model = "settled-model";
+const records = "/apis/rekindle.dev/v1alpha1/namespaces/default/checkpoints";
+/** Each copy has a name and a UID of the same length as the model's. */
+const nameOf = (index: number): string => `settled-${String(index).padStart(model.length - "settled-".length, "0")}`;
+
+const restSeconds = 60;
+const longestSeconds = 900;
+
+const named = z.object({ metadata: z.looseObject({ name: z.string(), uid: z.string() }) });
+
+/** Lets one application live to its end. Returns the pairs of its objects, whose copies are settled, too. */
+const settledModel = async (cluster: Cluster, kubeconfig: string, log: string): Promise<readonly Pair[]> => {
+  const { api } = cluster;
+  const host = await openHost(kubeconfig, log, ["--log-level", "warn"]);
+  await api.until(applications, ({ status }) => status === 200, 20_000);
+  await live(api, model, { executors: 0, losses: 0, paceMs: 1_000 });
+  await quiet(api);
+  if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is ${log}`);
+  const record = `sparkapplication.${model}`;
+  const url = urlOfEtcd(cluster.pids["etcd"] ?? 0);
+  return [
+    await stored(url, `/registry/sparkoperator.k8s.io/sparkapplications/default/${model}`),
+    await stored(url, `/registry/rekindle.dev/checkpoints/default/${record}`),
+  ];
+};
+
+const copyModel = async (cluster: Cluster, pairs: readonly Pair[], count: number): Promise<void> => {
+  const { body } = await cluster.api.call("GET", `${applications}/${model}`);
+  const { uid } = named.parse(body).metadata;
+  const copyOf = (index: number): readonly Pair[] => {
+    const own = randomUUID();
+    const copy = (text: string): string => text.replaceAll(model, nameOf(index)).replaceAll(uid, own);
+    return pairs.map(({ key, value }) => ({ key: copy(key), value: copy(value) }));
+  };
+  await copied(urlOfEtcd(cluster.pids["etcd"] ?? 0), count, copyOf);
+};
+
+const page = z.object({
+  metadata: z.object({ continue: z.string().optional() }),
+  items: z.array(z.unknown()),
+});
+
+/** Returns the objects of a collection, page by page. */
+const listed = async (api: Api, path: string): Promise<number> => {
+  let [count, from] = [0, ""];
+  do {
+    const { metadata, items } = page.parse((await api.call("GET", `${path}?limit=500${from}`)).body);
+    count += items.length;
+    from = metadata.continue ? `&continue=${encodeURIComponent(metadata.continue)}` : "";
+  } while (from !== "");
+  return count;
+};
+
+/** Lists what a host at least must know: applications and records, in pages. Returns this process's CPU seconds. */
+const listingOnly = async (api: Api, count: number): Promise<number> => {
+  const before = process.cpuUsage();
+  const [found, kept] = [await listed(api, applications), await listed(api, records)];
+  const { user, system } = process.cpuUsage(before);
+  if (count > 0 && (found !== count + 1 || kept < count))
+    throw new Error(`${found} applications and ${kept} records are listed, not ${count + 1}`);
+  return (user + system) / 1e6;
+};
+
+/** Returns the CPU seconds that a host takes in a minute in which nothing happens, and its resident size then, MiB. */
+const atRest = async (host: HostUnderAttack): Promise<{ readonly cpu: number; readonly resident: number }> => {
+  // The probe's requests would cost the host processor time.
+  await host.probe.stop();
+  await sleep(2_000);
+  const before = await account(host);
+  await sleep(restSeconds * 1_000);
+  const after = await account(host);
+  return { cpu: ((after.cpu - before.cpu) * 60) / restSeconds, resident: after.resident };
+};
+
+type Aims = { readonly cpu: number; readonly peak: number; readonly resident: number };
+
+const emptyAims: Aims = { cpu: 0.6, peak: 64, resident: 64 };
+const usualAims: Aims = { cpu: 20, peak: 195, resident: 160 };
+const manyAims: Aims = { cpu: 120, peak: 512, resident: 512 };
+
+const measured = async (cluster: Cluster, kubeconfig: string, log: string, count: number, aims: Aims) => {
+  const { api } = cluster;
+  const floor = await listingOnly(api, count);
+  const [asked, written, since] = [await dispatched(api), await dispatched(api, writing), Date.now()];
+  const host = await openHost(kubeconfig, log, ["--log-level", "warn"]);
+  try {
+    await quiet(api, longestSeconds);
+    const { cpu, peak } = await account(host);
+    const block = host.probe.longestSince(since);
+    const reads = (await dispatched(api)) - asked;
+    const rest = await atRest(host);
+    const writes = (await dispatched(api, writing)) - written;
+    // The first host of a cluster creates its queues.
+    if (count > 0 && writes > 0) throw new Error(`${writes} write(s) although nothing had changed; the log is ${log}`);
+    const name = `settled.${count}`;
+    const figures: readonly Figure[] = [
+      { name: `${name}.start.writes`, value: writes, unit: "writes", ...(count > 0 ? { aim: 0 } : {}) },
+      { name: `${name}.start.host-cpu`, value: cpu, unit: "s", aim: aims.cpu, floor },
+      { name: `${name}.start.host-peak-rss`, value: peak, unit: "MiB", aim: aims.peak },
+      { name: `${name}.start.longest-block`, value: block, unit: "ms", aim: 100 },
+      { name: `${name}.start.reads`, value: reads, unit: "requests" },
+      { name: `${name}.rest.host-cpu-a-minute`, value: rest.cpu, unit: "s", aim: 0.1 },
+      { name: `${name}.rest.host-rss`, value: rest.resident, unit: "MiB", aim: aims.resident },
+    ];
+    if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is ${log}`);
+    return figures;
+  } finally {
+    await host.kill();
+  }
+};
+
+/** Throws when anything was written, since nothing had changed. `count` 0: an empty cluster alone. */
+export const benchSettled = async (count: number): Promise<readonly Figure[]> => {
+  await ensure(["go"]);
+  await build();
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-settled-"));
+  const cluster = await startCluster({ nodes: 0, dir });
+  try {
+    const kubeconfig = await install(cluster, undefined);
+    await countFlow(cluster.api);
+    await countFlow(cluster.api, writing);
+    await cluster.api.until(applications, ({ status }) => status === 200, 20_000);
+    const empty = await measured(cluster, kubeconfig, join(dir, "empty.log"), 0, emptyAims);
+    if (count === 0) return empty;
+    await copyModel(cluster, await settledModel(cluster, kubeconfig, join(dir, "model.log")), count);
+    const aims = count > 10_000 ? manyAims : usualAims;
+    return [...empty, ...(await measured(cluster, kubeconfig, join(dir, "measured.log"), count, aims))];
+  } finally {
+    await cluster.stop();
+  }
+};

@@ -63,7 +63,7 @@ const page = z.object({
   items: z.array(z.unknown()),
 });
 
-/** Returns the objects of a collection, page by page. */
+/** Returns the number of objects of a collection, which it reads page by page. */
 const listed = async (api: Api, path: string): Promise<number> => {
   let [count, from] = [0, ""];
   do {
@@ -72,6 +72,12 @@ const listed = async (api: Api, path: string): Promise<number> => {
     from = metadata.continue ? `&continue=${encodeURIComponent(metadata.continue)}` : "";
   } while (from !== "");
   return count;
+};
+
+/** Resolves when the server lists all copies: those of one request have one revision, and its cache takes them one by one. */
+const allListed = async (api: Api, count: number): Promise<void> => {
+  for (const end = performance.now() + 120_000; (await listed(api, records)) < count; await sleep(1_000))
+    if (performance.now() > end) throw new Error(`${count} records are not listed after two minutes`);
 };
 
 /** Lists what a host at least must know: applications and records, in pages. Returns this process's CPU seconds. */
@@ -103,6 +109,7 @@ const manyAims: Aims = { cpu: 120, peak: 512, resident: 512 };
 
 const measured = async (cluster: Cluster, kubeconfig: string, log: string, count: number, aims: Aims) => {
   const { api } = cluster;
+  await allListed(api, count);
   const floor = await listingOnly(api, count);
   const [asked, written, since] = [await dispatched(api), await dispatched(api, writing), Date.now()];
   const host = await openHost(kubeconfig, log, ["--log-level", "warn"]);

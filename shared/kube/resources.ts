@@ -28,7 +28,7 @@ const coreFeatures = ["ssh", "pod-http", "gang", "gang-evict", "logs", "kept-log
 export type CoreFeature = (typeof coreFeatures)[number];
 
 /** Features that need rights of other kinds. */
-export const features = [...coreFeatures, "actions", "kube-sign-in"] as const;
+export const features = [...coreFeatures, "gang-native", "actions", "kube-sign-in"] as const;
 
 export type Feature = (typeof features)[number];
 

@@ -17,11 +17,10 @@ import {
   nodeRules,
   nodeWatchRules,
   noticeRules,
-  type Rule,
   registrationRulesOf,
-  rule,
   selectionRules,
 } from "./roles.ts";
+import { type Rule, rule } from "./rule.ts";
 
 const records = (...verbs: readonly string[]): Rule => rule("rekindle.dev", ["checkpoints"], verbs);
 

@@ -12,19 +12,8 @@ import {
   featureResource,
   features,
 } from "../../kube/resources.ts";
-
-export type Rule = {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-  readonly resourceNames?: readonly string[];
-};
-
-export const rule = (group: string, resources: readonly string[], verbs: readonly string[]): Rule => ({
-  apiGroups: [group],
-  resources,
-  verbs,
-});
+import { actionRules, nativeRules, reviewRules } from "./feature-rules.ts";
+import { type Rule, rule } from "./rule.ts";
 
 /** A rule, the family whose kinds need it ("any": all installations), and its purpose for the table of rights. */
 export type Needed = { readonly of: Family | "any"; readonly rule: Rule; readonly for: string };
@@ -172,6 +161,7 @@ const familyWith: Readonly<Record<Feature, Family | "any">> = {
   "pod-http": "any",
   gang: "volcano",
   "gang-evict": "volcano",
+  "gang-native": "volcano",
   logs: "any",
   "kept-logs": "spark",
   actions: "any",
@@ -191,6 +181,9 @@ const coreNeeds: Readonly<Record<CoreFeature, FeatureNeeds & { readonly verbs: r
 
 export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {
   ...coreNeeds,
+  "gang-native": {
+    for: "PodGroups of Kubernetes for groups of pods, with `gang: native`; whether the API server serves them is read first",
+  },
   actions: {
     for: "actions on the page: callers with the ability `act` pause, resume, suspend and delete, open and close queues",
   },
@@ -200,39 +193,12 @@ export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {
 /** Features whose rights are on what has no namespace: a ClusterRole grants them in any case. */
 export const featuresOfCluster: ReadonlySet<Feature> = new Set(["kube-sign-in"]);
 
-/** The rights to ask who a token is, and what its user may do. */
-const reviewRules: readonly Rule[] = [
-  rule("authentication.k8s.io", ["tokenreviews"], ["create"]),
-  rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
-];
-
-/** The rights of the page's actions. The Event about an action is the record of it. */
-const actionRules = (chosen: readonly Family[]): readonly Rule[] => [
-  ...(chosen.includes("spark")
-    ? [
-        rule(
-          "sparkoperator.k8s.io",
-          ["sparkapplications", "scheduledsparkapplications", "sparkconnects"],
-          ["patch", "delete"],
-        ),
-      ]
-    : []),
-  ...(chosen.includes("volcano")
-    ? [
-        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["patch", "delete"]),
-        rule("flow.volcano.sh", ["jobflows"], ["patch", "delete"]),
-        rule("bus.volcano.sh", ["commands"], ["create"]),
-        rule("scheduling.volcano.sh", ["queues"], ["get"]),
-      ]
-    : []),
-  rule("", ["events"], ["create"]),
-];
-
 /** The rights of one feature, where these families are run. */
 export const featureRulesOf = (feature: Feature, chosen: readonly Family[]): readonly Rule[] => {
   if (!isNeeded(familyWith[feature], chosen)) return [];
   if (feature === "actions") return actionRules(chosen);
   if (feature === "kube-sign-in") return reviewRules;
+  if (feature === "gang-native") return nativeRules;
   const own = rule("", [featureResource[feature]], coreNeeds[feature].verbs);
   return feature === "gang-evict" ? [own, rule("policy", ["poddisruptionbudgets"], ["list"])] : [own];
 };

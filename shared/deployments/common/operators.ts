@@ -12,6 +12,7 @@ import { volcanoCronJob } from "../../volcano/cron/decide.ts";
 import { volcanoJobFlow } from "../../volcano/flow/decide.ts";
 import { volcanoJobTemplate } from "../../volcano/flow/template.ts";
 import { evictingIn } from "../../volcano/gang/eviction/round.ts";
+import { isPlanning } from "../../volcano/gang/settings.ts";
 import { volcanoJob } from "../../volcano/job/decide.ts";
 import { volcanoPod } from "../../volcano/podgroup/ungrouped-pods.ts";
 import { type QueueOptions, volcanoQueue } from "../../volcano/queue/decide.ts";
@@ -45,7 +46,7 @@ type Gang = { readonly gang?: Ganging };
 
 /** Groups start by plans where the deployment makes them, too: in the steps of queues. */
 const gangFor = ({ gang }: QueueOptions, chosen: readonly Family[]): Gang =>
-  gang === "builtin" && chosen.includes("volcano") ? { gang: startWhole } : {};
+  isPlanning(gang) && chosen.includes("volcano") ? { gang: startWhole } : {};
 
 export const operatorsFor = (
   timing: Timing,

@@ -4,7 +4,7 @@ import { promptness, settledMs, type Timing, timing as usualTiming } from "../..
 import { type Family, families } from "../../kube/resources.ts";
 import { sparkApplication } from "../../spark/application/decide.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
-import type { GangMode } from "../../volcano/gang/settings.ts";
+import { type GangMode, isPlanning } from "../../volcano/gang/settings.ts";
 import { inCluster } from "../common/step-dependencies.ts";
 
 /** Settings of a deployment for its SparkApplications. */
@@ -21,7 +21,7 @@ export type ApplicationSettings = {
 
 /** Groups start by plans where the deployment makes them, too: in the steps of queues. */
 const isGanging = ({ queues, families: chosen = families }: ApplicationSettings): boolean =>
-  queues?.gang === "builtin" && chosen.includes("volcano");
+  isPlanning(queues?.gang) && chosen.includes("volcano");
 
 /** Opens the operator; what starts groups is loaded only where they start by plans. */
 export const applications = async (settings: ApplicationSettings): Promise<Operator<unknown>> => {

@@ -245,7 +245,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   leases: { form: "list", text: "leases of other controllers; empty: no detection by lease" },
   gang: choiceFor(
-    "which component admits PodGroups: Volcano's scheduler, none (Rekindle admits them), auto (Volcano's scheduler if one is found, otherwise Rekindle), or builtin (Rekindle, when the whole minimum of a Job's PodGroup, or driver and initial executors of a Spark application, fit the nodes; with places reserved for the pods; needs --features gang)",
+    "which component admits PodGroups: Volcano's scheduler, none (Rekindle admits them), auto (Volcano's scheduler if one is found, otherwise Rekindle), builtin (Rekindle, when the whole minimum of a Job's PodGroup, or driver and initial executors of a Spark application, fit the nodes; with places reserved for the pods; needs --features gang), or native (as builtin, but default-scheduler of Kubernetes 1.37 binds the pods of Jobs together, where its gangs are switched on and can say what a Job asks for; needs --features gang,gang-native)",
   ),
   gangEvict: choiceFor(
     "with gang builtin, whose pods are evicted for a group that lacks room: none, preempt (groups of its queue with a lower priority), reclaim (groups of queues that have more than they deserve, for a queue that has less), or all (needs --features gang-evict)",

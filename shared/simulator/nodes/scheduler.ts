@@ -5,6 +5,7 @@ import type { Item } from "../storage/metadata.ts";
 import type { Change } from "../storage/store.ts";
 import { about, later, type Part, rewrite, subject } from "../verbs/remove.ts";
 import type { Server } from "../verbs/request.ts";
+import { type Gang, gangOf, gangTable, readyGang, tellGang } from "./gangs.ts";
 
 const bindMs = 10;
 
@@ -242,27 +243,55 @@ const isWaiting = (schedulers: readonly string[], pod: Item): boolean =>
   itemsAt(pod, "spec", "schedulingGates").length === 0 &&
   schedulers.includes(textAt(pod, "spec", "schedulerName") ?? "default-scheduler");
 
+type Choice = { readonly pod: Item; readonly all: readonly Judged[]; readonly best: Item | undefined };
+
+/** Chooses the node of a pod; `before`: pods of its gang with the nodes that were chosen for them. */
+const choice = (server: Server, pod: Item, before: readonly Placed[] = []): Choice => {
+  const used = new Map(usedOn(server, pod));
+  for (const { pod: other, node } of before)
+    used.set(node.metadata.name, plus(used.get(node.metadata.name) ?? {}, knownNeed(other)));
+  const neighbours = [...neighboursOf(server, pod), ...before];
+  const all = server.store.list("nodes").map((node) => judged(used, neighbours, { node, pod }));
+  const [best] = all
+    .filter(({ why }) => why === undefined)
+    .toSorted((a, b) => (b.free["memory"] ?? 0) - (a.free["memory"] ?? 0));
+  return { pod, all, best: best?.node };
+};
+
+/** Binds the pods of a gang that have a node, if these are enough. */
+const placeGang = (server: Server, gang: Gang): void => {
+  const placed: Placed[] = [];
+  const choices = gang.unbound.map((pod) => {
+    const chosen = choice(server, pod, placed);
+    if (chosen.best !== undefined) placed.push({ pod, node: chosen.best });
+    return chosen;
+  });
+  const isEnough = placed.length >= gang.lacks;
+  for (const { pod, all, best } of choices) {
+    if (best !== undefined && isEnough) bind(server, pod, best.metadata.name);
+    else refuse(server, pod, all);
+  }
+  tellGang(server, gang, isEnough);
+};
+
 const place = (server: Server, schedulers: readonly string[], task: Task): void => {
   const pod = subject(server, task);
   if (pod === undefined || !isWaiting(schedulers, pod)) return;
-  const nodes = server.store.list("nodes");
-  if (nodes.length === 0) {
-    refuse(server, pod, []);
+  const name = gangOf(server, pod);
+  if (name !== undefined) {
+    const gang = readyGang(server, pod, name);
+    if (gang !== undefined) placeGang(server, gang);
     return;
   }
-  const used = usedOn(server, pod);
-  const neighbours = neighboursOf(server, pod);
-  const all = nodes.map((node) => judged(used, neighbours, { node, pod }));
-  const fit = all
-    .filter(({ why }) => why === undefined)
-    .toSorted((a, b) => (b.free["memory"] ?? 0) - (a.free["memory"] ?? 0));
-  const [best] = fit;
+  const { all, best } = choice(server, pod);
   if (best === undefined) refuse(server, pod, all);
-  else bind(server, pod, best.node.metadata.name);
+  else bind(server, pod, best.metadata.name);
 };
 
 const freesRoom = ({ type, table, object }: Change): boolean =>
   table === "nodes" || (table === "pods" && (type === "DELETED" || isOver(object)));
+
+const changesGang = ({ type, table }: Change): boolean => table === gangTable && type !== "DELETED";
 
 export const scheduler = (server: Server, schedulers: readonly string[]): Part => {
   const queue = (pod: Item): void => {
@@ -273,7 +302,7 @@ export const scheduler = (server: Server, schedulers: readonly string[]): Part =
       const { type, table, object, before } = change;
       const gatesOpened = before !== undefined && itemsAt(before, "spec", "schedulingGates").length > 0;
       if (table === "pods" && (type === "ADDED" || (type === "MODIFIED" && gatesOpened))) queue(object);
-      if (freesRoom(change)) for (const pod of server.store.list("pods")) queue(pod);
+      if (freesRoom(change) || changesGang(change)) for (const pod of server.store.list("pods")) queue(pod);
     },
     tasks: { "scheduler.place": (task) => place(server, schedulers, task) },
   };

@@ -12,12 +12,14 @@ import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
 import { bindMs, isWaiting, phaseOf } from "../../kube/gang-plan.ts";
 import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
-import { type Nomination, type QueueMemory, specOf } from "../queue/state/tree.ts";
-import { jobs, podGroups } from "../schema/resource.ts";
+import { type ProbeTurn, probeTurn } from "../native/probe.ts";
+import { type NativeProbe, type Nomination, type QueueMemory, rootName, specOf } from "../queue/state/tree.ts";
+import { jobs, podGroups, queues as queueKind } from "../schema/resource.ts";
 import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admission.ts";
-import { mostAtOnce, roundWrites, standingIn, takeBack } from "./admission-writes.ts";
+import { beyondEvents, mostAtOnce, roundWrites, standingIn, takeBack } from "./admission-writes.ts";
 import type { Evicting } from "./eviction-port.ts";
 import { type NodeGround, type OpenGround, openGround } from "./ground.ts";
+import { nativeWay } from "./native-way.ts";
 import { groupOutline, jobOutlines, jobOwnerOf, nodeOutline, podOutline, statedMembers } from "./outlines.ts";
 import { plannableAt } from "./plan.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
@@ -110,6 +112,14 @@ function* readCluster(groups: readonly Stored[], giving: readonly Stored[] = [])
   return { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
 }
 
+/** Reads the Jobs of groups, and the nodes and pods only if a group waits that PodGroups of Kubernetes cannot place. */
+function* readNativeFirst(groups: readonly Stored[]): Reads<Cluster> {
+  const ofJobs = yield* list(jobsOf(groups.filter(isOpen), []));
+  const byUid = new Map(ofJobs.map((job) => [job.metadata.uid, job]));
+  const isSpared = groups.filter(isWaiting).every((group) => nativeWay(group, byUid).is === "native");
+  return isSpared ? { nodes: [], pods: [], jobs: ofJobs } : yield* readCluster(groups);
+}
+
 type Cluster = Pick<NodeGround, "nodes" | "pods" | "jobs">;
 
 export type AdmissionRound = {
@@ -121,6 +131,8 @@ export type AdmissionRound = {
   readonly stages?: readonly (readonly Effect[])[];
   /** The groups that the effects admit by plans; saved before them. */
   readonly planning?: InFlight;
+  /** What is known of PodGroups of Kubernetes; saved before the effects of a probe. */
+  readonly native?: NativeProbe;
   /** The groups that get the room of evicted pods; saved before the evictions. */
   readonly nominations?: readonly Nomination[];
   readonly next: Extract<Next, { do: "rest" | "wait" | "again" }>;
@@ -144,9 +156,12 @@ const nextOf = ({ admits, saying, silent, doubtful }: Found, left: number, wakeA
   return wakeAt === undefined ? { do: "rest" } : { do: "wait", waitsFor: until("admitted groups", "started"), ...wake };
 };
 
+/** True if the time of a plan may be over. */
+const isDue = (groups: readonly Stored[], now: number): boolean =>
+  standingIn(groups).some(({ dueAt }) => dueAt !== undefined && dueAt <= now);
+
 /** True if the nodes must be read: groups wait for places, or the time of a plan is over. */
-const needsCluster = (groups: readonly Stored[], now: number): boolean =>
-  groups.some(isWaiting) || standingIn(groups).some(({ dueAt }) => dueAt !== undefined && dueAt <= now);
+const needsCluster = (groups: readonly Stored[], now: number): boolean => groups.some(isWaiting) || isDue(groups, now);
 
 /** The time after which a round looks again at a plan whose group states its members, ms: no step but its own ends it. */
 const lookMs = 10_000;
@@ -195,12 +210,25 @@ type Planned = Seen & {
   readonly ground: OpenGround;
 };
 
-/** Decides a round with `gang: builtin`, in which groups enter by plans. */
+type Planning = { readonly evicting?: Evicting | undefined; readonly native?: boolean };
+
+/** Reads what the round needs of the cluster; undefined if it needs nothing. */
+function* clusterFor(
+  groups: readonly Stored[],
+  now: number,
+  { evicting, native, isGiving }: Planning & { readonly isGiving: boolean },
+): Reads<Cluster | undefined> {
+  if (!isGiving && !needsCluster(groups, now)) return undefined;
+  if (native === true && !isDue(groups, now)) return yield* readNativeFirst(groups);
+  return yield* readCluster(groups, evicting?.givingIn(groups));
+}
+
+/** Decides a round in which groups enter by plans; with `native` only those that PodGroups of Kubernetes cannot place. */
 function* plannedRound(
   hall: AdmissionInput,
   found: Found,
   { now, memory }: Seen,
-  evicting: Evicting | undefined,
+  { evicting, native = false }: Planning,
 ): Reads<AdmissionRound> {
   const { groups } = hall;
   const waits = groups.filter(isWaiting);
@@ -211,10 +239,7 @@ function* plannedRound(
     const kept = nominations.length === 0 ? {} : { nominations };
     return { groups, found, effects: [], next, ...kept, ...(memory?.planning && { planning: memory.planning }) };
   }
-  const cluster =
-    nominations.length > 0 || needsCluster(groups, now)
-      ? yield* readCluster(groups, evicting?.givingIn(groups))
-      : undefined;
+  const cluster = yield* clusterFor(groups, now, { evicting, native, isGiving: nominations.length > 0 });
   const standing = standingIn(groups, cluster);
   const retries = waits.map(plannableAt);
   const follows = standing.some(({ members }) => members !== undefined) ? now + lookMs : undefined;
@@ -222,7 +247,7 @@ function* plannedRound(
   if (cluster === undefined) return { groups, found, effects: [], next: nextOf(found, 0, earliest(wakes, now)) };
   const back = yield* takeBack(standing, cluster, now);
   const open = evicting?.openIn(nominations, groups, now) ?? [];
-  const ground = openGround({ ...cluster, ...{ groups, now, priorities: hall.priorities, nominations: open } });
+  const ground = openGround({ ...cluster, ...{ groups, now, priorities: hall.priorities, nominations: open, native } });
   const verdicts = verdictsOf({ ...hall, ground, nominated: new Set(open.map(({ uid }) => uid)) });
   const most = Math.max(0, mostAtOnce - back.length);
   const { effects, ...first } = roundWrites(verdicts, hall.queues, now, most);
@@ -237,10 +262,52 @@ function* plannedRound(
   const isShort = ground.wasShort() && admitted.length > 0;
   const turn = yield* withEvictions({ evicting, hall, cluster, ground, memory, now }, verdicts, {
     admitted,
-    effects: [...back, ...effects],
+    effects: [...back, ...effects, ...beyondEvents(first.verdicts)],
     next: first.isAll && !isShort ? next : { ...next, do: "again" },
   });
   return { groups, found, ...turn, ...(planning === undefined ? {} : { planning }) };
+}
+
+const sooner = (next: AdmissionRound["next"], at: number | undefined): AdmissionRound["next"] => {
+  if (at === undefined || next.do === "again") return next;
+  const wakeAt = next.do === "wait" && next.wakeAt !== undefined ? Math.min(next.wakeAt, at) : at;
+  return { waitsFor: until("the probe of the cluster's gangs", "ended"), ...next, do: "wait", wakeAt };
+};
+
+/** An event about whether PodGroups of Kubernetes are used, when that is first known or has changed. */
+const newsOf = (
+  queues: readonly Stored[],
+  before: NativeProbe | undefined,
+  { verdict, why = "" }: ProbeTurn,
+): readonly Effect[] => {
+  const root = queues.find(({ metadata }) => metadata.name === rootName);
+  if (root === undefined || verdict === "open" || before?.is === verdict) return [];
+  const message =
+    verdict === "on"
+      ? "the cluster places gangs: groups get PodGroups of Kubernetes, and plans where these cannot say what they ask for"
+      : `groups get plans of Rekindle, as with \`gang: builtin\`: ${why}`;
+  const occasion = `native ${verdict} ${root.metadata.resourceVersion}`;
+  const type = verdict === "on" ? "Normal" : "Warning";
+  return [{ do: "record", about: root, resource: queueKind, occasion, type, reason: "GangNative", message }];
+};
+
+/** Decides a round with `gang: native`. While it is not known whether the cluster places gangs, groups of Jobs wait. */
+function* nativeRound(hall: AdmissionInput, found: Found, seen: Seen): Reads<AdmissionRound> {
+  const { now, memory } = seen;
+  const { native: before } = memory ?? {};
+  if (unsettledUntil(memory?.planning, hall.groups, now) !== undefined)
+    return { ...(yield* plannedRound(hall, found, seen, {})), ...(before === undefined ? {} : { native: before }) };
+  const isOfJob = (group: Stored): boolean => isWaiting(group) && jobOwnerOf(group) !== undefined;
+  const probe = yield* probeTurn(before, hall.groups.filter(isOfJob), now);
+  const isOpen = probe.verdict === "open";
+  const groups = isOpen ? hall.groups.filter((group) => !isOfJob(group)) : hall.groups;
+  const turn = yield* plannedRound({ ...hall, groups }, found, seen, { native: probe.verdict === "on" });
+  return {
+    ...turn,
+    stages: [...(turn.stages ?? []), ...probe.stages, newsOf(hall.queues, before, probe)],
+    next: sooner(turn.next, probe.looksAt),
+    ...(probe.native === undefined ? {} : { native: probe.native }),
+  };
 }
 
 /** Decides one round: the component that admits groups, and the groups to admit if that is Rekindle. */
@@ -257,7 +324,8 @@ export function* admissionRound(
   const priorities = yield* readPriorities(classesOf(groups));
   const ours = groups.filter((group) => !(isWaiting(group) && isSchedulers(group, now)));
   const hall: AdmissionInput = { queues, groups: ours, priorities };
-  if (mode === "builtin") return { ...(yield* plannedRound(hall, found, seen, evicting)), groups };
+  if (mode === "native") return { ...(yield* nativeRound(hall, found, seen)), groups };
+  if (mode === "builtin") return { ...(yield* plannedRound(hall, found, seen, { evicting })), groups };
   const verdicts = verdictsOf(hall);
   const { effects, isAll } = roundWrites(verdicts, queues, now);
   const next = nextOf(found, waits - entering(verdicts).length);

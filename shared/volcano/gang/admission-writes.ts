@@ -13,7 +13,6 @@ import {
   bindMs,
   type GangPlan,
   lacksRoomKey,
-  type Place,
   phaseOf,
   placer,
   planKey,
@@ -26,6 +25,7 @@ import {
   takenBackOf,
   takenBackText,
 } from "../../kube/gang-plan.ts";
+import { nativeKey } from "../../kube/native-gang.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -34,6 +34,7 @@ import { keys, podGroups } from "../schema/resource.ts";
 import { specIn } from "../validation/parse.ts";
 import type { Verdict } from "./admission.ts";
 import { byGroup, type NodeGround, type Obstacle } from "./ground.ts";
+import { byPlan } from "./native-way.ts";
 import { jobOwnerOf, podOutline, statedMembers } from "./outlines.ts";
 import { deadlineOf, isForfeit, planEnds, type Refused, refusedOf, statedDeadline } from "./plan.ts";
 
@@ -46,6 +47,9 @@ export const mostAtOnce = 300;
 /** A usual group takes less memory, bytes. The time of a write grows with the size of the object. */
 const usualSize = 16_384;
 
+/** The condition of a group that has a plan although groups are placed by PodGroups of Kubernetes. */
+const nativeCondition = "NativeGang";
+
 const conditionsOf = (group: Stored): readonly Json[] => {
   const { conditions } = statusOf(group);
   return Array.isArray(conditions) ? conditions.filter(isRecord) : [];
@@ -53,22 +57,45 @@ const conditionsOf = (group: Stored): readonly Json[] => {
 
 /** The conditions of a group, without the one that says why it waits. */
 export const others = (group: Stored): readonly Json[] =>
-  conditionsOf(group).filter(({ type }) => type !== "Unschedulable");
+  conditionsOf(group).filter(({ type }) => type !== "Unschedulable" && type !== nativeCondition);
+
+/** Events about the groups that have plans because PodGroups of Kubernetes cannot say what they ask for. */
+export const beyondEvents = (verdicts: readonly Verdict[]): readonly Effect[] =>
+  verdicts.flatMap((verdict): readonly Effect[] =>
+    verdict.enters && verdict.beyond !== undefined
+      ? [
+          {
+            ...{ do: "record", about: verdict.group, resource: podGroups, occasion: "beyond native" },
+            ...{ type: "Normal", reason: "PlacedByPlan", message: byPlan(verdict.beyond) },
+          },
+        ]
+      : [],
+  );
 
 export const patchOf = (group: Stored, patch: Json): Effect => {
   const { name, namespace = "", uid, resourceVersion } = group.metadata;
   return { do: "patch", ref: { resource: podGroups, namespace, name }, uid, resourceVersion, patch };
 };
 
+type Entry = Extract<Verdict, { readonly enters: true }>;
+
+/** Says for as long as the group exists why no PodGroup of Kubernetes places its pods. */
+const beyondCondition = (group: Stored, beyond: string, now: number): Json => ({
+  ...{ type: nativeCondition, status: "False", reason: "NotExpressible", message: byPlan(beyond) },
+  ...{ transitionID: group.metadata.resourceVersion, lastTransitionTime: timeText(now) },
+});
+
 /** One patch admits the group and saves its plan, so that no step sees one without the other. */
-const entering = (group: Stored, places: readonly Place[], now: number): Effect => {
-  const conditions = conditionsOf(group).length === 0 ? {} : { conditions: others(group) };
+const entering = ({ group, places, native, beyond }: Entry, now: number): Effect => {
+  const said = beyond === undefined ? [] : [beyondCondition(group, beyond, now)];
+  const conditions = conditionsOf(group).length + said.length === 0 ? {} : { conditions: [...others(group), ...said] };
   const { [lacksRoomKey]: lacked } = group.metadata.annotations ?? {};
   return patchOf(group, {
     metadata: {
       annotations: {
         [scheduledByKey]: placer,
         ...(places.length === 0 ? {} : { [planKey]: planText(places, now) }),
+        ...(native === true ? { [nativeKey]: "true" } : {}),
         ...(lacked === undefined ? {} : { [lacksRoomKey]: null }),
       },
     },
@@ -107,7 +134,7 @@ type Write = { readonly verdict: Verdict; readonly effect: Effect };
 
 /** Returns the write for a verdict; none for a group whose status gives the reason already. */
 const writeFor = (verdict: Verdict, now: number): readonly Write[] => {
-  if (verdict.enters) return [{ verdict, effect: entering(verdict.group, verdict.places, now) }];
+  if (verdict.enters) return [{ verdict, effect: entering(verdict, now) }];
   if (verdict.isReported === true || isReported(verdict.group, verdict)) return [];
   return [{ verdict, effect: waiting(verdict.group, verdict, now) }];
 };

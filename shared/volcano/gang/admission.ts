@@ -7,7 +7,7 @@
  */
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { isWaiting, type Place, phaseOf } from "../../kube/gang-plan.ts";
+import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
 import { larger, type Quantity, quantityOf } from "../../kube/quantity.ts";
 import { byRank, type Ranked, rankedInQueue } from "../../kube/queue-order.ts";
 import { type Amounts, merged } from "../podgroup/usage.ts";
@@ -229,7 +229,7 @@ function* inTurn(
 
 export type Verdict =
   /** `places`: the plan of its minimum; empty where groups are admitted without a look at nodes. */
-  | { readonly group: Stored; readonly enters: true; readonly places: readonly Place[] }
+  | ({ readonly group: Stored } & Extract<Answer, { readonly enters: true }>)
   | ({ readonly group: Stored; readonly enters: false } & Obstacle);
 
 /** The input of the decision: all queues, all groups, and the priorities of the classes that groups name. */

@@ -23,6 +23,7 @@ import type { Priorities } from "../podgroup/group.ts";
 import type { Nomination } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
 import { type Fit, fill, fitOf, type Hold, heldFor, type Part, type Work } from "./fit.ts";
+import { byPlan, nativeWay } from "./native-way.ts";
 import { demandOf } from "./outlines.ts";
 import { lingers, plannableAt } from "./plan.ts";
 import { openReserve, type Reserve, reservationsOf } from "./reserve.ts";
@@ -69,6 +70,8 @@ export type NodeGround = {
   readonly now: number;
   /** Groups that get the room of evicted pods; absent: none. */
   readonly nominations?: readonly Nomination[];
+  /** Groups that PodGroups of Kubernetes can place need no plan; absent: each needs one. */
+  readonly native?: boolean;
 };
 
 /** The reason why a group waits. */
@@ -80,9 +83,12 @@ export type Obstacle = {
   readonly isReported?: true;
 };
 
-/** A plan for a group that may enter, or the reason why it must wait. */
+/**
+ * A plan for a group that may enter, or the reason why it must wait. `native`: a PodGroup of Kubernetes places its pods;
+ * `beyond`: what such a PodGroup cannot say of it.
+ */
 export type Answer =
-  | { readonly enters: true; readonly places: readonly Place[] }
+  | { readonly enters: true; readonly places: readonly Place[]; readonly native?: true; readonly beyond?: string }
   | ({ readonly enters: false } & Obstacle);
 
 /** Takes as many places of each part as there are, up to the numbers wanted. */
@@ -292,9 +298,15 @@ const withEviction = (group: Stored, answer: Answer): Answer => {
   return { ...answer, why: `${answer.why}; its pods were evicted for group ${mark.by}` };
 };
 
+/** Adds to the answer for a group what a PodGroup of Kubernetes cannot say of it. */
+const withBeyond = (answer: Answer, beyond: string | undefined): Answer => {
+  if (beyond === undefined) return answer;
+  return answer.enters ? { ...answer, beyond } : { ...answer, why: `${answer.why}; ${byPlan(beyond)}` };
+};
+
 /** Opens the ground of one round. */
 export const openGround = (
-  { nodes, pods, jobs, priorities, groups, now, nominations = [] }: NodeGround,
+  { nodes, pods, jobs, priorities, groups, now, nominations = [], native = false }: NodeGround,
   shares: Shares = openShares(),
 ): OpenGround => {
   const empty = emptyRooms(nodes);
@@ -329,11 +341,13 @@ export const openGround = (
       return { enters: false, why: later, lacksRoom: true };
     }
     return shares.charged(namespace, () => {
+      const way = native ? nativeWay(group, known.byUid) : undefined;
+      if (way?.is === "native") return { enters: true, places: [], native: true };
       const demand = demandOf(group, known);
       if (demand.is === "refused") return { enters: false, why: demand.why };
       if (demand.is === "unplanned") return { enters: true, places: [] };
       if (!isPlannable(demand.parts)) return { enters: false, why: tooLarge(nodes.length) };
-      return withEviction(group, planner.plan(group, demand.parts));
+      return withBeyond(withEviction(group, planner.plan(group, demand.parts)), way?.why);
     });
   };
   const look: OpenGround["look"] = (group, run) => {

@@ -84,6 +84,9 @@ const letting =
 const fitting =
   "Rekindle admits a group of pods by the state and the capability of its queue once its whole minimum fits the nodes, and its pods go to default-scheduler";
 
+const binding =
+  "Rekindle admits a group of pods by the state and the capability of its queue, and default-scheduler binds its pods together";
+
 const leaving = "groups of pods are left to it";
 
 const placeOf = ({ metadata: { namespace, name } }: Stored): string =>
@@ -151,6 +154,8 @@ export function* find(mode: GangMode, signs: Signs): Reads<Found> {
     return { admits: "here", saying: `without Volcano's scheduler, as \`gang: none\` says, ${letting}` };
   if (mode === "builtin")
     return { admits: "here", saying: `without Volcano's scheduler, as \`gang: builtin\` says, ${fitting}` };
+  if (mode === "native")
+    return { admits: "here", saying: `without Volcano's scheduler, as \`gang: native\` says, ${binding}` };
   const alive = byLease(signs) ?? byWrites(signs);
   if (alive !== undefined) return alive;
   const { admits, searchedAt } = signs.memory ?? {};

@@ -6,9 +6,10 @@ import type { Order } from "../command/order.ts";
 
 /**
  * `auto` looks for signs of Volcano's scheduler; `scheduler` and `none` state that there is one, or none; with `builtin`
- * there is none, and a group is admitted only when its whole minimum fits the nodes.
+ * there is none, and a group is admitted only when its whole minimum fits the nodes; with `native` there is none, and
+ * kube-scheduler places groups whole by PodGroups of Kubernetes, where it can.
  */
-export const gangModes = ["auto", "scheduler", "none", "builtin"] as const;
+export const gangModes = ["auto", "scheduler", "none", "builtin", "native"] as const;
 
 export type GangMode = (typeof gangModes)[number];
 
@@ -19,6 +20,9 @@ export type GangMode = (typeof gangModes)[number];
 export const gangEvictions = ["none", "preempt", "reclaim", "all"] as const;
 
 export type GangEviction = (typeof gangEvictions)[number];
+
+/** True if groups enter by plans: all of them, or those that PodGroups of Kubernetes cannot place. */
+export const isPlanning = (mode: GangMode | undefined): boolean => mode === "builtin" || mode === "native";
 
 /** The name of the setting. */
 export const settingName = "queueCommandNamespaces";

@@ -6,12 +6,14 @@
 import { type Effect, wholeOf } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { isKeptOut } from "../../kube/gang-eviction.ts";
+import { isNative } from "../../kube/native-gang.ts";
 import { pods } from "../../kube/resources.ts";
+import { largestFirst } from "../native/size.ts";
 import { onPod } from "../plugins/all.ts";
 import { podName } from "../pods/names.ts";
 import { partitionOf, podDraft } from "../pods/pod.ts";
 import type { Action, Phase } from "../schema/resource.ts";
-import { type JobSpec, leastOf, nameOf, replicasOf, type Task, tasksOf, totalReplicas } from "../schema/spec.ts";
+import { type JobSpec, nameOf, replicasOf, type Task, tasksOf, totalReplicas } from "../schema/spec.ts";
 import {
   backoffAfter,
   evictionIn,
@@ -32,8 +34,9 @@ import {
 import type { Later } from "./events.ts";
 import { isWorking, type Move, moveFor, type PodsAct, type Rule } from "./machine.ts";
 import { changed, entered, type Memory, ofTask } from "./memory.ts";
-import { hasFinished, isDone, isOver, isOverByRight, isReady, type Member, removedOf, type Tally } from "./pods.ts";
+import { isOverByRight, type Member, type Tally } from "./pods.ts";
 import { type ActionTarget, groupPhase, type PolicyEvent, superseded } from "./policies.ts";
+import { makesWay, mayStart } from "./starts.ts";
 
 type Counted = {
   readonly spec: JobSpec;
@@ -252,31 +255,6 @@ export const isAdmitted = (context: JobContext): boolean => {
   return !["", "Pending"].includes(groupPhase(context));
 };
 
-const countsFor = (context: JobContext, member: Member): boolean =>
-  isDone(member, context.memory) || (!isOver(member, context.memory) && isReady(member));
-
-const isThere = (context: JobContext, name: string): boolean => {
-  const task = tasksOf(context.spec).find((one) => nameOf(one) === name);
-  if (task === undefined) return false;
-  const there = context.members.filter((member) => member.task === name && countsFor(context, member));
-  return there.length + removedOf(context, task).length >= leastOf(task);
-};
-
-/** True if the tasks that a task depends on are there: all of them, or one with iteration `any`. */
-const mayStart = (context: JobContext, { dependsOn }: Task): boolean => {
-  const names = dependsOn?.name ?? [];
-  if (names.length === 0) return true;
-  const any = dependsOn?.iteration === "any" && names.length >= 2;
-  return any ? names.some((name) => isThere(context, name)) : names.every((name) => isThere(context, name));
-};
-
-/** True for a finished pod that is gone as soon as a step deletes it, because it has no finalizer. */
-const makesWay = ({ spec, memory }: JobContext, member: Member): boolean =>
-  hasFinished(member) &&
-  isOverByRight(member, memory) &&
-  (member.pod.metadata.finalizers ?? []).length === 0 &&
-  memory.retryCount < (spec.maxRetry ?? 0);
-
 /** Ordinals that have no pod and are not done, except seen ones: their eviction must be an event first. */
 const missingOf = (context: JobContext, task: Task): readonly number[] => {
   const name = nameOf(task);
@@ -289,7 +267,8 @@ const missingOf = (context: JobContext, task: Task): readonly number[] => {
   );
 };
 
-type Missing = { readonly task: Task; readonly index: number };
+/** `wave`: pods of a lower one are created first; absent: with the first. */
+type Missing = { readonly task: Task; readonly index: number; readonly wave?: number };
 
 /** Pods that may be created now; while the plan of the group stands, these are the pods of the plan. */
 const missing = (context: JobContext): readonly Missing[] => {
@@ -353,10 +332,16 @@ const madeIn = ({ view: { done = [] } }: JobContext): ReadonlySet<string> =>
 
 export type Pods = {
   readonly ends: readonly Effect[];
-  readonly creates: readonly Effect[];
+  /** Creations in stages: of pods that are placed as a native gang, larger ones come first. */
+  readonly creates: readonly (readonly Effect[])[];
   /** More pods are missing than `creates` holds. */
   readonly more: boolean;
 };
+
+/** Returns the creations of a native gang with a stage for each size of pods, as the scheduler tries pods in their order. */
+const inWaves = (creates: readonly Effect[], wanted: readonly Missing[]): Pods["creates"] => [
+  ...Map.groupBy(creates, (_, at) => wanted[at]?.wave ?? 0).values(),
+];
 
 /** Returns the effects on the pods; `ready`: everything that the pods need exists. */
 export const podEffects = (context: JobContext, ready: boolean): Pods => {
@@ -372,6 +357,7 @@ export const podEffects = (context: JobContext, ready: boolean): Pods => {
   const wanted = (isKept(context) && ready && isAdmitted(context) && !isHeld(context) ? missing(context) : []).filter(
     ({ task, index }) => !made.has(podName(ownerOf(context).name, nameOf(task), index)),
   );
-  const creates = creations(context, wanted);
-  return { ends, creates, more: wanted.length > creates.length };
+  const ordered = isNative(context.group) ? largestFirst(wanted) : wanted;
+  const creates = creations(context, ordered);
+  return { ends, creates: inWaves(creates, ordered), more: wanted.length > creates.length };
 };

@@ -6,6 +6,7 @@ import type { Effect, Looking, View } from "../../core/plan.ts";
 import { backoffOf } from "../../core/time.ts";
 import { type Evicted, evictedOf } from "../../kube/gang-eviction.ts";
 import { type GangPlan, nodesOf, planOf, scheduledByKey } from "../../kube/gang-plan.ts";
+import { isNative } from "../../kube/native-gang.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
 import type { Priorities } from "../podgroup/group.ts";
@@ -90,6 +91,7 @@ export const podInputOf = (context: JobContext): PodInput => {
     ...(group === undefined ? {} : { group: group.metadata.name }),
     ...(placer === undefined ? {} : { placer }),
     ...(planIn(context) === undefined ? {} : { nodesOf: plannedNodes(context) }),
+    ...(isNative(group) && group?.metadata.uid !== memory.retired ? { isNative: true } : {}),
   };
 };
 

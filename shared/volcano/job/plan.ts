@@ -25,6 +25,7 @@ import {
 } from "./events.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, ofTask, seeded, shownPhase, type Untold } from "./memory.ts";
+import { planNativeGangs } from "./native-gang.ts";
 import { claimNotes, groupEffects, planOwnedObjects } from "./owned-objects.ts";
 import { isOver } from "./pods.ts";
 import { deadlineOf } from "./select-action.ts";
@@ -276,11 +277,13 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   const word = wordOf(context, kept.lacks);
   const { ends, creates, more } = podEffects(next, word === undefined);
   const group = groupEffects(next);
+  const native = yield* planNativeGangs(next, creates.length > 0);
   const warned =
     word === undefined ? problemEvents(next) : [jobEvent(context.object, `${word.reason} ${word.message}`, word)];
   const all = [
+    native,
     ...inOrder(next, { ends, kept: kept.effects, group }),
-    creates,
+    ...creates,
     [...commandEvents(next), ...actionEvents(next, word !== undefined), ...warned],
     cleared(next.orders, memory.commands),
   ];

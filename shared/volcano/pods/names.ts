@@ -16,6 +16,10 @@ export const podName = (job: string, task: string, index: number): string => `${
 
 export const groupName = ({ name, uid }: Pick<Owner, "name" | "uid">): string => `${name}-${uid}`;
 
+/** Returns the name of the PodGroup of Kubernetes for one version of a job: pods cannot leave their group. */
+export const nativeGroupName = (owner: Pick<Owner, "name" | "uid">, version: number): string =>
+  `${groupName(owner)}-${version}`;
+
 /** Twelve characters of a digest; upstream takes random ones. */
 const lot = (...parts: readonly string[]): string => digest(...parts).slice(0, 12);
 

@@ -9,7 +9,15 @@ import { pinned } from "../../kube/nodes.ts";
 import type { Json } from "../../kube/responses.ts";
 import { keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, type Task } from "../schema/spec.ts";
-import { groupName, type Owner, ownerReference, podName, volcanoScheduler, volumeName } from "./names.ts";
+import {
+  groupName,
+  nativeGroupName,
+  type Owner,
+  ownerReference,
+  podName,
+  volcanoScheduler,
+  volumeName,
+} from "./names.ts";
 
 export type Draft = { readonly metadata: Metadata; readonly spec: Json; readonly [field: string]: unknown };
 
@@ -71,6 +79,8 @@ export type PodInput = {
   readonly forwarding: boolean;
   /** Returns the nodes of a task's first pods, while the plan of the group stands. */
   readonly nodesOf?: (task: string) => readonly string[];
+  /** The pods name the PodGroup of Kubernetes of their version. */
+  readonly isNative?: boolean;
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -164,6 +174,9 @@ const placed = (spec: Draft["spec"], { nodesOf }: PodInput, task: Task, index: n
   return node === undefined ? spec : pinned(spec, node);
 };
 
+const together = (spec: Draft["spec"], { isNative, owner, version }: PodInput): Draft["spec"] =>
+  isNative === true ? { ...spec, schedulingGroup: { podGroupName: nativeGroupName(owner, version) } } : spec;
+
 /** Mounts each claim once, however often the job names it. */
 const claimed = (draft: Draft, { owner, spec }: PodInput): Draft => {
   const taken = new Set<string>();
@@ -189,7 +202,7 @@ export const podDraft = (input: PodInput, task: Task, index: number): Draft =>
   claimed(
     {
       metadata: metadataOf(input, task, index),
-      spec: placed(scheduled(task, input), input, task, index),
+      spec: together(placed(scheduled(task, input), input, task, index), input),
     },
     input,
   );

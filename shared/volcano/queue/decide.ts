@@ -151,10 +151,12 @@ const memoryOf = (
 const rememberedOf = ({
   found: { admits, searchedAt, silent },
   planning,
+  native,
   nominations = [],
 }: AdmissionRound): QueueMemory => ({
   admits,
   ...(planning === undefined ? {} : { planning }),
+  ...(native === undefined ? {} : { native }),
   ...(nominations.length === 0 ? {} : { nominations: [...nominations] }),
   ...(searchedAt === undefined ? {} : { searchedAt }),
   ...(silent === undefined ? {} : { silent: true }),

@@ -9,9 +9,9 @@ import {
   leaseRules,
   lookoutRules,
   nodeRules,
-  type Rule,
   registrationRules,
 } from "../../../shared/cli/installation/roles.ts";
+import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import type { Audit, Request } from "../cluster/audit.ts";
 import { cacheDir } from "../setup/part.ts";
 

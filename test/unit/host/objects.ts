@@ -23,6 +23,9 @@ export const resources: Readonly<Record<string, Resource>> = {
   JobFlow: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobflows", kind: "JobFlow" },
   JobTemplate: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobtemplates", kind: "JobTemplate" },
   PodGroup: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "podgroups", kind: "PodGroup" },
+  /** PodGroups of Kubernetes, and the object that says that they are served. */
+  GangOfKubernetes: { group: "scheduling.k8s.io", version: "v1beta1", plural: "podgroups", kind: "PodGroup" },
+  APIService: { group: "apiregistration.k8s.io", version: "v1", plural: "apiservices", kind: "APIService" },
   PodDisruptionBudget: { group: "policy", version: "v1", plural: "poddisruptionbudgets", kind: "PodDisruptionBudget" },
   PriorityClass: { group: "scheduling.k8s.io", version: "v1", plural: "priorityclasses", kind: "PriorityClass" },
   Queue: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "queues", kind: "Queue" },

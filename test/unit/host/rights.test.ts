@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
-import { hostRules, lookoutRules, nodeRules, type Rule } from "../../../shared/cli/installation/roles.ts";
+import { hostRules, lookoutRules, nodeRules } from "../../../shared/cli/installation/roles.ts";
+import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openLogs } from "../../../shared/deployments/page/detail.ts";

@@ -1,7 +1,7 @@
 /** A host's access to a cluster under its own RBAC rights, and the rights that it was refused. */
 import assert from "node:assert/strict";
 import { objectsOf } from "../../../shared/cli/installation/objects.ts";
-import type { Rule } from "../../../shared/cli/installation/roles.ts";
+import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import { ApiError, type HttpRequest, type Transport } from "../../../shared/core/http.ts";
 import { type AccessReview, type Gate, gateOf, reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";

@@ -10,13 +10,8 @@ import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { generated } from "../../../infra/generated.ts";
 import { functionNames, functionRules, functionRulesOf } from "../../../shared/cli/installation/function-rights.ts";
-import {
-  hostRules,
-  lookoutRules,
-  nodeRules,
-  type Rule,
-  registrationRules,
-} from "../../../shared/cli/installation/roles.ts";
+import { hostRules, lookoutRules, nodeRules, registrationRules } from "../../../shared/cli/installation/roles.ts";
+import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import { families, features } from "../../../shared/kube/resources.ts";
 
 const root = new URL("../../../infra/", import.meta.url);

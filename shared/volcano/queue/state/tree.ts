@@ -108,6 +108,20 @@ const nomination = z.object({
   victims: z.record(z.string(), z.object({ whole: z.boolean(), pods: z.record(z.string(), z.string()) })),
 });
 
+/** With `gang: native`: what is known of the cluster's own gangs, and the objects of the probe that are still there. */
+const nativeProbe = z.object({
+  is: z.enum(["created", "lowered", "deleted", "on", "off"]),
+  /** When that began, epoch ms. */
+  at: instant,
+  /** Why PodGroups of Kubernetes are not used. */
+  why: z.string().optional(),
+  probe: z.object({ namespace: z.string(), name: z.string(), uid: z.string() }).optional(),
+  /** Namespaces in which the objects of a probe could not be created. */
+  avoids: z.array(z.string()).optional(),
+});
+
+export type NativeProbe = z.infer<typeof nativeProbe>;
+
 const memory = z.object({
   /** The state that was decided on, until the status shows it. */
   wanted: z.enum(states).optional(),
@@ -132,6 +146,8 @@ const memory = z.object({
     .optional(),
   /** Root only, with `gangEvict`: groups that get the room of evicted pods. */
   nominations: z.array(nomination).optional(),
+  /** Root only, with `gang: native`. */
+  native: nativeProbe.optional(),
 });
 
 export type Nomination = z.infer<typeof nomination>;

@@ -1,7 +1,8 @@
 /** A host without its rights says what to change before it begins; one with all rights says nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { hostRules, type Rule } from "../../../../shared/cli/installation/roles.ts";
+import { hostRules } from "../../../../shared/cli/installation/roles.ts";
+import type { Rule } from "../../../../shared/cli/installation/rule.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { findLacking } from "../../../../shared/deployments/host/preconditions.ts";
 

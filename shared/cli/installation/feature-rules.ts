@@ -1,0 +1,38 @@
+/** The rights of features that need more than one resource of the core group. */
+
+import type { Family } from "../../kube/resources.ts";
+import { type Rule, rule } from "./rule.ts";
+
+/** The rights to ask who a token is, and what its user may do. */
+export const reviewRules: readonly Rule[] = [
+  rule("authentication.k8s.io", ["tokenreviews"], ["create"]),
+  rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
+];
+
+/** The rights on PodGroups of Kubernetes. */
+export const nativeRules: readonly Rule[] = [
+  rule("scheduling.k8s.io", ["podgroups"], ["get", "list", "create", "patch", "delete"]),
+  rule("apiregistration.k8s.io", ["apiservices"], ["get"]),
+];
+
+/** The rights of the page's actions. The Event about an action is the record of it. */
+export const actionRules = (chosen: readonly Family[]): readonly Rule[] => [
+  ...(chosen.includes("spark")
+    ? [
+        rule(
+          "sparkoperator.k8s.io",
+          ["sparkapplications", "scheduledsparkapplications", "sparkconnects"],
+          ["patch", "delete"],
+        ),
+      ]
+    : []),
+  ...(chosen.includes("volcano")
+    ? [
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["patch", "delete"]),
+        rule("flow.volcano.sh", ["jobflows"], ["patch", "delete"]),
+        rule("bus.volcano.sh", ["commands"], ["create"]),
+        rule("scheduling.volcano.sh", ["queues"], ["get"]),
+      ]
+    : []),
+  rule("", ["events"], ["create"]),
+];

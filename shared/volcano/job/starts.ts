@@ -1,0 +1,29 @@
+/** Which pods of a job may be created: those of tasks whose dependencies are there, also in the place of finished ones. */
+import { leastOf, nameOf, type Task, tasksOf } from "../schema/spec.ts";
+import type { JobContext } from "./context.ts";
+import { hasFinished, isDone, isOver, isOverByRight, isReady, type Member, removedOf } from "./pods.ts";
+
+const countsFor = (context: JobContext, member: Member): boolean =>
+  isDone(member, context.memory) || (!isOver(member, context.memory) && isReady(member));
+
+const isThere = (context: JobContext, name: string): boolean => {
+  const task = tasksOf(context.spec).find((one) => nameOf(one) === name);
+  if (task === undefined) return false;
+  const there = context.members.filter((member) => member.task === name && countsFor(context, member));
+  return there.length + removedOf(context, task).length >= leastOf(task);
+};
+
+/** True if the tasks that a task depends on are there: all of them, or one with iteration `any`. */
+export const mayStart = (context: JobContext, { dependsOn }: Task): boolean => {
+  const names = dependsOn?.name ?? [];
+  if (names.length === 0) return true;
+  const any = dependsOn?.iteration === "any" && names.length >= 2;
+  return any ? names.some((name) => isThere(context, name)) : names.every((name) => isThere(context, name));
+};
+
+/** True for a finished pod that is gone as soon as a step deletes it, because it has no finalizer. */
+export const makesWay = ({ spec, memory }: JobContext, member: Member): boolean =>
+  hasFinished(member) &&
+  isOverByRight(member, memory) &&
+  (member.pod.metadata.finalizers ?? []).length === 0 &&
+  memory.retryCount < (spec.maxRetry ?? 0);

@@ -53,11 +53,9 @@ type Probe = NonNullable<NativeProbe["probe"]>;
 
 type Found = { readonly group: Stored | undefined; readonly pod: Stored | undefined };
 
-const metadataOf = ({ namespace, name, uid }: Probe, owner: Stored | undefined): Obj["metadata"] => ({
+const metadataOf = ({ namespace, name, uid }: Probe, owner: Stored): Obj["metadata"] => ({
   ...{ name, namespace },
-  ownerReferences: [
-    { apiVersion: apiVersionOf(podGroups), kind: podGroups.kind, name: owner?.metadata.name ?? "", uid },
-  ],
+  ownerReferences: [{ apiVersion: apiVersionOf(podGroups), kind: podGroups.kind, name: owner.metadata.name, uid }],
 });
 
 /** A container that even a restricted namespace accepts; it never runs. */
@@ -67,7 +65,7 @@ const container = {
   securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
 };
 
-const podOf = (probe: Probe, owner: Stored | undefined): Obj => ({
+const podOf = (probe: Probe, owner: Stored): Obj => ({
   ...{ apiVersion: "v1", kind: pods.kind, metadata: metadataOf(probe, owner) },
   spec: {
     schedulingGroup: { podGroupName: probe.name },
@@ -126,7 +124,13 @@ const isSpoken = (group: Stored): boolean =>
 
 const gate = "the feature gate GenericWorkload is off";
 
-type Step = { readonly native: NativeProbe & { readonly probe: Probe }; readonly found: Found; readonly now: number };
+type Step = {
+  readonly native: NativeProbe & { readonly probe: Probe };
+  readonly found: Found;
+  /** The group to which the objects belong, while it waits. */
+  readonly owner: Stored | undefined;
+  readonly now: number;
+};
 
 const off = ({ native, found, now }: Step, why: string, avoids: readonly string[] = []): ProbeTurn => ({
   ...{ verdict: "off", why },
@@ -141,13 +145,23 @@ const open = ({ native, now }: Step, stage: readonly Effect[] = [], is?: NativeP
   looksAt: now + 1_000,
 });
 
+/** Creates again what a step did not come to, or what its answer left open. */
+const made = (step: Step, owner: Stored): ProbeTurn => {
+  const { native, found } = step;
+  const [group = [], pod = []] = creations(native.probe, owner);
+  const missing = [...(found.group === undefined ? [group] : []), ...(found.pod === undefined ? [pod] : [])];
+  return { ...open(step), stages: missing };
+};
+
 /** The group needs two pods, and there is one. */
 const created = (step: Step): ProbeTurn => {
   const { native, found, now } = step;
   const { group, pod } = found;
   const { namespace, name } = native.probe;
   if (group === undefined || pod === undefined) {
-    if (now < native.at + createMs) return open(step);
+    if (now < native.at + createMs && step.owner !== undefined) return made(step, step.owner);
+    if (step.owner === undefined)
+      return { verdict: "open", stages: [removals(native.probe, found)], looksAt: now + 1_000 };
     const avoids = [...new Set([...(native.avoids ?? []), namespace])].slice(-mostAvoids);
     return off(step, `the objects of a probe could not be created in namespace ${namespace}`, avoids);
   }
@@ -237,7 +251,10 @@ export function* probeTurn(native: NativeProbe | undefined, waits: readonly Stor
     return waits.length === 0 ? { verdict: "open", stages: [] } : yield* beginning(native, waits, now);
   const { is, probe } = native;
   if (is !== "on" && is !== "off" && probe !== undefined)
-    return steps[is]({ native: { ...native, probe }, found: yield* look(probe), now });
+    return steps[is]({
+      ...{ native: { ...native, probe }, found: yield* look(probe), now },
+      owner: waits.find(({ metadata }) => metadata.uid === probe.uid),
+    });
   if (waits.length > 0 && isOld(native, waits, now)) return yield* beginning(native, waits, now);
   return is === "on" ? { verdict: "on", native, stages: [] } : yield* tidied(native, now);
 }

@@ -67,6 +67,8 @@ const seldom = [
   ...of("apps", ["replicasets", "statefulsets", "daemonsets"], ["get"]),
   ...of("batch", ["jobs"], ["get"]),
   ...of("scheduling.k8s.io", ["priorityclasses"], ["get"]),
+  ...of("scheduling.k8s.io", ["podgroups"], ["get", "list", "create", "patch", "delete"]),
+  ...of("apiregistration.k8s.io", ["apiservices"], ["get"]),
   ...of("", ["secrets"], ["get", "delete"]),
   ...of("", ["nodes"], ["get", "list"]),
   ...of("", ["events"], ["list"]),

@@ -170,6 +170,15 @@ const evict = async (stand: Stand): Promise<void> => {
   await stand.turn(300_000);
 };
 
+/** Runs a job by PodGroups of Kubernetes. */
+const placeNatively = async (stand: Stand, transport: Way["transport"]): Promise<void> => {
+  const metadata = { name: "v1beta1.scheduling.k8s.io" };
+  await stand.create({ apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata });
+  await stand.host({ transport, spark, gang: "native" });
+  await stand.create(volcanoJob("native", { runMs: 1_000 }, { ttlSecondsAfterFinished: 5 }));
+  await stand.turn(60_000);
+};
+
 /**
  * Runs applications that need every right: one fails, is retried, completes and exceeds its time to live; one is
  * deleted while it runs.
@@ -177,7 +186,7 @@ const evict = async (stand: Stand): Promise<void> => {
 const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await findOtherControllers(openCluster(transport));
   await stand.create(queue);
-  await stand.host({ transport, spark, gang: "builtin", gangEvict: "preempt" });
+  const host = await stand.host({ transport, spark, gang: "builtin", gangEvict: "preempt" });
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
   await stand.create(application("owned", { annotations: { "rekindle.dev/executors": "own" } }));
@@ -252,6 +261,10 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await actOn(stand, transport, { kind: "CronJob", name: "minutely" }, "delete");
   await actOn(stand, transport, { kind: "JobFlow", name: "flow" }, "delete");
   await evict(stand);
+  const stopped = host.drain(20_000);
+  await stand.turn(30_000);
+  await stopped;
+  await placeNatively(stand, transport);
   await closeQueue(stand, transport);
   await stand.remove("JobTemplate", "one");
   await stand.pass(0.5);

@@ -192,6 +192,25 @@ describe("the probe of the cluster's gangs", () => {
     assert.equal(cluster.run(), "on");
   });
 
+  it("creates again what a step that failed did not come to", () => {
+    const cluster = new Cluster();
+    cluster.schedules = withGangs(cluster);
+    cluster.refuses = (kind) => kind === "Pod";
+    cluster.step();
+    cluster.now += 2_000;
+    cluster.refuses = () => false;
+    assert.equal(cluster.run(), "on");
+  });
+
+  it("begins anew when the group has gone to which its objects belong", () => {
+    const cluster = new Cluster();
+    cluster.schedules = withGangs(cluster);
+    cluster.step();
+    cluster.waits.splice(0, 1, cluster.group("other"));
+    cluster.objects.clear();
+    assert.equal(cluster.run(), "on");
+  });
+
   it("leaves objects of others alone that have its names", () => {
     const cluster = new Cluster();
     cluster.refuses = () => true;

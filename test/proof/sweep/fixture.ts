@@ -16,6 +16,7 @@ import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
 import { lookMs, type Snapshot } from "./snapshot.ts";
 import { withEvictions } from "./volcano/eviction-judge.ts";
 import { withGangs } from "./volcano/gang-judge.ts";
+import { withNatives } from "./volcano/native-judge.ts";
 import { guestsFor } from "./volcano/simulator-parts.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 
@@ -251,7 +252,8 @@ export const openFixture = (scenario: Scenario): Fixture => {
   });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
   const planned = scenario.gang === "builtin" ? withGangs(heard, { nodes: machines, cpuOfNode }) : heard;
-  const logged = scenario.keepsLogs ? withKeptLogs(planned) : planned;
+  const placed = scenario.gang === "native" ? withNatives(planned) : planned;
+  const logged = scenario.keepsLogs ? withKeptLogs(placed) : placed;
   const judged = scenario.gangEvict === undefined ? logged : withEvictions(logged, scenario);
   const oracle = scenario.beside === undefined ? judged : apart(judged, sweptOf(scenario));
   return fixtureIn(initialCluster, { scenario, oracle, armed: [{ at: initialCluster.start + 100, index: -1 }] });

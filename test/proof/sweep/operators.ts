@@ -16,7 +16,7 @@ export const operatorsOf = ({
     timing,
     { ...defaultOptions, driverPdb: true, keepLogsMs: keepsLogs ? 365 * 86_400_000 : 0 },
     {
-      gang: gang === undefined ? "scheduler" : gang === "builtin" ? "builtin" : "auto",
+      gang: gang === undefined ? "scheduler" : gang === "here" ? "auto" : gang,
       ...(gangEvict === undefined ? {} : { gangEvict }),
     },
   ).filter(({ kind }) => kind !== "Queue" || gang !== undefined || about === "Queue");

@@ -107,10 +107,10 @@ export type Scenario = {
   /** Functions run its steps beside another controller, which shows by this sign: from the `first`, or by user actions. */
   readonly beside?: { readonly by: ControllerSign; readonly first?: true };
   /**
-   * Rekindle alone admits PodGroups: by their queues, or when they fit the nodes, too. Absent: a stand-in for Volcano's
-   * scheduler does.
+   * Rekindle alone admits PodGroups: by their queues, or when they fit the nodes, too, or for a scheduler that places gangs.
+   * Absent: a stand-in for Volcano's scheduler does.
    */
-  readonly gang?: "here" | "builtin";
+  readonly gang?: "here" | "builtin" | "native";
   /** Ends of drivers' logs are kept: `keepDriverLogs`. */
   readonly keepsLogs?: true;
   /** With `gang: builtin`: whose pods are evicted for groups that lack room; absent: nobody's. */

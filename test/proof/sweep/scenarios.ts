@@ -20,6 +20,7 @@ import { crons } from "./volcano/cron/scenarios.ts";
 import { evictions } from "./volcano/evictions.ts";
 import { flows } from "./volcano/flow/scenarios.ts";
 import { gangs } from "./volcano/gangs.ts";
+import { natives } from "./volcano/natives.ts";
 import { queueing } from "./volcano/queue/scenarios.ts";
 import { recoveries as ofVolcano } from "./volcano/recoveries.ts";
 import { volcano as jobs } from "./volcano/scenarios.ts";
@@ -273,6 +274,7 @@ const volcano: readonly Scenario[] = [
   ...jobs,
   ...flows,
   ...gangs,
+  ...natives,
   ...evictions,
   ...crons,
   ...queueing,
@@ -287,7 +289,7 @@ export const families: Readonly<Record<string, readonly Scenario[]>> = {
   spark,
   volcano,
   elastic,
-  gang: [...gangs, ...evictions, ...gangApplications],
+  gang: [...gangs, ...natives, ...evictions, ...gangApplications],
 };
 
 export const scenarios: readonly Scenario[] = [...spark, ...volcano];

@@ -141,8 +141,21 @@ const hearRecord = ({ facts }: Court, { object }: Change, now: number): void => 
 /** True for the records of templates, which flows are made from. */
 const isOfTemplate = ({ metadata }: Item): boolean => metadata.name.startsWith("jobtemplate.");
 
+/** True for an object of a probe of the cluster's gangs: it belongs to the group for whose namespace it was made. */
+const isOfProbe = ({ table, object: { metadata } }: Change): boolean =>
+  ["pods", "podgroups.scheduling.k8s.io"].includes(table) &&
+  metadata.name.startsWith("rekindle-probe-") &&
+  (metadata.ownerReferences ?? []).some(
+    ({ apiVersion, kind, uid }) =>
+      apiVersion === "scheduling.volcano.sh/v1beta1" &&
+      kind === "PodGroup" &&
+      metadata.name === `rekindle-probe-${uid}`,
+  );
+
 /** True for a change by a queue's step, which may come before the first job. */
-const isOfQueue = ({ type, table, object }: Change): boolean =>
+const isOfQueue = (change: Change): boolean => isOfProbe(change) || isOfRound(change);
+
+const isOfRound = ({ type, table, object }: Change): boolean =>
   (table === "checkpoints.rekindle.dev" && object.metadata.name.startsWith("queue.")) ||
   (table === "queues.scheduling.volcano.sh" && type === "MODIFIED") ||
   (table === "events" && textAt(object, "involvedObject", "kind") === "Queue") ||

@@ -103,7 +103,7 @@ const processes =
     tasks: { "processes.end": (task) => apart(server, task) },
   });
 
-type Workload = { readonly lives?: Lives; readonly gang?: "here" | "builtin" };
+type Workload = { readonly lives?: Lives; readonly gang?: "here" | "builtin" | "native" };
 
 /** The parts for a scenario. */
 export const guestsFor = ({ lives, gang }: Workload): readonly ((server: Server) => Part)[] =>

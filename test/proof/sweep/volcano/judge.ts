@@ -40,7 +40,10 @@ const shared: ReadonlySet<string> = new Set([
   "networkpolicies.networking.k8s.io",
 ]);
 /** The tables of a job's own objects. */
-const accompanying: ReadonlySet<string> = new Set([...shared, "pods", "persistentvolumeclaims", groups]);
+const accompanying: ReadonlySet<string> = new Set([
+  ...shared,
+  ...["pods", "persistentvolumeclaims", groups, "podgroups.scheduling.k8s.io"],
+]);
 
 /** Notes the instants of the record's last changes. */
 const noteTimes = (facts: Facts, { version, phase }: Saved, now: number): void => {

@@ -100,6 +100,9 @@ const onCallsWithAdmission = onDispatch(calledPlace, { admission: true });
 
 const isWorkload = (object: Obj): boolean => !isRole(object) && object.kind !== "ServiceAccount";
 
+/** Features that the chart grants for named namespaces, too. */
+const inNamespaces = features.filter((one) => one !== "gang" && one !== "gang-evict");
+
 /** The objects of functions that a dispatcher calls, for `mode: functions`. */
 const functionObjects = {
   functions: onCalls.filter(isWorkload),
@@ -112,10 +115,11 @@ const functionObjects = {
     families.map((family) => [`functions-namespace-${family}`, rolesIn(jobs, { families: [family] })]),
   ),
   "functions-beside": [...rolesIn("kube-system"), ...rolesIn(release)],
+  ...Object.fromEntries(features.map((one) => [`functions-feature-${one}`, addedRoles(one, { features: [one] })])),
   ...Object.fromEntries(
-    features.flatMap((feature) => [
-      [`functions-feature-${feature}`, addedRoles(feature, { features: [feature] })],
-      [`functions-feature-${feature}-namespace`, addedRoles(feature, { features: [feature] }, { namespaces: [jobs] })],
+    inNamespaces.map((one) => [
+      `functions-feature-${one}-namespace`,
+      addedRoles(one, { features: [one] }, { namespaces: [jobs] }),
     ]),
   ),
   ...Object.fromEntries(
@@ -138,10 +142,11 @@ const objects = {
     (object) => isRole(object) && object.metadata.namespace === "kube-system",
   ),
   selection: broughtBy({ namespaceSelector: "a=b" }),
+  ...Object.fromEntries(features.map((one) => [`feature-${one}`, broughtBy({ features: [one] })])),
   ...Object.fromEntries(
-    features.flatMap((feature) => [
-      [`feature-${feature}`, broughtBy({ features: [feature] })],
-      [`feature-${feature}-namespace`, broughtBy({ features: [feature], namespaces: [jobs] }, { namespaces: [jobs] })],
+    inNamespaces.map((one) => [
+      `feature-${one}-namespace`,
+      broughtBy({ features: [one], namespaces: [jobs] }, { namespaces: [jobs] }),
     ]),
   ),
   nodes: broughtBy({ nodes: true }),

@@ -223,6 +223,13 @@ export const panels: readonly (Panel | Heading)[] = [
         where: { label: "reason", is: "=", value: "room" },
         legend: "{{queue_name}} lack room",
       },
+      {
+        ask: "increase",
+        name: "rekindle_gang_evictions_total",
+        within: "1h",
+        by: "way",
+        legend: "pods evicted in 1 h: {{way}}",
+      },
     ],
   },
   {

@@ -12,7 +12,7 @@ import { instantOf } from "../core/time.ts";
 import { evictedKey } from "../kube/gang-eviction.ts";
 import { lacksRoomKey, takenBackKey } from "../kube/gang-plan.ts";
 import { quantityOf } from "../kube/quantity.ts";
-import { queueOfGroup, shownState } from "./queue/state/tree.ts";
+import { type QueueMemory, queueOfGroup, shownState } from "./queue/state/tree.ts";
 import { isPhase } from "./schema/resource.ts";
 
 /** A metric and the labels of its values. */
@@ -31,6 +31,7 @@ const groupPhases = ["Pending", "Inqueue", "Running", "Unknown", "Completed"] as
 const groupFigure = (phase: string): string => `volcano_queue_pod_group_${phase.toLowerCase()}_count`;
 
 const waitingFigure = "rekindle_groups_waiting";
+const evictionFigure = "rekindle_gang_evictions_total";
 
 /** The annotations of a group that waits for a reason of its own; an admission round writes them. */
 const waitingReasons = [
@@ -74,6 +75,12 @@ export const volcanoFigures: readonly Labelled[] = [
     help: "PodGroups that wait to be admitted, by reason: room (nodes lack room), taken back (its pods did not get their places), evicted (its pods were evicted for another group), other (its queue or its spec)",
     kind: "gauge",
     labels: ["queue_name", "reason"],
+  },
+  {
+    name: evictionFigure,
+    help: "Pods chosen to be evicted for PodGroups that lack room, by way: preempt (of lower priorities), reclaim (of queues with more than they deserve)",
+    kind: "counter",
+    labels: ["way"],
   },
   { name: "rekindle_jobs", help: "Jobs by phase", kind: "gauge", labels: ["phase", "queue_name"] },
   { name: "rekindle_job_phases_total", help: "Phases that jobs entered", kind: "counter", labels: ["phase"] },
@@ -219,4 +226,14 @@ export const gaugesOfQueue = (queue: Stored): readonly MetricSample[] => {
       counted("rekindle_queue_allocated", value, { queue_name, resource }),
     ),
   ];
+};
+
+/** Returns the samples of one save of a Queue's record: a nomination is saved once, before its first eviction. */
+export const measuresOfQueueSave = (before: QueueMemory | undefined, after: QueueMemory): readonly MetricSample[] => {
+  const known = new Set(before?.nominations?.map(({ uid, at }) => `${uid} ${at}`));
+  const added = (after.nominations ?? []).filter(({ uid, at }) => !known.has(`${uid} ${at}`));
+  return added.map(({ way, victims }) => {
+    const pods = Object.values(victims).reduce((sum, victim) => sum + Object.keys(victim.pods).length, 0);
+    return counted(evictionFigure, pods, { way });
+  });
 };

@@ -24,6 +24,8 @@ export type WaitingGroup = {
   readonly of: number;
   /** The reason in its status; "" before it has one. */
   readonly why: string;
+  /** The component that writes its status, and so admits it; undefined before its first write. */
+  readonly admitter: "Rekindle" | "Volcano's scheduler" | undefined;
 };
 
 const conditions = z
@@ -38,6 +40,15 @@ const whyOf = (group: Stored): string =>
   conditions
     .parse(fieldsOf(group["status"])["conditions"])
     .findLast(({ type, status }) => type === "Unschedulable" && status === "True")?.message ?? "";
+
+const shares = z.array(z.object({ manager: z.string() }).catch({ manager: "" })).catch([]);
+
+/** A group has one admitter: Volcano's scheduler writes its whole status, and Rekindle stands by where that lives. */
+const admitterOf = (group: Stored): WaitingGroup["admitter"] => {
+  const managers = shares.parse(fieldsOf(group.metadata)["managedFields"]).map(({ manager }) => manager);
+  if (managers.includes("vc-scheduler")) return "Volcano's scheduler";
+  return managers.some((manager) => manager.startsWith("rekindle")) && whyOf(group) !== "" ? "Rekindle" : undefined;
+};
 
 /** True of a group that waits to be admitted. */
 export const isWaiting = (group: Stored): boolean => {
@@ -65,11 +76,20 @@ export const waitingIn = (
     .filter((group) => isWaiting(group) && queueOf(group) === queue)
     .map((group) => rankedInQueue(group, priorities))
     .toSorted(byRank)
-    .map(({ group }, at, all) => ({ group, queue, position: at + 1, of: all.length, why: whyOf(group) }));
+    .map(({ group }, at, all) => ({
+      group,
+      queue,
+      position: at + 1,
+      of: all.length,
+      why: whyOf(group),
+      admitter: admitterOf(group),
+    }));
 
 /** Returns the text that follows "waits for". */
-export const waitingText = ({ position, of, queue, why }: WaitingGroup): string =>
-  `its group to be admitted (position ${position} of ${of} in queue ${queue})${why === "" ? "" : `: ${why}`}`;
+export const waitingText = ({ position, of, queue, why, admitter }: WaitingGroup): string => {
+  const by = admitter === undefined ? "" : ` by ${admitter}`;
+  return `its group to be admitted${by} (position ${position} of ${of} in queue ${queue})${why === "" ? "" : `: ${why}`}`;
+};
 
 /** Returns the table of groups that wait in a queue; "" if none does. */
 export const waitingTable = (waiting: readonly WaitingGroup[], now: number): string =>

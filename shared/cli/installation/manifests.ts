@@ -22,6 +22,21 @@ import { webhookConfigurations } from "./webhooks.ts";
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
+type Scope = {
+  readonly namespaces?: readonly string[] | undefined;
+  readonly namespaceSelector?: string | undefined;
+  readonly features?: readonly Feature[] | undefined;
+};
+
+/** Refuses features of queues where only some namespaces are looked after: queues have none, so no step takes them. */
+const checkedFeatures = ({ namespaces = [], namespaceSelector = "", features = [] }: Scope): void => {
+  const wanted = features.find((feature) => feature === "gang" || feature === "gang-evict");
+  if (wanted === undefined || namespaces.length === 0 || namespaceSelector !== "") return;
+  throw new Refused(
+    `--features ${wanted}: groups are admitted in all namespaces together, on the nodes of the whole cluster: choose the namespaces by --namespace-selector, or leave --namespaces out`,
+  );
+};
+
 /** Refuses invalid names: the API server would report them only after half of the objects are created. */
 const checked = (installation: Installation): Installation => {
   const { namespace, namespaces, sparkNamespaces, sparkAccounts, image } = installation;
@@ -30,11 +45,7 @@ const checked = (installation: Installation): Installation => {
   const { namespaceSelector = "" } = installation;
   if (selectorOf(namespaceSelector) === undefined)
     throw new Refused(`${JSON.stringify(namespaceSelector)} is no label selector, such as spark=enabled`);
-  const { features: wanted = [] } = installation;
-  if (wanted.includes("gang") && namespaces.length > 0 && namespaceSelector === "")
-    throw new Refused(
-      "--features gang reads nodes, which no Role in a namespace grants: choose the namespaces by --namespace-selector, or leave --namespaces out",
-    );
+  checkedFeatures(installation);
   if (/^$|\s/.test(image)) throw new Refused(`${JSON.stringify(image)} is no image`);
   return installation;
 };
@@ -116,6 +127,7 @@ type FunctionsRequest = {
 /** Accounts and roles of functions; `manifestsText` prints those of the host. */
 export const functionsText = ({ functions, ...where }: FunctionsRequest, kept: readonly Obj[] = []): string => {
   const wanted = functions === true ? functionNames : functions;
+  checkedFeatures(where);
   const place = (where.namespaces ?? []).find((name) => !label.test(name));
   if (place !== undefined) throw new Refused(`${JSON.stringify(place)} is no name for Kubernetes: a-z, 0-9 and -`);
   const wrong = wanted.find((name) => !functionNames.includes(name));

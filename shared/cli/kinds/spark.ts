@@ -5,6 +5,7 @@
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
+import { localQueueOf } from "../../kube/kueue.ts";
 import { type Kind, type ObjectState, type Outlook, quiet, unseen } from "./kind.ts";
 
 const status = z.object({
@@ -43,6 +44,14 @@ const outlooks: Readonly<Record<string, Outlook>> = {
 
 const ends: Readonly<Record<string, ObjectState["ended"]>> = { COMPLETED: "well", FAILED: "badly" };
 
+/** The outlook of a suspended application that Kueue starts. */
+const admissionOf = (state: string, object: Obj): Outlook | undefined => {
+  const queue = localQueueOf(object);
+  if (state !== "SUSPENDED" || queue === undefined) return undefined;
+  const todo = `nothing: Kueue starts it; what it waits for: kubectl describe workloads -n ${object.metadata.namespace ?? "default"}`;
+  return { waitsFor: `its Workload of Kueue to be admitted: LocalQueue ${queue}`, todo };
+};
+
 const standingOf = (object: Obj): ObjectState => {
   const { applicationState, executionAttempts, lastSubmissionAttemptTime, terminationTime } = statusOf(object);
   const state = applicationState?.state ?? "";
@@ -56,7 +65,7 @@ const standingOf = (object: Obj): ObjectState => {
       instantOf(lastSubmissionAttemptTime) ??
       instantOf(object.metadata.creationTimestamp),
     ended: ends[state],
-    what: outlooks[state] ?? { waitsFor: `what comes after state ${state}`, todo: quiet },
+    what: admissionOf(state, object) ?? outlooks[state] ?? { waitsFor: `what comes after state ${state}`, todo: quiet },
   };
 };
 

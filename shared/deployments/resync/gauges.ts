@@ -104,6 +104,7 @@ const ofCluster: readonly string[] = [
   "rekindle_executor_losses_total",
   "rekindle_decisions_stopped_total",
   "rekindle_recovery_errors_total",
+  "rekindle_gang_evictions_total",
 ];
 
 /** True for a gauge of objects as they stand, which a resync counts. */

@@ -8,6 +8,7 @@ import type { Operator } from "../../core/operator.ts";
 import { type Effect, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
 import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn, until as waitUntil } from "../../core/waiting-on.ts";
+import { localQueueOf } from "../../kube/kueue.ts";
 import { isEnding } from "../../kube/pods.ts";
 
 import { type Startup, withStartup } from "../../kube/startup.ts";
@@ -198,8 +199,14 @@ const expiry = ({ namespace, name }: Key, { metadata: { uid, resourceVersion } }
   resourceVersion,
 });
 
+/** A suspended application waits for its user, or for Kueue. */
 function* wait(context: ApplicationContext): Decision<Memory> {
-  return resting(context, yield* readPods(context), { on: "field", path: "spec.suspend", value: "false" });
+  const queue = localQueueOf(context.object);
+  const waitsFor: WaitingOn =
+    queue === undefined
+      ? { on: "field", path: "spec.suspend", value: "false" }
+      : waitUntil("its Workload of Kueue", "admitted", `LocalQueue ${queue}`);
+  return resting(context, yield* readPods(context), waitsFor);
 }
 
 function* clearing(context: ApplicationContext): Decision<Memory> {

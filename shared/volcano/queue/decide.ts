@@ -41,6 +41,7 @@ import {
   obeyedFirst,
   vcctlNamespace,
 } from "../gang/settings.ts";
+import { measuresOfQueueSave } from "../metrics.ts";
 import { component, queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
 import { queueGaps } from "./defaults.ts";
@@ -283,5 +284,6 @@ export const volcanoQueue = ({
   parse: parseQueueMemory,
   statusUpdate,
   recovery,
+  measuresOfSave: measuresOfQueueSave,
   decide: decideWith({ gang, evicting, queueCommandNamespaces }),
 });

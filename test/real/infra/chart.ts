@@ -139,6 +139,10 @@ const refused: readonly (readonly [values: Values, says: RegExp])[] = [
     { controller: { featureGates: [{ name: "PartialRestart", enabled: true }] } },
     /controller\.featureGates: PartialRestart is not here/,
   ],
+  ...(["host", "functions"] as const).map((mode): readonly [Values, RegExp] => [
+    { mode, spark: { jobNamespaces: ["team-a"] }, controller: { rbac: { features: ["gang"] } } },
+    /controller\.rbac\.features: gang: groups are admitted in all namespaces together/,
+  ]),
   [{ settings: { fense: "8s" } }, /settings': additional properties 'fense' not allowed/],
   [{ settings: { concurrency: 3 }, controller: { workers: 4 } }, /settings\.concurrency says what another value says/],
   [{ prometheus: { podMonitor: { create: true } } }, /this cluster has no PodMonitor; install/],

@@ -67,6 +67,17 @@ describe("rights that a flag of rekindle manifests grants", () => {
     assert.match(await said("--features=ssh", "--family=spark"), /--features ssh: no kind of --family spark needs it/);
   });
 
+  test("features of groups are refused for named namespaces, of the host and of functions: no step takes queues there", async () => {
+    for (const feature of ["gang", "gang-evict"])
+      for (const more of [[], ["--functions"]]) {
+        const args = ["manifests", `--features=${feature}`, "--namespaces=a", ...more];
+        const { code, err } = await openTerminal().run(...args);
+        assert.equal(code, 1, args.join(" "));
+        assert.match(err, /groups are admitted in all namespaces together/);
+      }
+    assert.ok((await printed("--features=gang", "--namespaces=a", "--namespace-selector=b=c")).length > 0);
+  });
+
   test("--nodes lets the function that takes notices read and cordon nodes, and no other function", async () => {
     const withNodes = async (...args: readonly string[]): Promise<readonly string[]> =>
       (await printed("--functions", ...args))

@@ -132,6 +132,23 @@ describe("a group of a higher priority", () => {
     }, oneNode("4")),
   );
 
+  it(
+    "is counted once in the metric of evictions, by the number of pods and the way",
+    onStand(async (stand) => {
+      for (const one of [home, ...classes]) await stand.create(one);
+      const host = await stand.host(evicting("preempt"));
+      const figure = async (): Promise<readonly string[]> =>
+        (await host.scrape()).text.split("\n").filter((line) => line.startsWith("rekindle_gang_evictions_total"));
+      assert.deepEqual(await figure(), ['rekindle_gang_evictions_total{way="Unknown"} 0']);
+      await stand.create(wide("victim", 90_000, { spec: low }));
+      await runs(stand, "victim", 2);
+      await stand.create(wide("claimant", 30_000, { spec: high }));
+      await runs(stand, "claimant", 2);
+      await stand.until("the victim is complete", () => phaseOf(stand, "victim") === "Completed", 600_000);
+      assert.ok((await figure()).includes('rekindle_gang_evictions_total{way="preempt"} 2'), String(await figure()));
+    }, oneNode("2")),
+  );
+
   const kept: readonly (readonly [string, Obj, Obj, readonly Obj[]])[] = [
     ["of an equal priority", wide("victim", 600_000, { spec: high }), wide("claimant", 30_000, { spec: high }), []],
     [

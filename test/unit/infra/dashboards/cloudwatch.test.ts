@@ -16,7 +16,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import { stepFigures } from "../../../../shared/deployments/common/step-dependencies.ts";
 import { functionFigures, openGaugeLines } from "../../../../shared/deployments/resync/gauges.ts";
 import { measuresOf, measuresOfSave } from "../../../../shared/spark/application/metrics.ts";
-import { measuresOfJob } from "../../../../shared/volcano/metrics.ts";
+import { measuresOfJob, measuresOfQueueSave } from "../../../../shared/volcano/metrics.ts";
 import { openStanding } from "../../deployments/resync/standing.ts";
 import { driver, remembered } from "../../spark/application/fixtures.ts";
 
@@ -53,6 +53,9 @@ const written = (): readonly MetricSample[] => {
     executors: { attempt: driver.attempt, ran: [60, 60] },
   });
   found.push(...measuresOfSave(undefined, saved, { namespace: "ns" }));
+  const nomination = { uid: "g", group: "ns/g", at: eight, way: "preempt" as const, places: [] };
+  const nominated = { ...nomination, victims: { v: { whole: true, pods: { p: "pod" } } } };
+  found.push(...measuresOfQueueSave(undefined, { nominations: [nominated] }));
   const message = { cluster: "c", kind: "Job", namespace: "ns", name: "a", reason: "watch" } as const;
   const ended = stepFigures(
     (samples) => void found.push(...samples),

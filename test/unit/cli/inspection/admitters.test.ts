@@ -1,0 +1,44 @@
+/** Which component the status names as the one that a waiting object waits for: Kueue, Volcano's scheduler, or Rekindle. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { waitingIn, waitingText } from "../../../../shared/cli/inspection/waiting-groups.ts";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { application, make, openTerminal } from "../terminal.ts";
+
+const groupOf = (managers: readonly string[], message?: string): Stored => {
+  const managedFields = managers.map((manager) => ({ manager, subresource: "status" }));
+  const metadata = { name: "g", namespace: "ns", uid: "u", resourceVersion: "1", managedFields };
+  const conditions = message === undefined ? [] : [{ type: "Unschedulable", status: "True", message }];
+  return {
+    ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup", metadata, spec: { queue: "q" } },
+    status: { phase: "Pending", conditions },
+  };
+};
+
+const rows = [
+  { managers: ["vc-scheduler", "rekindle"], message: "no room", by: " by Volcano's scheduler" },
+  { managers: ["rekindle-reconcile"], message: "no room", by: " by Rekindle" },
+  { managers: ["rekindle"], message: undefined, by: "" },
+  { managers: [], message: "no room", by: "" },
+];
+
+describe("the text of a waiting group", () => {
+  for (const { managers, message, by } of rows)
+    test(`of a status that ${managers.join(" and ") || "nobody known"} wrote names "${by}"`, () => {
+      const [waiting] = waitingIn("q", [groupOf(managers, message)], new Map());
+      assert.ok(waiting !== undefined);
+      const why = message === undefined ? "" : `: ${message}`;
+      assert.equal(waitingText(waiting), `its group to be admitted${by} (position 1 of 1 in queue q)${why}`);
+    });
+});
+
+test("a suspended application of Kueue's waits for its Workload", async () => {
+  const terminal = openTerminal();
+  const made = application("app", { applicationState: { state: "SUSPENDED" } });
+  await make(terminal.simulator, {
+    ...made,
+    metadata: { ...made.metadata, labels: { "kueue.x-k8s.io/queue-name": "team-a" } },
+  });
+  const { out } = await terminal.run("list");
+  assert.match(out, /its Workload of Kueue to be admitted: LocalQueue team-a/);
+});

@@ -11,7 +11,7 @@ import { fieldsOf } from "../shared/core/json.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
 import { fileName, namesFor, rowOf, type SettingName, variableName } from "../shared/deployments/settings/table.ts";
-import { type Family, families, features } from "../shared/kube/resources.ts";
+import { type Family, families, features, groupFeatures } from "../shared/kube/resources.ts";
 import { plain } from "./kustomize.ts";
 import { dispatched, onDispatch } from "./workloads.ts";
 
@@ -101,7 +101,7 @@ const onCallsWithAdmission = onDispatch(calledPlace, { admission: true });
 const isWorkload = (object: Obj): boolean => !isRole(object) && object.kind !== "ServiceAccount";
 
 /** Features that the chart grants for named namespaces, too. */
-const inNamespaces = features.filter((one) => one !== "gang" && one !== "gang-evict");
+const inNamespaces = features.filter((one) => !groupFeatures.includes(one));
 
 /** The objects of functions that a dispatcher calls, for `mode: functions`. */
 const functionObjects = {

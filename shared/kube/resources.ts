@@ -32,6 +32,9 @@ export const features = [...coreFeatures, "gang-native", "actions", "kube-sign-i
 
 export type Feature = (typeof features)[number];
 
+/** Features for groups of pods: groups are admitted in all namespaces together, so no Role in one namespace serves them. */
+export const groupFeatures: readonly Feature[] = ["gang", "gang-evict", "gang-native"];
+
 export const featureResource: Readonly<Record<CoreFeature, string>> = {
   ssh: "secrets",
   "pod-http": "pods/proxy",

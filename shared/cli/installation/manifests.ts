@@ -9,7 +9,14 @@ import { pages } from "../../adapters/kubernetes/requests.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { PodRules } from "../../kube/admission.ts";
 import { resourceGroups } from "../../kube/resource-groups.ts";
-import { configMaps, type Family, type Feature, families, features as known } from "../../kube/resources.ts";
+import {
+  configMaps,
+  type Family,
+  type Feature,
+  families,
+  groupFeatures,
+  features as known,
+} from "../../kube/resources.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { yamlText } from "../io/documents.ts";
 import { Refused, type Session } from "../io/tools.ts";
@@ -30,7 +37,7 @@ type Scope = {
 
 /** Refuses features of queues where only some namespaces are looked after: queues have none, so no step takes them. */
 const checkedFeatures = ({ namespaces = [], namespaceSelector = "", features = [] }: Scope): void => {
-  const wanted = features.find((feature) => feature === "gang" || feature === "gang-evict");
+  const wanted = features.find((feature) => groupFeatures.includes(feature));
   if (wanted === undefined || namespaces.length === 0 || namespaceSelector !== "") return;
   throw new Refused(
     `--features ${wanted}: groups are admitted in all namespaces together, on the nodes of the whole cluster: choose the namespaces by --namespace-selector, or leave --namespaces out`,

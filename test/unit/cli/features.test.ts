@@ -68,7 +68,7 @@ describe("rights that a flag of rekindle manifests grants", () => {
   });
 
   test("features of groups are refused for named namespaces, of the host and of functions: no step takes queues there", async () => {
-    for (const feature of ["gang", "gang-evict"])
+    for (const feature of ["gang", "gang-evict", "gang-native"])
       for (const more of [[], ["--functions"]]) {
         const args = ["manifests", `--features=${feature}`, "--namespaces=a", ...more];
         const { code, err } = await openTerminal().run(...args);

@@ -1,3 +1,5 @@
+/** Jobs that a PodGroup of Kubernetes can say, and those that it cannot. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { beyondNative, classIn, minimumOf } from "../../../../shared/volcano/native/expressible.ts";

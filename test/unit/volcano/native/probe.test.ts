@@ -1,3 +1,5 @@
+/** The probe of gangs of Kubernetes: a PodGroup for two with one pod. */
+
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";

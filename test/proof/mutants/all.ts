@@ -5,6 +5,7 @@ import { elasticMutants } from "./elastic.ts";
 import { evictionMutants } from "./evictions.ts";
 import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { gangMutants } from "./gangs.ts";
+import { keptLogMutants } from "./kept-logs.ts";
 import { kueueMutants } from "./kueue.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
@@ -29,6 +30,7 @@ export const mutants: readonly Mutant[] = [
   ...gangMutants,
   ...kueueMutants,
   ...elasticMutants,
+  ...keptLogMutants,
   ...tenantMutants,
   ...shareMutants,
   ...makerMutants,

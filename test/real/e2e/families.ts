@@ -14,6 +14,7 @@ import { recovered } from "./recovery/lane.ts";
 import { connects } from "./spark/connected.ts";
 import { upstreamFiles } from "./spark/examples.ts";
 import { suspendedAndResumed } from "./spark/interrupted.ts";
+import { keepsLogs } from "./spark/kept-log.ts";
 import { limitsExecutors } from "./spark/limited.ts";
 import { badOnes } from "./spark/refused.ts";
 import { scalesUp } from "./spark/scaled.ts";
@@ -65,6 +66,7 @@ const spark: Family = {
       suspendedAndResumed,
       scalesUp,
       limitsExecutors,
+      keepsLogs,
       ...(recorded === undefined
         ? []
         : [

@@ -2,13 +2,14 @@
  * Ends of drivers' logs are kept before their pods are deleted (`keepDriverLogs`): the scenarios, and the invariants,
  * judged from objects alone.
  *
- * K1. When a step deletes a driver's pod whose container has started, its log is kept, or an Event says why not.
+ * K1. When a step deletes a driver's pod whose container has started, its log is kept, or an Event says why not; of an
+ *     application that its user has deleted none is kept.
  * K2. At most three logs are kept, of different pods, each of at most 64 KiB, and each is the end of its driver's log.
  * K3. Logs outlive the record of their application only if its time to live was over.
  */
 import { gunzipSync } from "node:zlib";
 import type { Change } from "../../../shared/simulator/storage/store.ts";
-import { at, roleOf, textAt } from "./fields.ts";
+import { at, ownersOf, roleOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { isLogs } from "./objects.ts";
 import type { Actor, Oracle } from "./oracle.ts";
@@ -30,9 +31,18 @@ type Facts = {
   /** UIDs of drivers' pods whose container has started. */
   started: Set<string>;
   deleted: Set<string>;
+  /** UIDs of applications that are deleted. */
+  gone: Set<string>;
 };
 
-const fresh = (): Facts => ({ violations: [], logs: [], told: [], started: new Set(), deleted: new Set() });
+const fresh = (): Facts => ({
+  violations: [],
+  logs: [],
+  told: [],
+  started: new Set(),
+  deleted: new Set(),
+  gone: new Set(),
+});
 
 const mostBytes = 65_536;
 const mostLogs = 3;
@@ -78,7 +88,8 @@ export const withKeptLogs = (inner: Oracle, facts: Facts = fresh()): Oracle => {
     facts.deleted.add(uid);
     const isKept =
       facts.logs.some((log) => log.uid === uid) || facts.told.some((text) => text.includes(`pod ${name} `));
-    if (actor === "engine" && facts.started.has(uid) && !isKept)
+    const isLeft = ownersOf(change.object).some((owner) => facts.gone.has(owner));
+    if (actor === "engine" && facts.started.has(uid) && !isKept && !isLeft)
       blame(`K1: ${name} is deleted, and its log is not kept`);
   };
   return {
@@ -87,6 +98,8 @@ export const withKeptLogs = (inner: Oracle, facts: Facts = fresh()): Oracle => {
       const { table, object } = change;
       if (table === "checkpoints.rekindle.dev" && isLogs(object, { namespace, name: appName })) hearLogs(change);
       if (table === "events" && object["reason"] === "DriverLogNotKept") facts.told.push(String(object["message"]));
+      const isGone = change.type === "DELETED" || object.metadata.deletionTimestamp !== undefined;
+      if (table.startsWith("sparkapplications.") && isGone) facts.gone.add(object.metadata.uid);
       if (table === "pods" && roleOf(object) === "driver") hearDriver(change, actor);
       inner.hear(change, actor, now);
     },

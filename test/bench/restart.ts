@@ -103,7 +103,7 @@ const prepare = async (api: Api, kubeconfig: string, log: string, count: number)
 };
 
 /** Lists the first of the writes since an instant. */
-const writesSince = async (audit: Audit, since: number): Promise<string> => {
+export const writesSince = async (audit: Audit, since: number): Promise<string> => {
   const made = (await audit.read()).filter((one) => isWrite(one) && one.at >= since);
   const lines = made.slice(0, 20).map(({ verb, resource, name, code }) => `${verb} ${resource} ${name} (${code})`);
   return `\n${lines.join("\n")}`;

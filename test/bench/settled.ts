@@ -9,8 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { sealOf } from "../../shared/adapters/checkpoints/kubernetes.ts";
 import { type HostUnderAttack, openHost } from "../proof/attack/host.ts";
 import type { Api } from "../real/cluster/api.ts";
+import { type Audit, isWrite, openAudit, tableOf } from "../real/cluster/audit.ts";
 import { type Cluster, startCluster } from "../real/cluster/cluster.ts";
 import { build, install } from "../real/e2e/installed.ts";
 import { ensure } from "../real/setup/ensure.ts";
@@ -18,7 +20,7 @@ import { copied, type Pair, stored, urlOfEtcd } from "./etcd.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched, writing } from "./flow.ts";
 import { live } from "./kubelet.ts";
-import { quiet } from "./restart.ts";
+import { quiet, writesSince } from "./restart.ts";
 import { account, applications } from "./submit.ts";
 
 const model = "settled-model";
@@ -32,11 +34,15 @@ const longestSeconds = 900;
 const named = z.object({ metadata: z.looseObject({ name: z.string(), uid: z.string() }) });
 
 /** Lets one application live to its end. Returns the pairs of its objects, whose copies are settled, too. */
-const settledModel = async (cluster: Cluster, kubeconfig: string, log: string): Promise<readonly Pair[]> => {
+const settledModel = async ({ cluster, kubeconfig, dir }: Bench): Promise<readonly Pair[]> => {
   const { api } = cluster;
+  const log = join(dir, "model.log");
   const host = await openHost(kubeconfig, log, ["--log-level", "warn"]);
   await api.until(applications, ({ status }) => status === 200, 20_000);
   await live(api, model, { executors: 0, losses: 0, paceMs: 1_000 });
+  await quiet(api);
+  // The copies have no pods, so the model has none when it settles.
+  await api.call("DELETE", `/api/v1/namespaces/default/pods/${model}-driver`, { gracePeriodSeconds: 0 });
   await quiet(api);
   if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is ${log}`);
   const record = `sparkapplication.${model}`;
@@ -47,13 +53,27 @@ const settledModel = async (cluster: Cluster, kubeconfig: string, log: string): 
   ];
 };
 
+const sealed = z.looseObject({
+  metadata: z.looseObject({ annotations: z.record(z.string(), z.string()) }),
+  spec: z.record(z.string(), z.unknown()),
+});
+
+/** Returns a stored record with the seal of its own text; other objects stay as they are. */
+const resealed = ({ key, value }: Pair): Pair => {
+  const { success, data } = sealed.safeParse(JSON.parse(value));
+  if (!success || data.metadata.annotations["rekindle.dev/seal"] === undefined) return { key, value };
+  const { metadata, spec } = data;
+  const annotations = { ...metadata.annotations, "rekindle.dev/seal": sealOf(spec) };
+  return { key, value: JSON.stringify({ ...data, metadata: { ...metadata, annotations } }) };
+};
+
 const copyModel = async (cluster: Cluster, pairs: readonly Pair[], count: number): Promise<void> => {
   const { body } = await cluster.api.call("GET", `${applications}/${model}`);
   const { uid } = named.parse(body).metadata;
   const copyOf = (index: number): readonly Pair[] => {
     const own = randomUUID();
     const copy = (text: string): string => text.replaceAll(model, nameOf(index)).replaceAll(uid, own);
-    return pairs.map(({ key, value }) => ({ key: copy(key), value: copy(value) }));
+    return pairs.map(({ key, value }) => resealed({ key: copy(key), value: copy(value) }));
   };
   await copied(urlOfEtcd(cluster.pids["etcd"] ?? 0), count, copyOf);
 };
@@ -107,11 +127,14 @@ const emptyAims: Aims = { cpu: 0.6, peak: 64, resident: 64 };
 const usualAims: Aims = { cpu: 20, peak: 195, resident: 160 };
 const manyAims: Aims = { cpu: 120, peak: 512, resident: 512 };
 
-const measured = async (cluster: Cluster, kubeconfig: string, log: string, count: number, aims: Aims) => {
+type Bench = { readonly cluster: Cluster; readonly audit: Audit; readonly kubeconfig: string; readonly dir: string };
+
+const measured = async ({ cluster, audit, kubeconfig, dir }: Bench, count: number, aims: Aims) => {
   const { api } = cluster;
+  const log = join(dir, `${count}.log`);
   await allListed(api, count);
   const floor = await listingOnly(api, count);
-  const [asked, written, since] = [await dispatched(api), await dispatched(api, writing), Date.now()];
+  const [asked, since] = [await dispatched(api), Date.now()];
   const host = await openHost(kubeconfig, log, ["--log-level", "warn"]);
   try {
     await quiet(api, longestSeconds);
@@ -119,9 +142,13 @@ const measured = async (cluster: Cluster, kubeconfig: string, log: string, count
     const block = host.probe.longestSince(since);
     const reads = (await dispatched(api)) - asked;
     const rest = await atRest(host);
-    const writes = (await dispatched(api, writing)) - written;
+    const requests = (await audit.read()).filter(({ at }) => at >= since);
+    const writes = requests.filter(isWrite).length;
+    console.log(`settled.${count}: API requests by verb`);
+    for (const [what, times] of tableOf(requests)) console.log(`  ${String(times).padStart(6)}  ${what}`);
     // The first host of a cluster creates its queues.
-    if (count > 0 && writes > 0) throw new Error(`${writes} write(s) although nothing had changed; the log is ${log}`);
+    if (count > 0 && writes > 0)
+      throw new Error(`${writes} write(s) although nothing had changed: ${await writesSince(audit, since)}`);
     const name = `settled.${count}`;
     const figures: readonly Figure[] = [
       { name: `${name}.start.writes`, value: writes, unit: "writes", ...(count > 0 ? { aim: 0 } : {}) },
@@ -144,17 +171,19 @@ export const benchSettled = async (count: number): Promise<readonly Figure[]> =>
   await ensure(["go"]);
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-settled-"));
-  const cluster = await startCluster({ nodes: 0, dir });
+  const audit = await openAudit(join(dir, "audit"), "rekindle", "rekindle");
+  const cluster = await startCluster({ nodes: 0, dir: join(dir, "cluster"), extra: audit.flags });
   try {
     const kubeconfig = await install(cluster, undefined);
     await countFlow(cluster.api);
     await countFlow(cluster.api, writing);
     await cluster.api.until(applications, ({ status }) => status === 200, 20_000);
-    const empty = await measured(cluster, kubeconfig, join(dir, "empty.log"), 0, emptyAims);
+    const bench = { cluster, audit, kubeconfig, dir };
+    const empty = await measured(bench, 0, emptyAims);
     if (count === 0) return empty;
-    await copyModel(cluster, await settledModel(cluster, kubeconfig, join(dir, "model.log")), count);
+    await copyModel(cluster, await settledModel(bench), count);
     const aims = count > 10_000 ? manyAims : usualAims;
-    return [...empty, ...(await measured(cluster, kubeconfig, join(dir, "measured.log"), count, aims))];
+    return [...empty, ...(await measured(bench, count, aims))];
   } finally {
     await cluster.stop();
   }

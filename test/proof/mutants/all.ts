@@ -9,6 +9,7 @@ import { keptLogMutants } from "./kept-logs.ts";
 import { kueueMutants } from "./kueue.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
+import { nativeMutants } from "./natives.ts";
 import { natsMutants } from "./nats.ts";
 import { pageMutants } from "./page.ts";
 import { recordingMutants } from "./recordings.ts";
@@ -28,6 +29,7 @@ export const mutants: readonly Mutant[] = [
   ...volcanoMutants,
   ...evictionMutants,
   ...gangMutants,
+  ...nativeMutants,
   ...kueueMutants,
   ...elasticMutants,
   ...keptLogMutants,

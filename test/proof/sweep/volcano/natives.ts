@@ -1,8 +1,8 @@
 /** Groups that PodGroups of Kubernetes place. `native-judge.ts` holds what the scenarios must keep. */
 import type { Scenario } from "../scenario.ts";
 import { flow, template } from "./flow/scenarios.ts";
-import { minutes, wide } from "./gangs.ts";
-import { living, policy } from "./jobs.ts";
+import { minutes, unseen, whileRunning, wide } from "./gangs.ts";
+import { living, policy, slowly } from "./jobs.ts";
 
 /** With this object the simulated cluster places gangs. */
 const served: readonly [string, object] = [
@@ -13,12 +13,13 @@ const served: readonly [string, object] = [
 export const natives: readonly Scenario[] = [
   flow({
     name: "native-race",
-    what: "three jobs of two pods at once, and room for one of them: the scheduler starts each whole, one after the other",
+    what: "two jobs of two pods, and room for one of them: the scheduler starts the second whole when the first has ended",
     gang: "native",
-    stands: [served, ...["a", "b", "c"].map((name) => template(name, { tasks: [wide()] }))],
-    spec: { flows: [{ name: "a" }, { name: "b" }, { name: "c" }] },
-    lives: living({ "*": [{ runMs: 5 * minutes }] }),
+    stands: [served, ...["a", "b"].map((name) => template(name, { tasks: [wide()] }))],
+    spec: { flows: [{ name: "a" }, whileRunning("b", "a")] },
+    lives: living({ "a-main-0": [slowly], "a-main-1": [slowly], "*": [{ runMs: 2_000 }] }),
     ends: "Succeed",
+    without: unseen,
   }),
   flow({
     name: "native-replaced",

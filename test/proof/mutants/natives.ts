@@ -1,0 +1,58 @@
+/** Mutants of groups that PodGroups of Kubernetes place. */
+import type { Mutant } from "./mutants.ts";
+
+const host = "test/unit/host/gang-native.test.ts";
+const probe = "test/unit/volcano/native/probe.test.ts";
+
+export const nativeMutants: readonly Mutant[] = [
+  {
+    name: "finished-pods-still-counted",
+    promise: "the number of a PodGroup of Kubernetes falls when pods have finished, so that a replacement is placed",
+    file: "shared/volcano/job/native-gang.ts",
+    find: "replicasOf(task) - finishedOf(context, task)",
+    replace: "replicasOf(task) - 0 * finishedOf(context, task)",
+    scenarios: ["native-replaced"],
+    fault: "crash-after",
+  },
+  {
+    name: "pods-before-their-gang",
+    promise: "the PodGroup of Kubernetes exists before its pods",
+    file: "shared/volcano/job/plan.ts",
+    find: "    native,\n    ...inOrder(next, { ends, kept: kept.effects, group }),\n    ...creates,",
+    replace: "    ...inOrder(next, { ends, kept: kept.effects, group }),\n    ...creates,\n    native,",
+    scenarios: ["native-race"],
+    fault: "crash-after",
+  },
+  {
+    name: "gangs-without-a-probe",
+    promise: "PodGroups of Kubernetes are used only where the probe has found that the cluster places gangs",
+    file: "shared/volcano/gang/admission-round.ts",
+    find: 'native: probe.verdict === "on" }',
+    replace: 'native: probe.verdict !== "open" }',
+    tests: [host],
+  },
+  {
+    name: "probe-goes-on-with-half",
+    promise: "a step creates again what a step before it did not come to",
+    file: "shared/volcano/native/probe.ts",
+    find: "...(found.pod === undefined ? [pod] : [])",
+    replace: "...(found.pod === undefined ? [] : [pod])",
+    tests: [probe],
+  },
+  {
+    name: "single-pod-unseen",
+    promise: "a scheduler that tries one pod of a group of two knows no gangs",
+    file: "shared/volcano/native/probe.ts",
+    find: "if (wasTried(pod)) return off(",
+    replace: "if (wasTried(pod) && now < 0) return off(",
+    tests: [probe],
+  },
+  {
+    name: "larger-pods-last",
+    promise: "larger pods of a gang are created first",
+    file: "shared/volcano/native/size.ts",
+    find: "> (other[at] ?? 0n) ? -1 : 1;",
+    replace: "> (other[at] ?? 0n) ? 1 : -1;",
+    tests: ["test/unit/volcano/native/expressible.test.ts"],
+  },
+];

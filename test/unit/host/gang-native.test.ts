@@ -105,6 +105,11 @@ describe("a Volcano job with gang: native", () => {
       await stand.create(home);
       await stand.host({ gang: "native" });
       await stand.create(jobOf("first", [taskOf("w", 2, "1", 5_000)]));
+      await stand.until("it runs", () => phaseOf(stand, "first") === "Running", 60_000);
+      for (const pod of podsOf(stand, "first")) {
+        assert.equal(at(pod, "spec", "schedulingGroup"), undefined);
+        assert.match(JSON.stringify(at(pod, "spec", "affinity")), /"values":\["small"\]/);
+      }
       await stand.until("it is complete", () => phaseOf(stand, "first") === "Completed", 60_000);
       assert.match(events(stand, "GangNative").join(), /does not serve scheduling.k8s.io\/v1beta1/);
       assert.deepEqual(stand.all("GangOfKubernetes"), []);

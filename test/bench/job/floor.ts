@@ -8,9 +8,10 @@ const configMaps = `/api/v1/namespaces/${namespace}/configmaps`;
 const groups = `/apis/scheduling.volcano.sh/v1beta1/namespaces/${namespace}/podgroups`;
 const merge = "application/merge-patch+json";
 
+/** No step may be due for a pod of the floor, so it names no scheduler of Volcano. */
 const pod = (name: string): object => ({
   metadata: { name },
-  spec: { schedulerName: "volcano", restartPolicy: "Never", containers: [{ name: "c", image: "none" }] },
+  spec: { schedulerName: "none", restartPolicy: "Never", containers: [{ name: "c", image: "none" }] },
 });
 
 const record = (turn: number): object => ({ metadata: { name: "record" }, data: { turn: String(turn) } });

@@ -128,6 +128,7 @@ const common = { keepsLogs: true, without, breadth: "thin" } as const;
 export const keptLogs: readonly Scenario[] = [
   {
     ...common,
+    breadth: "sparse",
     name: "kept-logs",
     what: "four drivers fail, and the fifth completes: the logs of the last three that were deleted are kept",
     spec: { ...base, restartPolicy: retrying },

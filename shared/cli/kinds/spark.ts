@@ -5,7 +5,8 @@
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { localQueueOf } from "../../kube/kueue.ts";
+import { waitingText } from "../../core/waiting-on.ts";
+import { localQueueOf, untilAdmitted } from "../../kube/kueue.ts";
 import { type Kind, type ObjectState, type Outlook, quiet, unseen } from "./kind.ts";
 
 const status = z.object({
@@ -49,7 +50,7 @@ const admissionOf = (state: string, object: Obj): Outlook | undefined => {
   const queue = localQueueOf(object);
   if (state !== "SUSPENDED" || queue === undefined) return undefined;
   const todo = `nothing: Kueue starts it; what it waits for: kubectl describe workloads -n ${object.metadata.namespace ?? "default"}`;
-  return { waitsFor: `its Workload of Kueue to be admitted: LocalQueue ${queue}`, todo };
+  return { waitsFor: waitingText(untilAdmitted(queue)), todo };
 };
 
 const standingOf = (object: Obj): ObjectState => {

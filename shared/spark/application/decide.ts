@@ -8,7 +8,7 @@ import type { Operator } from "../../core/operator.ts";
 import { type Effect, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
 import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn, until as waitUntil } from "../../core/waiting-on.ts";
-import { localQueueOf } from "../../kube/kueue.ts";
+import { localQueueOf, untilAdmitted } from "../../kube/kueue.ts";
 import { isEnding } from "../../kube/pods.ts";
 
 import { type Startup, withStartup } from "../../kube/startup.ts";
@@ -203,9 +203,7 @@ const expiry = ({ namespace, name }: Key, { metadata: { uid, resourceVersion } }
 function* wait(context: ApplicationContext): Decision<Memory> {
   const queue = localQueueOf(context.object);
   const waitsFor: WaitingOn =
-    queue === undefined
-      ? { on: "field", path: "spec.suspend", value: "false" }
-      : waitUntil("its Workload of Kueue", "admitted", `LocalQueue ${queue}`);
+    queue === undefined ? { on: "field", path: "spec.suspend", value: "false" } : untilAdmitted(queue);
   return resting(context, yield* readPods(context), waitsFor);
 }
 

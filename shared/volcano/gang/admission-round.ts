@@ -131,7 +131,7 @@ export type AdmissionRound = {
   readonly stages?: readonly (readonly Effect[])[];
   /** The groups that the effects admit by plans; saved before them. */
   readonly planning?: InFlight;
-  /** What is known of PodGroups of Kubernetes; saved before the effects of a probe. */
+  /** The finding about PodGroups of Kubernetes; saved before the effects of a probe. */
   readonly native?: NativeProbe;
   /** The groups that get the room of evicted pods; saved before the evictions. */
   readonly nominations?: readonly Nomination[];

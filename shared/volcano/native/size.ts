@@ -26,10 +26,11 @@ export const largestFirst = <One extends { readonly task: Task }>(
   pods: readonly One[],
 ): readonly (One & { readonly wave: number })[] => {
   const tasks = [...new Set(pods.map(({ task }) => task))].map((task) => ({ task, size: sizeOf(task) }));
+  const sorted = tasks.toSorted((a, b) => bySize(a.size, b.size));
   let wave = 0;
   const waves = new Map<Task, number>();
-  for (const [at, { task, size }] of tasks.toSorted((a, b) => bySize(a.size, b.size)).entries()) {
-    const before = tasks.toSorted((a, b) => bySize(a.size, b.size))[at - 1];
+  for (const [at, { task, size }] of sorted.entries()) {
+    const before = sorted[at - 1];
     if (before !== undefined && bySize(before.size, size) !== 0) wave += 1;
     waves.set(task, wave);
   }

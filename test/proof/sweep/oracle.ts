@@ -78,7 +78,7 @@ export type Oracle = {
   /** The run is over: judges the objects that are left. */
   end(objects: readonly { readonly table: string; readonly object: Change["object"] }[], now: number): void;
   violations(): readonly string[];
-  /** What is wrong in a run without a fault, and may be after one. */
+  /** Violations that count only in a run without a fault. */
   faultless?(): readonly string[];
   /** The state that the application's status shows. */
   phase(): string;

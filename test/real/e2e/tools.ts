@@ -73,7 +73,7 @@ const merge = "application/merge-patch+json";
 /** The scheduling gate of Kueue's placement in topologies. */
 const gate = "kueue.x-k8s.io/topology";
 
-/** What Kueue adds to a role in the patch that starts an application. */
+/** The fields that Kueue adds to a role in the patch that starts an application. */
 const roleOf = (container: string) => ({
   labels: { "kueue.x-k8s.io/podset": container },
   annotations: { "kueue.x-k8s.io/workload": "kueued" },

@@ -7,7 +7,7 @@ import type { Obj, Stored } from "../../../shared/core/object.ts";
 
 import { home, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
-import { answer } from "./way.ts";
+import { answer, podsAway } from "./way.ts";
 
 const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
@@ -122,15 +122,10 @@ describe("a Volcano job with gang: builtin", () => {
           },
         };
         const policies = [{ events: ["PodEvicted", "PodFailed"], action: "AbortJob" }];
-        let isAway = true;
-        stand.fault(({ method, path }) =>
-          isAway && method === "POST" && path.startsWith("/api/v1/namespaces/default/pods")
-            ? answer(503, "ServiceUnavailable", "away")
-            : undefined,
-        );
+        stand.fault(podsAway);
         await stand.create(twoCores("pair", 200_000, { policies }));
         await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 30_000);
-        isAway = false;
+        stand.fault(undefined);
         await stand.create(thief);
         await stand.until("it is taken back", () => /GangNotBound/.test(JSON.stringify(stand.all("PodGroup"))), 90_000);
         await stand.turn(10_000);

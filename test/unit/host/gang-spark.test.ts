@@ -7,7 +7,7 @@ import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import { application, home } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
-import { answer } from "./way.ts";
+import { answer, podsAway } from "./way.ts";
 
 const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
@@ -176,16 +176,11 @@ describe("a Spark application with gang: builtin", () => {
       async (stand) => {
         await stand.create(home);
         await stand.host(settings);
-        let isAway = true;
-        stand.fault(({ method, path }) =>
-          isAway && method === "POST" && path.startsWith("/api/v1/namespaces/default/pods")
-            ? answer(503, "ServiceUnavailable", "away")
-            : undefined,
-        );
+        stand.fault(podsAway);
         await stand.create(gang("one", { executors: 1 }));
         await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 30_000);
         await stand.create(thief("a", "2"));
-        isAway = false;
+        stand.fault(undefined);
         await stand.until(
           "it is taken back",
           () => /GangNotBound/.test(JSON.stringify(stand.all("PodGroup"))),
@@ -208,12 +203,7 @@ describe("a Spark application with gang: builtin", () => {
       async (stand) => {
         await stand.create(home);
         await stand.host(settings);
-        let isAway = true;
-        stand.fault(({ method, path }) =>
-          isAway && method === "POST" && path.startsWith("/api/v1/namespaces/default/pods")
-            ? answer(503, "ServiceUnavailable", "away")
-            : undefined,
-        );
+        stand.fault(podsAway);
         await stand.create(gang("one", { executors: 1 }));
         await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 30_000);
         // Until a pod would come too late for the plan; a group is taken back after 60 s.
@@ -222,7 +212,7 @@ describe("a Spark application with gang: builtin", () => {
           await stand.patch("SparkApplication", "one", { metadata: { annotations: { looked: `${ms}` } } });
         }
         await stand.turn(6_000);
-        isAway = false;
+        stand.fault(undefined);
         await stand.until(
           "it has ended",
           () => ["COMPLETED", "FAILED"].includes(String(stateOf(stand, "one"))),

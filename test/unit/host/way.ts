@@ -31,6 +31,12 @@ const refused = ({ status, headers, body }: HttpResponse): HttpStream => ({
   })(),
 });
 
+/** No pod can be created in namespace default. */
+export const podsAway: Fault = ({ method, path }) =>
+  method === "POST" && path.startsWith("/api/v1/namespaces/default/pods")
+    ? answer(503, "ServiceUnavailable", "away")
+    : undefined;
+
 /** Opens the transport. `slow`: each answer takes a different number of turns of the event loop. */
 export const openWay = (transport: Transport, slow: boolean) => {
   const asked: string[] = [];

@@ -5,8 +5,7 @@ import type { Effect } from "../../../core/plan.ts";
 import { labelOf, ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import type { Options } from "../../auxiliary-objects/options.ts";
-
-const container = "spark-kubernetes-driver";
+import { driverContainer } from "../state/evidence.ts";
 
 /** Returns how the log of a pod is kept; undefined of a pod that is no driver of Rekindle's, or where none are kept. */
 export const logOf = (
@@ -16,7 +15,7 @@ export const logOf = (
 ): LogKeeping | undefined => {
   const attempt = Number(labelOf(pod, "rekindle.dev/attempt"));
   if (keepLogsMs === 0 || labelOf(pod, "spark-role") !== "driver" || !Number.isSafeInteger(attempt)) return undefined;
-  return { container, attempt, keepMs: keepLogsMs, ...of };
+  return { container: driverContainer, attempt, keepMs: keepLogsMs, ...of };
 };
 
 const keeping = (options: Options, pod: Stored, of?: Pick<LogKeeping, "outlives">): readonly Effect[] => {

@@ -108,7 +108,7 @@ const nomination = z.object({
   victims: z.record(z.string(), z.object({ whole: z.boolean(), pods: z.record(z.string(), z.string()) })),
 });
 
-/** With `gang: native`: what is known of the cluster's own gangs, and the objects of the probe that are still there. */
+/** With `gang: native`: the finding about the cluster's own gangs, and the objects of the probe that are still there. */
 const nativeProbe = z.object({
   is: z.enum(["created", "lowered", "deleted", "on", "off"]),
   /** When that began, epoch ms. */

@@ -9,7 +9,7 @@ import type { Obj } from "../../../../shared/core/object.ts";
 import { withManagedBy } from "../../../support/managed-by.ts";
 import { application } from "../objects.ts";
 import { crds, onStand, type Stand } from "../stand.ts";
-import { answer } from "../way.ts";
+import { answer, type Fault } from "../way.ts";
 import { applications, pods, submissionsIn, toolOn, within } from "./client.ts";
 
 const agent = "kueue/v0.15.0";
@@ -60,6 +60,12 @@ const state = (stand: Stand): unknown =>
 const driver = (stand: Stand) => stand.get("Pod", "app-driver");
 
 const nodes = { "cloud.example/flavour": "spot" };
+
+/** Each creation of the driver is refused. */
+const driverRefused: Fault = ({ method, path, body }) =>
+  method === "POST" && path === pods && body?.includes("app-driver")
+    ? answer(422, "Invalid", "Pod is invalid")
+    : undefined;
 
 /** The gate of another controller, which Kueue adds to both templates. */
 const gates = [{ name: "kueue.x-k8s.io/topology" }];
@@ -232,11 +238,7 @@ describe("Kueue", () => {
         await stand.host();
         await stand.create(retried("app", queue));
         await stand.until("it is suspended", () => seen().has("SUSPENDED"));
-        stand.fault(({ method, path, body }) =>
-          method === "POST" && path === pods && body?.includes("app-driver")
-            ? answer(422, "Invalid", "Pod is invalid")
-            : undefined,
-        );
+        stand.fault(driverRefused);
         await patched(stand, starting("spot"));
         await stand.until("it waits for the next submission", () => seen().has("PENDING_RERUN"));
         assert.match(
@@ -258,11 +260,7 @@ describe("Kueue", () => {
       await stand.host();
       await stand.create(admitted("app"));
       await stand.until("it is suspended", () => seen().has("SUSPENDED"));
-      stand.fault(({ method, path, body }) =>
-        method === "POST" && path === pods && body?.includes("app-driver")
-          ? answer(422, "Invalid", "Pod is invalid")
-          : undefined,
-      );
+      stand.fault(driverRefused);
       await patched(stand, starting("spot"));
       await stand.until("it has failed", () => seen().has("FAILED"));
     }),
@@ -273,11 +271,7 @@ describe("Kueue", () => {
     onStand(async (stand) => {
       const seen = statesOf(stand);
       await stand.host();
-      stand.fault(({ method, path, body }) =>
-        method === "POST" && path === pods && body?.includes("app-driver")
-          ? answer(422, "Invalid", "Pod is invalid")
-          : undefined,
-      );
+      stand.fault(driverRefused);
       const made = retried("app", {});
       await stand.create({ ...made, spec: { ...Object(made["spec"]), suspend: false } });
       await stand.until("its submission has failed", () => seen().has("SUBMISSION_FAILED"));

@@ -119,10 +119,13 @@ export const keepLog = async (keeping: Keeping, effect: KeepLog): Promise<Done> 
   return again === "raced" ? unkept(effect, "others wrote to its record at the same time") : again;
 };
 
-/** Deletes the logs of a key whose record is about to be deleted, unless they outlive it. */
-export const releaseLogs = async (checkpoints: Checkpoints, key: Key): Promise<void> => {
+/**
+ * Deletes the logs of a key whose record is about to be deleted, unless they outlive it. After a lost race they may
+ * still be there, so the record must stay until the next try.
+ */
+export const releaseLogs = async (checkpoints: Checkpoints, key: Key): Promise<"removed" | "raced"> => {
   const { version, rests } = await loadLogs(checkpoints, key);
-  if (version !== undefined && !rests) await checkpoints.remove(logsKey(key), version);
+  return version === undefined || rests ? "removed" : await checkpoints.remove(logsKey(key), version);
 };
 
 type Pruning = {

@@ -315,7 +315,10 @@ const release = async (
   version: Version,
 ): Promise<Version | "removed" | "raced"> => {
   const { world, message } = run;
-  if (record?.logs === true) await (await import("../cluster/kept-logs.ts")).releaseLogs(world.checkpoints, message);
+  if (record?.logs === true) {
+    const { releaseLogs } = await import("../cluster/kept-logs.ts");
+    if ((await releaseLogs(world.checkpoints, message)) === "raced") return "raced";
+  }
   const next = record === undefined ? undefined : inherited(run, record);
   if (next !== undefined) return await world.checkpoints.save(message, next, version);
   if (record?.outbox !== undefined) await dismiss(run, record.outbox);

@@ -192,6 +192,23 @@ describe("kept logs", () => {
     assert.equal(drops.length, 2);
   });
 
+  test("that another step writes to meanwhile are deleted by the next try, and the record stays until then", async () => {
+    const fixture = withPod(1);
+    await step(fixture.world, message);
+    const key = logsKey(message);
+    let once = true;
+    fixture.before = async (call) => {
+      if (!call.startsWith("drop") || !once) return;
+      once = false;
+      const { record, version } = (await fixture.checkpoints.load(key)) ?? { record: {}, version: undefined };
+      await fixture.checkpoints.save(key, Object(record), version);
+    };
+    await forgotten(fixture);
+    assert.deepEqual([recordIn(fixture) === null, fixture.record() === undefined], [false, false]);
+    await step(fixture.world, message);
+    assert.deepEqual([recordIn(fixture), fixture.record()], [null, undefined]);
+  });
+
   test("cost an object without any no request at its end", async () => {
     const fixture = openFixture();
     await step(fixture.world, message);

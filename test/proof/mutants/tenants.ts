@@ -264,8 +264,16 @@ export const tenantMutants: readonly Mutant[] = [
     name: "unread-bodies-block-connections",
     promise: "a refused request with an unread body costs no other request on its connection",
     file: "shared/deployments/http/process.ts",
-    find: "!incoming.complete",
-    replace: "incoming.destroyed",
+    find: "if (!incoming.complete) response",
+    replace: "if (incoming.destroyed) response",
+    tests: ["test/unit/deployments/http/request-listener.test.ts"],
+  },
+  {
+    name: "refusals-reset-connections",
+    promise: "a client that sends a refused body of some megabytes reads the refusal",
+    file: "shared/deployments/http/process.ts",
+    find: "Number(declared) <= largestBytes",
+    replace: "Number(declared) < 0",
     tests: ["test/unit/deployments/http/request-listener.test.ts"],
   },
   {

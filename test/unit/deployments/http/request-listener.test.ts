@@ -24,31 +24,49 @@ describe("an HTTP server", () => {
   });
 
   /** Posts a body over the agent's only connection. Returns the answer's status and its `connection` header. */
-  const post = (agent: Agent, path: string, bytes: number): Promise<readonly [status?: number, connection?: string]> =>
+  const post = (agent: Agent, path: string, bytes: number, declared = bytes): Promise<readonly [number, string]> =>
     new Promise((resolve, reject) => {
       const { port } = server.address() as AddressInfo;
-      const options = { agent, port, host: "127.0.0.1", path, method: "POST", timeout: 400 };
-      const sent = request(options, (answer) => {
+      const options = { agent, port, host: "127.0.0.1", path, method: "POST", timeout: 2_000 };
+      const sent = request({ ...options, headers: { "content-length": declared } }, (answer) => {
         const { statusCode = 0, headers } = answer;
         answer.resume().once("end", () => resolve([statusCode, headers.connection ?? ""]));
       });
-      sent.once("timeout", () => sent.destroy(new Error("no answer within 400 ms")));
+      sent.once("timeout", () => sent.destroy(new Error("no answer within 2 s")));
       sent.once("error", reject);
-      sent.end("x".repeat(bytes));
+      sent.write("x".repeat(bytes));
+      if (declared === bytes) sent.end();
     });
+
+  /** Three answers on one connection: to a post, and to two good requests after it. */
+  const threeAnswers = async (path: string, bytes: number, declared = bytes) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    try {
+      const first = await post(agent, path, bytes, declared);
+      return [first, await post(agent, "/limited", 10), await post(agent, "/limited", 10)];
+    } finally {
+      agent.destroy();
+    }
+  };
+
+  const good = [200, "keep-alive"];
 
   for (const [what, path, bytes, status] of [
     ["a body beyond its limit", "/limited", 300_000, 413],
     ["a body that is not read", "/unread", 300_000, 401],
+    ["a body of 5 MB that is not read", "/unread", 5_000_000, 401],
   ] as const)
     test(`answers the next request on a connection after ${what}`, async () => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      try {
-        assert.deepEqual(await post(agent, path, bytes), [status, "close"]);
-        assert.deepEqual(await post(agent, "/limited", 10), [200, "keep-alive"]);
-        assert.deepEqual(await post(agent, "/limited", 10), [200, "keep-alive"]);
-      } finally {
-        agent.destroy();
-      }
+      assert.deepEqual(await threeAnswers(path, bytes), [[status, "keep-alive"], good, good]);
     });
+
+  test("ends the connection of a body that does not arrive, and answers the next request on another", async () => {
+    assert.deepEqual(await threeAnswers("/unread", 10, 300_000), [[401, "close"], good, good]);
+  });
+
+  test("ends the connection of a body too large to be received, unread", async () => {
+    const begin = performance.now();
+    assert.deepEqual(await threeAnswers("/unread", 10, 1e9), [[401, "close"], good, good]);
+    assert.ok(performance.now() - begin < 450, "the answer waited for the body");
+  });
 });

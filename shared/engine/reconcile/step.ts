@@ -7,11 +7,12 @@
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
 import { isPaused } from "../../core/annotation.ts";
+import type { Reads } from "../../core/decision.ts";
 import { BudgetError } from "../../core/http.ts";
 import { logsAged } from "../../core/kept-log.ts";
 import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
 import { otherManagerOf } from "../../core/managed-by.ts";
-import type { Effect, Plan, Refusal, Trouble } from "../../core/plan.ts";
+import type { Effect, Plan, Refusal, Trouble, View } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";
 import { keptReads, type Round, recordingOf, resultOf, type StepReads, type Within } from "../cluster/queries.ts";
 import {
@@ -23,7 +24,7 @@ import {
   type StoredRecord,
   type World,
 } from "../context/world.ts";
-import type { Version } from "../ports.ts";
+import type { Cleanup, Version } from "../ports.ts";
 import {
   firstRead,
   isRightOn,
@@ -34,8 +35,8 @@ import {
   readModeOf,
   readsOf,
 } from "../reads/reader.ts";
-import { clean, orderIn } from "../recovery/cleanup.ts";
-import { labelsOf, ready } from "../recovery/recover.ts";
+import { orderIn } from "../recovery/cleanup-order.ts";
+import { labelsOf, ready } from "../recovery/ready.ts";
 import { internal, troubleOf } from "../trouble.ts";
 import { found, givenUp, passOver, worst } from "../writes/effects.ts";
 import { dismiss, inherited, lingering } from "../writes/outbox.ts";
@@ -243,6 +244,17 @@ const unstarved = async <T>(decide: () => Promise<T>, tries = starvedMost): Prom
   }
 };
 
+/** Returns the decision of a cleanup order. */
+const cleaning = async (
+  { world, message: key, operator }: StepContext,
+  { record }: StoredRecord,
+  cleanup: Cleanup,
+  view: View<unknown>,
+): Promise<() => Reads<StepPlan>> => {
+  const { clean } = await import("../recovery/cleanup.ts");
+  return () => clean({ key, operator, cleanup, timing: world.timing, memo: record?.status }, view);
+};
+
 /** Returns the plan of the kind; while there is a cleanup order, the plan of that order. */
 const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promise<StepPlan> => {
   const { world, message, operator, observation, slow } = run;
@@ -251,10 +263,7 @@ const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promi
   const view = { object, uid, memory, now, refused, done, passed, returning, ...(slow ? { slow } : {}) };
   const order = object === undefined ? undefined : orderIn(held.record);
   const within = budgetOf(run);
-  const begin = () =>
-    order === undefined
-      ? operator.decide(message, view)
-      : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
+  const begin = order === undefined ? () => operator.decide(message, view) : await cleaning(run, held, order, view);
   const keep = order === undefined ? world.recording?.(message, object, now) : undefined;
   let rounds: Round[] = [];
   const plan = await unstarved(() => {

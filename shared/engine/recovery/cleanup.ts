@@ -1,71 +1,20 @@
 /**
- * Finds the objects that a key owns, live, by the UIDs in owner references; and carries out a cleanup order: ends all
- * of them, first with grace, then by force, each object by its UID. The order is done when nothing is left.
+ * Carries out a cleanup order: ends all objects that a key owns, first with grace, then by force, each object by its
+ * UID. The order is done when nothing is left.
  */
 import { all, list, type Reads } from "../../core/decision.ts";
-import { type Key, textOf } from "../../core/key.ts";
-import type { Ref, Stored } from "../../core/object.ts";
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import { type Effect, notYetRecorded, type OwnedObjects, type View } from "../../core/plan.ts";
+import { type Effect, notYetRecorded, type View } from "../../core/plan.ts";
 import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
-import { resultOf, stepReads } from "../cluster/queries.ts";
 import type { StepPlan } from "../context/world.ts";
-import type { CheckpointRecord, Cleanup, Cluster } from "../ports.ts";
+import type { Cleanup } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
 import { type StatusMemo, statusPatch } from "../writes/status.ts";
-
-type OwnedObject = { readonly ref: Ref; readonly object: Stored };
-
-/** The results of the queries, in their order. */
-type Found = readonly (readonly Stored[])[];
-
-export type Survey = { readonly found: Found; readonly pieces: readonly OwnedObject[] };
-
-const nothing: Survey = { found: [], pieces: [] };
-
-type Query = OwnedObjects["queries"][number];
-
-const resourceOf = (query: Query): Ref["resource"] => (query.do === "get" ? query.ref.resource : query.resource);
-
-const refOf = (query: Query, { metadata: { name, namespace } }: Stored): Ref => ({
-  resource: resourceOf(query),
-  name,
-  ...(namespace === undefined ? {} : { namespace }),
-});
-
-const isOwned = ({ object }: OwnedObject, owners: ReadonlySet<string>): boolean =>
-  object.metadata.ownerReferences?.some(({ uid }) => owners.has(uid)) ?? false;
-
-/** Returns all objects that the owners own, directly or through other owned objects. */
-const ownedIn = ({ queries, owners }: OwnedObjects, found: Found): readonly OwnedObject[] => {
-  const there = queries.flatMap((query, index) =>
-    (found[index] ?? []).map((object): OwnedObject => ({ ref: refOf(query, object), object })),
-  );
-  const known = new Set(owners);
-  for (let before = -1; before < known.size; ) {
-    before = known.size;
-    for (const piece of there) if (isOwned(piece, known)) known.add(piece.object.metadata.uid);
-  }
-  return there.filter((piece) => isOwned(piece, known));
-};
-
-export type About = { readonly key: Key; readonly uid: string; readonly memory: unknown };
-
-/** Reads all objects that may belong to this UID, according to its kind. */
-export const findOwned = async (cluster: Cluster, operator: Operator<unknown>, about: About): Promise<Survey> => {
-  const { recovery } = operator;
-  if (recovery === undefined) return nothing;
-  const ownedObjects = recovery.ownedObjects(about.key, about.uid, about.memory);
-  const found = await resultOf(() => all(ownedObjects.queries.map(list)), stepReads(cluster), textOf(about.key));
-  return { found, pieces: ownedIn(ownedObjects, found) };
-};
-
-/** Returns the objects that are live and not being deleted. */
-export const livingIn = ({ pieces }: Survey, { recovery }: Operator<unknown>): readonly Ref[] =>
-  pieces
-    .filter(({ object }) => object.metadata.deletionTimestamp === undefined && recovery?.isLive(object) === true)
-    .map(({ ref }) => ref);
+import { cleanedUp } from "./cleanup-order.ts";
+import { type OwnedObject, ownedIn } from "./owned-objects.ts";
 
 export type CleanupContext = {
   readonly key: Key;
@@ -77,12 +26,6 @@ export type CleanupContext = {
 };
 
 const pollMs = 2_000;
-
-/** Returns the order that is still to be carried out. */
-export const orderIn = (record: CheckpointRecord | undefined): Cleanup | undefined =>
-  record?.cleanup?.done === undefined ? record?.cleanup : undefined;
-
-export const cleanedUp = "everything it owned was ended by rekindle recover --mode cleanup";
 
 /** Returns the deletion of an object. An object that is being deleted is deleted again only by force. */
 const removalOf = (
@@ -163,17 +106,3 @@ export function* clean(cleaning: CleanupContext, view: View<unknown>): Reads<Ste
   const stages = [logs, stage].filter((one) => one.length > 0);
   return { memory, stages, next: { do: "wait", wakeAt, pollMs, waitsFor } };
 }
-
-/**
- * Returns why the key stays stopped after a cleanup; undefined if it does not, or if the kind records the cleanup in
- * its own memory.
- */
-export const stoppedBy = (
-  { recovery }: Operator<unknown>,
-  record: CheckpointRecord | undefined,
-  generation: number | undefined,
-): string | undefined => {
-  if (record?.cleanup?.done === undefined || recovery?.ended !== undefined) return undefined;
-  if (record.generation !== generation) return undefined;
-  return `${cleanedUp}: change its spec, or let it go on with rekindle recover`;
-};

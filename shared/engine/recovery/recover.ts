@@ -17,7 +17,6 @@ import {
   type Ending,
   type Finding,
   type FirstRead,
-  type Labels,
   type Observation,
   observationOf,
   type RecoveryRequest,
@@ -27,7 +26,8 @@ import {
 import type { CheckpointRecord, Cleanup, Recovered } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 import { requeue, requeueAfterRace, showTrouble, warn } from "../writes/requeue.ts";
-import { findOwned, livingIn, orderIn, type Survey, stoppedBy } from "./cleanup.ts";
+import { orderIn } from "./cleanup-order.ts";
+import { findOwned, livingIn, type Survey } from "./owned-objects.ts";
 
 type Treatment = "stop" | "salvage" | "void" | "fresh";
 type Row = { readonly strict: Treatment; readonly lenient: Treatment };
@@ -330,7 +330,7 @@ const findingOf = ({ record }: Observation, more: Pick<Finding, "did" | "returni
 type Seen = Exclude<FirstRead, { see: "nothing" }>;
 
 /** Recovers a broken record, and carries out a recovery that a user asks for. */
-const treated = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
+export const treated = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
   const { ask } = call.world;
   if (observed.see === "broken") {
     const mended = await recover(call, observed.brokenRecord);
@@ -339,21 +339,4 @@ const treated = async (call: Case, observed: Seen): Promise<Observation | Ending
   const { observation } = observed;
   if (ask === undefined) return observation;
   return ask.fresh ? await recover(call, givenUp(observation)) : await begin({ ...call, observation }, ask);
-};
-
-/** Returns the observation to decide on, or the end of a step that decides nothing. */
-export const ready = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
-  const observation = await treated(call, observed);
-  if ("did" in observation) return observation;
-  const why = stoppedBy(call.operator, observation.record, observation.object?.metadata.generation);
-  return why === undefined ? observation : { did: "stopped", why };
-};
-
-/** Returns the labels of the object; if it is gone, those in its record. */
-export const labelsOf = (observed: Seen): Labels => {
-  const [object, record] =
-    observed.see === "broken"
-      ? [observed.brokenRecord.object, observed.brokenRecord.defect.rest]
-      : [observed.observation.object, observed.observation.record];
-  return (object === undefined ? record?.labels : object.metadata.labels) ?? {};
 };

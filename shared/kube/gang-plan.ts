@@ -81,10 +81,25 @@ export const planText = (places: readonly Place[], now: number): string => {
   return JSON.stringify({ since: timeText(now), places: byTask });
 };
 
-/** Returns the places of a task: a node's name for each ordinal from 0 on. */
+/** Returns the name under which a plan has the places of one partition of a task. No name of a task has a slash. */
+export const partitionKey = (task: string, partition: number | string): string => `${task}/${partition}`;
+
+/** Returns the task of places, which may be those of one of its partitions. */
+export const taskIn = (key: string): string => key.split("/", 1)[0] ?? "";
+
+const partitionIn = (key: string): number => Number(key.slice(key.indexOf("/") + 1));
+
+/** Returns the tasks that have places in a plan. */
+export const tasksIn = ({ places }: Pick<GangPlan, "places">): readonly string[] => [
+  ...new Set(Object.keys(places).map(taskIn)),
+];
+
+/** Returns the places of a task: a node's name for each ordinal from 0 on. Its partitions follow each other. */
 export const nodesOf = ({ places }: Pick<GangPlan, "places">, task: string): readonly string[] =>
-  Object.entries(Object.hasOwn(places, task) ? (places[task] ?? {}) : {})
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+  Object.keys(places)
+    .filter((key) => taskIn(key) === task)
+    .sort((a, b) => partitionIn(a) - partitionIn(b))
+    .flatMap((key) => Object.entries(places[key] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)))
     .flatMap(([node, count]) => Array.from({ length: count }, () => node));
 
 /** Annotation of a group that was taken back and was not whole since. */

@@ -25,6 +25,8 @@ export type Crew = {
   readonly tolerates: readonly string[];
   /** Zones that the pods may use; absent: all. */
   readonly zones?: readonly string[];
+  /** Names of the machines that the pods may use; absent: all. */
+  readonly only?: ReadonlySet<string>;
   /** Absent: a kind that no other is told to avoid, and that avoids none. */
   readonly inmate?: Inmate;
 };
@@ -32,7 +34,9 @@ export type Crew = {
 export type Assignment = { readonly task: string; readonly node: string; readonly count: number };
 
 const welcomes = (machine: Machine, crew: Crew): boolean =>
-  machine.taints.every((taint) => crew.tolerates.includes(taint)) && (crew.zones?.includes(machine.zone) ?? true);
+  machine.taints.every((taint) => crew.tolerates.includes(taint)) &&
+  (crew.zones?.includes(machine.zone) ?? true) &&
+  (crew.only?.has(machine.name) ?? true);
 
 const holds = (free: Units, needs: Units): boolean =>
   Object.entries(needs).every(([name, many]) => many === 0 || many <= (free[name] ?? 0));

@@ -173,7 +173,7 @@ type FeatureNeeds = { readonly for: string };
 const coreNeeds: Readonly<Record<CoreFeature, FeatureNeeds & { readonly verbs: readonly string[] }>> = {
   ssh: { verbs: ["get", "create", "delete"], for: "the keys of Volcano's ssh plugin, one Secret a job" },
   "pod-http": { verbs: ["get"], for: "questions to pods: executors of Rekindle, stalled drivers, probes of JobFlows" },
-  gang: { verbs: ["list"], for: "the room of nodes for groups of pods, with `gang: builtin`" },
+  gang: { verbs: ["list"], for: "the room of nodes and HyperNodes for groups of pods, with `gang: builtin`" },
   "gang-evict": { verbs: ["create"], for: "evictions of pods for groups that lack room, within disruption budgets" },
   logs: { verbs: ["get"], for: "logs of pods on the page: each caller that may read a namespace then reads its logs" },
   "kept-logs": { verbs: ["get"], for: "logs of drivers, kept before their pods are deleted, with `keepDriverLogs`" },
@@ -200,6 +200,7 @@ export const featureRulesOf = (feature: Feature, chosen: readonly Family[]): rea
   if (feature === "kube-sign-in") return reviewRules;
   if (feature === "gang-native") return nativeRules;
   const own = rule("", [featureResource[feature]], coreNeeds[feature].verbs);
+  if (feature === "gang") return [own, rule("topology.volcano.sh", ["hypernodes"], ["list"])];
   return feature === "gang-evict" ? [own, rule("policy", ["poddisruptionbudgets"], ["list"])] : [own];
 };
 

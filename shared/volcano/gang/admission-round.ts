@@ -20,10 +20,19 @@ import { beyondEvents, mostAtOnce, roundWrites, standingIn, takeBack } from "./a
 import type { Evicting } from "./eviction-port.ts";
 import { type NodeGround, type OpenGround, openGround } from "./ground.ts";
 import { nativeWay } from "./native-way.ts";
-import { groupOutline, jobOutlines, jobOwnerOf, nodeOutline, podOutline, statedMembers } from "./outlines.ts";
+import {
+  asksForHyperNodes,
+  groupOutline,
+  jobOutlines,
+  jobOwnerOf,
+  nodeOutline,
+  podOutline,
+  statedMembers,
+} from "./outlines.ts";
 import { plannableAt } from "./plan.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
 import type { GangMode } from "./settings.ts";
+import { allHyperNodes } from "./topology/domains.ts";
 
 type InFlight = NonNullable<QueueMemory["planning"]>;
 
@@ -109,7 +118,8 @@ const isOpen = (group: Stored): boolean => isWaiting(group) || ["Inqueue", "Unkn
 function* readCluster(groups: readonly Stored[], giving: readonly Stored[] = []): Reads<Cluster> {
   const ofGroups = jobsOf(groups.filter(isOpen), giving);
   const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all([allNodes, unfinishedPods, ofGroups].map(list));
-  return { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
+  const cluster = { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
+  return ofJobs.some(asksForHyperNodes) ? { ...cluster, hyperNodes: yield* list(allHyperNodes) } : cluster;
 }
 
 /** Reads the Jobs of groups, and the nodes and pods only if a group waits that PodGroups of Kubernetes cannot place. */
@@ -120,7 +130,7 @@ function* readNativeFirst(groups: readonly Stored[]): Reads<Cluster> {
   return isSpared ? { nodes: [], pods: [], jobs: ofJobs } : yield* readCluster(groups);
 }
 
-type Cluster = Pick<NodeGround, "nodes" | "pods" | "jobs">;
+type Cluster = Pick<NodeGround, "nodes" | "pods" | "jobs" | "hyperNodes">;
 
 export type AdmissionRound = {
   /** Every group, as the round read them. */

@@ -25,6 +25,7 @@ import {
   takenBackOf,
   takenBackText,
 } from "../../kube/gang-plan.ts";
+import { topologyKey } from "../../kube/gang-topology.ts";
 import { nativeKey } from "../../kube/native-gang.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -86,7 +87,7 @@ const beyondCondition = (group: Stored, beyond: string, now: number): Json => ({
 });
 
 /** One patch admits the group and saves its plan, so that no step sees one without the other. */
-const entering = ({ group, places, native, beyond }: Entry, now: number): Effect => {
+const entering = ({ group, places, topology, native, beyond }: Entry, now: number): Effect => {
   const said = beyond === undefined ? [] : [beyondCondition(group, beyond, now)];
   const conditions = conditionsOf(group).length + said.length === 0 ? {} : { conditions: [...others(group), ...said] };
   const { [lacksRoomKey]: lacked } = group.metadata.annotations ?? {};
@@ -95,6 +96,7 @@ const entering = ({ group, places, native, beyond }: Entry, now: number): Effect
       annotations: {
         [scheduledByKey]: placer,
         ...(places.length === 0 ? {} : { [planKey]: planText(places, now) }),
+        ...(topology === undefined ? {} : { [topologyKey]: topology }),
         ...(native === true ? { [nativeKey]: "true" } : {}),
         ...(lacked === undefined ? {} : { [lacksRoomKey]: null }),
       },
@@ -199,7 +201,11 @@ const takingBack = (group: Stored, { nodes, message }: Refused, now: number): Ef
   const back: TakenBack = { at: now, times: (takenBackOf(group)?.times ?? 0) + 1, nodes: nodes.slice(0, mostNodes) };
   const why = `${message}; it is tried again after ${timeText(retryAt(back))}`;
   return patchOf(group, {
-    metadata: { annotations: { [planKey]: null, [scheduledByKey]: null, [takenBackKey]: takenBackText(back) } },
+    metadata: {
+      annotations: {
+        ...{ [planKey]: null, [scheduledByKey]: null, [topologyKey]: null, [takenBackKey]: takenBackText(back) },
+      },
+    },
     status: { phase: "Pending", conditions: [...others(group), conditionOf(group, "GangNotBound", why, now)] },
   });
 };

@@ -26,6 +26,19 @@ import { after, isApart, placesIn, type Room, takenByPods } from "./rooms.ts";
  */
 export type Work = { looks: number };
 
+/**
+ * The distance that pods may have in the network. `hard`: they have places inside one HyperNode of at most this tier, or of
+ * the tier with this name, or none; `soft`: they are as near to each other as the room allows.
+ */
+export type Limit = {
+  readonly mode: "hard" | "soft";
+  readonly tier?: number;
+  readonly tierName?: string;
+};
+
+/** The pods of a task come in partitions of this size, each within the limit. */
+export type Partition = { readonly size: number; readonly limit: Limit };
+
 /** Equal pods of a group: those of one task. */
 export type Part = {
   readonly task: string;
@@ -40,6 +53,8 @@ export type Part = {
   readonly neighbour: Neighbour;
   /** True if no two of the pods may be on one node. */
   readonly isAlone: boolean;
+  /** The partitions of the task, if they have a network topology. */
+  readonly partition?: Partition;
   /** The work of one look at a node. */
   readonly weight: number;
   readonly work: Work;
@@ -53,6 +68,7 @@ const weightOf = ({ nodeSelector, affinity, tolerations }: Json, { size }: Amoun
   1 + (JSON.stringify([nodeSelector, affinity, tolerations]).length / charactersPerLook + size / resourcesPerLook);
 
 type Setting = {
+  readonly partition?: Partition | undefined;
   readonly work?: Work;
   readonly namespace?: string;
   /** The labels that all of the pods have. */
@@ -65,18 +81,24 @@ export const partOf = (
   spec: Json,
   least: number,
   replicas: number,
-  { work = { looks: 0 }, namespace = "", labels = {} }: Setting = {},
+  { work = { looks: 0 }, namespace = "", labels = {}, partition }: Setting = {},
 ): Part => {
   const needs = needsOf(spec);
   const neighbour = neighbourOf({ namespace, labels, spec });
   return {
-    ...{ task, spec, least, replicas, needs, work, neighbour },
+    ...{ task, spec, least, replicas, needs, work, neighbour, ...(partition && { partition }) },
     ...{ accepts: nodeFilter(spec), weight: weightOf(spec, needs), isAlone: areApart(neighbour, neighbour) },
   };
 };
 
 export type Fit =
-  | { readonly fits: true; readonly places: readonly Place[]; readonly left: readonly Room[] }
+  | {
+      readonly fits: true;
+      readonly places: readonly Place[];
+      readonly left: readonly Room[];
+      /** Where pods without a place of the plan may be: see nearness-text.ts. */
+      readonly keeps?: readonly Kept[];
+    }
   | {
       readonly fits: false;
       readonly why: string;
@@ -84,7 +106,18 @@ export type Fit =
       readonly certain: boolean;
     };
 
-type Plan = Extract<Fit, { fits: true }>;
+/**
+ * A HyperNode that a group keeps to: as a whole, or with one of its partitions. `near`: the nodes that its plan chose;
+ * `within`: all that its limit allows; absent: all of the cluster.
+ */
+export type Kept = {
+  /** "" for the whole group; of a partition as in the plan. */
+  readonly key: string;
+  readonly near: ReadonlySet<string>;
+  readonly within?: ReadonlySet<string>;
+};
+
+export type Plan = Extract<Fit, { fits: true }>;
 
 /** Rooms of a list that are copied in the time of a look. */
 const copiesPerLook = 100;
@@ -108,7 +141,7 @@ const excludes = (room: Room, { accepts, weight, work, neighbour: { terms } }: P
   return accepts(room.node);
 };
 
-const spaceOn = (room: Room, part: Part, most: number): number =>
+export const spaceOn = (room: Room, part: Part, most: number): number =>
   excludes(room, part) === undefined ? placesIn(room, part, most) : 0;
 
 /** Places up to `count` pods of a part, on the nodes with the fewest places first, which keeps large rooms whole. */
@@ -131,7 +164,7 @@ export const fill = (rooms: readonly Room[], part: Part, count: number): Plan =>
   return { fits: true, places, left };
 };
 
-const pods = ({ places }: Plan): number => places.reduce((sum, { count }) => sum + count, 0);
+export const podsIn = ({ places }: Pick<Plan, "places">): number => places.reduce((sum, { count }) => sum + count, 0);
 
 /** Fills one part after the other; undefined if one of them lacks places. */
 const greedy = (rooms: readonly Room[], parts: readonly Part[]): Plan | undefined => {
@@ -139,7 +172,7 @@ const greedy = (rooms: readonly Room[], parts: readonly Part[]): Plan | undefine
   let left = rooms;
   for (const part of parts) {
     const next = fill(left, part, part.least);
-    if (pods(next) < part.least) return undefined;
+    if (podsIn(next) < part.least) return undefined;
     for (const place of next.places) places.push(place);
     left = next.left;
   }
@@ -198,9 +231,13 @@ const search = (rooms: readonly Room[], missing: readonly number[], at: number, 
 };
 
 /** Looks for any plan of a small group; its failure is certain if choices are left. */
-const exact = (rooms: readonly Room[], parts: readonly Part[]): { plan: Plan | undefined; certain: boolean } => {
+const exact = (
+  rooms: readonly Room[],
+  parts: readonly Part[],
+  most: number,
+): { plan: Plan | undefined; certain: boolean } => {
   const total = parts.reduce((sum, { least }) => sum + least, 0);
-  if (total > mostPods || parts.length > mostParts) return { plan: undefined, certain: false };
+  if (total > mostPods || parts.length > most) return { plan: undefined, certain: false };
   const useful = rooms.filter((room) => parts.some((part) => spaceOn(room, part, 1) > 0));
   const state: Search = { parts, choices: mostChoices, failed: new Set() };
   const least = parts.map((part) => part.least);
@@ -218,7 +255,7 @@ const needText = ([name, amount]: readonly [string, Quantity]): string => {
   return isPort(name) ? short : `${quantityText(amount)} ${short}`;
 };
 
-const shapeText = ({ least, needs }: Part): string => {
+export const shapeText = ({ least, needs }: Part): string => {
   const named = [...needs].filter(([name, { nano }]) => name !== "pods" && nano > 0n).slice(0, mostNamed);
   if (named.length === 0) return counted(least, "pod");
   const amounts = named.map(needText).join(", ");
@@ -289,15 +326,15 @@ const scarcest = (rooms: readonly Room[], parts: readonly Part[]): readonly Part
   return [...parts].sort((a, b) => (spare.get(a) ?? 0) - (spare.get(b) ?? 0));
 };
 
-/** Plans the minimum of a group: every part with its `least` pods, or nothing. */
-export const fitOf = (rooms: readonly Room[], all: readonly Part[]): Fit => {
+/** Plans the minimum of a group: every part with its `least` pods, or nothing. `most`: parts that are searched exactly. */
+export const fitOf = (rooms: readonly Room[], all: readonly Part[], most = mostParts): Fit => {
   const parts = all.filter(({ least }) => least > 0);
   const lacking = parts.find((part) => !hasPlaces(rooms, part));
   if (lacking !== undefined) return { fits: false, why: lackText(rooms, parts, lacking), certain: true };
   const largest = [...parts].sort((a, b) => (amountOf(b) > amountOf(a) ? 1 : -1));
   const quick = greedy(rooms, scarcest(rooms, parts)) ?? greedy(rooms, largest);
   if (quick !== undefined) return quick;
-  const { plan, certain } = exact(rooms, parts);
+  const { plan, certain } = exact(rooms, parts, most);
   return plan ?? { fits: false, why: togetherText(parts), certain };
 };
 

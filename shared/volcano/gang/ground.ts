@@ -22,12 +22,15 @@ import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import type { Nomination } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
-import { type Fit, fill, fitOf, type Hold, heldFor, type Part, type Work } from "./fit.ts";
+import { type Fit, fill, type Hold, heldFor, type Part, type Plan, type Work } from "./fit.ts";
 import { byPlan, nativeWay } from "./native-way.ts";
+import { type Ask, fitNear, nodesLookedAt } from "./nearness.ts";
+import { topologyText } from "./nearness-text.ts";
 import { demandOf } from "./outlines.ts";
 import { lingers, plannableAt } from "./plan.ts";
 import { openReserve, type Reserve, reservationsOf } from "./reserve.ts";
 import { closed, emptyRooms, placeOf, type Room, takenByPods } from "./rooms.ts";
+import { domainsOf } from "./topology/domains.ts";
 
 /** The most looks of one round: some hundred ms, well within the time of a decision. */
 const mostLooks = 600_000;
@@ -70,6 +73,8 @@ export type NodeGround = {
   readonly now: number;
   /** Groups that get the room of evicted pods; absent: none. */
   readonly nominations?: readonly Nomination[];
+  /** The HyperNodes of the cluster; absent: no group asks for them. */
+  readonly hyperNodes?: readonly Stored[];
   /** Groups that PodGroups of Kubernetes can place need no plan; absent: each needs one. */
   readonly native?: boolean;
 };
@@ -88,7 +93,14 @@ export type Obstacle = {
  * `beyond`: what such a PodGroup cannot say of it.
  */
 export type Answer =
-  | { readonly enters: true; readonly places: readonly Place[]; readonly native?: true; readonly beyond?: string }
+  | {
+      readonly enters: true;
+      readonly places: readonly Place[];
+      /** The nodes that its other pods keep to: see nearness-text.ts. */
+      readonly topology?: string;
+      readonly native?: true;
+      readonly beyond?: string;
+    }
   | ({ readonly enters: false } & Obstacle);
 
 /** Takes as many places of each part as there are, up to the numbers wanted. */
@@ -143,26 +155,30 @@ const later = "the groups of its namespace that come before it take as much time
 const tooLarge = (nodes: number): string =>
   `its tasks and their constraints take too long to plan on ${counted(nodes, "node")}: write fewer tasks, or shorter affinities, selectors and tolerations`;
 
+/** What a group needs, and its plan on rooms. */
+export type Need = Ask & { readonly fit: (rooms: readonly Room[]) => Fit };
+
 type KeyOptions = { readonly closedNodes: readonly string[]; readonly isHeld: boolean; readonly isGuarded: boolean };
 
 /** Identical demands have an identical answer. Labels count only where anti-affinity goes by them. */
-const demandKey = (parts: readonly Part[], { closedNodes, isHeld, isGuarded }: KeyOptions): string =>
+const demandKey = ({ parts, limit }: Ask, { closedNodes, isHeld, isGuarded }: KeyOptions): string =>
   JSON.stringify([
     closedNodes,
     isHeld,
+    limit,
     isGuarded || parts.some(({ neighbour }) => neighbour.terms.length > 0)
       ? parts.map(({ neighbour: { namespace, labels } }) => [namespace, labels])
       : [],
-    parts.map(({ task, needs, least, spec: { nodeSelector, affinity, tolerations, nodeName } }) => [
-      ...[task, least, nodeSelector, affinity, tolerations, nodeName],
+    parts.map(({ task, needs, least, partition, spec: { nodeSelector, affinity, tolerations, nodeName } }) => [
+      ...[task, least, partition, nodeSelector, affinity, tolerations, nodeName],
       ...[...needs].map(([name, { nano }]) => `${name} ${nano}`),
     ]),
   ]);
 
 /** Plans with some nodes closed; what is left of these stays as it is. */
-const fitWithout = (rooms: readonly Room[], parts: readonly Part[], names: ReadonlySet<string>): Fit => {
-  if (names.size === 0) return fitOf(rooms, parts);
-  const fit = fitOf(withoutNodes(rooms, names), parts);
+const fitWithout = (rooms: readonly Room[], need: Need, names: ReadonlySet<string>): Fit => {
+  if (names.size === 0) return need.fit(rooms);
+  const fit = need.fit(withoutNodes(rooms, names));
   if (!fit.fits) return fit;
   return {
     ...fit,
@@ -183,11 +199,11 @@ export type OpenGround = {
 };
 
 /** The room that is left for a group. */
-export type Left = { readonly rooms: readonly Room[]; readonly parts: readonly Part[]; readonly work: Work };
+export type Left = Need & { readonly rooms: readonly Room[]; readonly work: Work };
 
 type Asking = {
   /** Returns what a group needs, if that can be planned. */
-  readonly partsOf: (group: Stored) => readonly Part[] | undefined;
+  readonly needOf: (group: Stored) => Need | undefined;
   readonly podsOf: (group: Stored) => readonly Stored[];
   readonly shares: Shares;
 };
@@ -197,7 +213,7 @@ type Asking = {
  * namespace that has too many of them holds no room for the others.
  */
 const roomsLeft = (free: readonly Room[], groups: readonly Stored[], asking: Asking): readonly Room[] => {
-  const { partsOf, podsOf, shares } = asking;
+  const { needOf, podsOf, shares } = asking;
   const bound = (group: Stored, { task }: Part): number =>
     ofTask(podsOf(group), task).filter((pod) => nodeNameOf(pod) !== undefined && !isOver(podStatus(pod))).length;
   const held = groups
@@ -209,7 +225,7 @@ const roomsLeft = (free: readonly Room[], groups: readonly Stored[], asking: Ask
     const { namespace = "" } = group.metadata;
     if (!shares.mayLook(namespace)) continue;
     shares.charged(namespace, () => {
-      const parts = partsOf(group) ?? [];
+      const parts = needOf(group)?.parts ?? [];
       rooms =
         plan === undefined
           ? filled(rooms, parts, (part) => part.least - bound(group, part))
@@ -229,7 +245,7 @@ type Opened = Asking & {
 };
 
 type Planner = {
-  readonly plan: (group: Stored, parts: readonly Part[]) => Answer;
+  readonly plan: (group: Stored, need: Need) => Answer;
   /** The rooms that a group may use: without the nodes that are held for another. */
   readonly usable: (group: Stored) => readonly Room[];
 };
@@ -241,25 +257,29 @@ const withoutNodes = (rooms: readonly Room[], names: ReadonlySet<string>): reado
 const openPlanner = ({ empty, hold, now, reserve }: Opened): Planner => {
   const refused = new Map<string, Obstacle>();
 
-  const refusal = (parts: readonly Part[], { why }: Extract<Fit, { fits: false }>, isHeld: boolean): Obstacle => {
-    const whole = fitOf(empty, parts);
+  const refusal = (need: Need, { why }: Extract<Fit, { fits: false }>, isHeld: boolean): Obstacle => {
+    const whole = need.fit(empty);
     if (!whole.fits && whole.certain) return { why: `would not fit the empty cluster: ${whole.why}` };
     return { why: hold === undefined || isHeld ? why : `${why}; ${hold.saying}`, lacksRoom: true };
   };
 
-  const entered = (group: Stored, fit: Extract<Fit, { fits: true }>, parts: readonly Part[]): Answer => {
+  const entered = (group: Stored, fit: Plan, parts: readonly Part[]): Answer => {
     const { places } = fit;
-    const isTooLong = planText(places, now).length > mostPlanBytes;
+    const topology = topologyText(
+      fit,
+      empty.map(({ node }) => node),
+    );
+    const isTooLong = planText(places, now).length > mostPlanBytes || topology === "tooLong";
     if (isTooLong) return { enters: false, why: `its plan would be longer than ${mostPlanBytes} characters` };
     reserve.enter(group.metadata.uid, fit, parts);
-    return { enters: true, places };
+    return { enters: true, places, ...(topology === undefined ? {} : { topology }) };
   };
 
   /** The nodes that are held for another group; a nominated group has its places already. */
   const heldFrom = ({ metadata: { uid } }: Stored): ReadonlySet<string> =>
     hold === undefined || hold.uid === uid || reserve.reservationOf(uid) !== undefined ? none : hold.nodes;
 
-  const plan = (group: Stored, parts: readonly Part[]): Answer => {
+  const plan = (group: Stored, need: Need): Answer => {
     const { uid } = group.metadata;
     const isHeld = hold?.uid === uid;
     const held = heldFrom(group);
@@ -267,15 +287,15 @@ const openPlanner = ({ empty, hold, now, reserve }: Opened): Planner => {
     const nomination = reserve.reservationOf(uid);
     const refusing = takenBackOf(group)?.nodes ?? [];
     const isGuarded = rooms.some(({ guarded }) => guarded.length > 0);
-    const key = demandKey(parts, { closedNodes: refusing, isHeld, isGuarded });
+    const key = demandKey(need, { closedNodes: refusing, isHeld, isGuarded });
     const before = nomination === undefined ? refused.get(key) : undefined;
     if (before !== undefined) return { enters: false, ...before };
     // The nodes that refused are the last to be tried again: they may be the only ones.
-    const elsewhere = refusing.length === 0 ? undefined : fitWithout(rooms, parts, new Set([...held, ...refusing]));
-    const fit = elsewhere?.fits === true ? elsewhere : fitWithout(rooms, parts, held);
-    if (fit.fits) return entered(group, fit, parts);
+    const elsewhere = refusing.length === 0 ? undefined : fitWithout(rooms, need, new Set([...held, ...refusing]));
+    const fit = elsewhere?.fits === true ? elsewhere : fitWithout(rooms, need, held);
+    if (fit.fits) return entered(group, fit, need.parts);
     if (nomination !== undefined) return { enters: false, why: nomination.saying, lacksRoom: true };
-    const why = refusal(parts, fit, isHeld);
+    const why = refusal(need, fit, isHeld);
     refused.set(key, why);
     return { enters: false, ...why };
   };
@@ -306,30 +326,36 @@ const withBeyond = (answer: Answer, beyond: string | undefined): Answer => {
 
 /** Opens the ground of one round. */
 export const openGround = (
-  { nodes, pods, jobs, priorities, groups, now, nominations = [], native = false }: NodeGround,
+  { nodes, pods, jobs, priorities, groups, now, nominations = [], native = false, hyperNodes }: NodeGround,
   shares: Shares = openShares(),
 ): OpenGround => {
   const empty = emptyRooms(nodes);
   const known = { byUid: new Map(jobs.map((job) => [job.metadata.uid, job])), priorities, work: shares.work };
   const own = byGroup(pods);
   const podsOf = (group: Stored): readonly Stored[] => own.get(keyOf(group)) ?? [];
-  const isPlannable = (parts: readonly Part[]): boolean => passOf(parts, nodes.length) <= mostLooksOfPass;
-  const partsOf = (group: Stored): readonly Part[] | undefined => {
+  const domains = hyperNodes === undefined ? undefined : domainsOf(hyperNodes, nodes);
+  const isPlannable = (ask: Ask): boolean =>
+    passOf(ask.parts, nodesLookedAt(ask, nodes.length, domains)) <= mostLooksOfPass;
+  const needFor = ({ parts, limit }: Ask): Need => ({
+    ...{ parts, limit },
+    fit: (rooms) => fitNear(rooms, { parts, limit }, domains),
+  });
+  const needOf = (group: Stored): Need | undefined => {
     const demand = demandOf(group, known);
-    return demand.is === "planned" && isPlannable(demand.parts) ? demand.parts : undefined;
+    return demand.is === "planned" && isPlannable(demand) ? needFor(demand) : undefined;
   };
   const plan = (group: Stored, free: readonly Room[]): Fit | undefined => {
     const { namespace = "" } = group.metadata;
     if (!shares.mayLook(namespace)) return undefined;
-    return shares.charged(namespace, () => {
-      const parts = partsOf(group);
-      return parts === undefined ? undefined : fitOf(free, parts);
-    });
+    return shares.charged(namespace, () => needOf(group)?.fit(free));
   };
   const hold = heldFor({ groups, pods, empty, plan, now });
-  const asking: Asking = { partsOf, podsOf, shares };
+  const asking: Asking = { needOf, podsOf, shares };
   const rooms = roomsLeft(takenByPods(empty, pods), groups, asking);
-  const reserve = openReserve(rooms, reservationsOf(nominations, groups, partsOf));
+  const reserve = openReserve(
+    rooms,
+    reservationsOf(nominations, groups, (group) => needOf(group)?.parts),
+  );
   const planner = openPlanner({ ...asking, reserve, empty, hold, now });
   let short = false;
   const ask = (group: Stored): Answer => {
@@ -346,16 +372,16 @@ export const openGround = (
       const demand = demandOf(group, known);
       if (demand.is === "refused") return { enters: false, why: demand.why };
       if (demand.is === "unplanned") return { enters: true, places: [] };
-      if (!isPlannable(demand.parts)) return { enters: false, why: tooLarge(nodes.length) };
-      return withBeyond(withEviction(group, planner.plan(group, demand.parts)), way?.why);
+      if (!isPlannable(demand)) return { enters: false, why: tooLarge(nodes.length) };
+      return withBeyond(withEviction(group, planner.plan(group, needFor(demand))), way?.why);
     });
   };
   const look: OpenGround["look"] = (group, run) => {
     const { namespace = "" } = group.metadata;
     if (!shares.mayLook(namespace)) return undefined;
     return shares.charged(namespace, () => {
-      const parts = partsOf(group);
-      return parts === undefined ? undefined : run({ rooms: planner.usable(group), parts, work: shares.work });
+      const need = needOf(group);
+      return need === undefined ? undefined : run({ ...need, rooms: planner.usable(group), work: shares.work });
     });
   };
   return { ask, wasShort: () => short, look, podsOf };

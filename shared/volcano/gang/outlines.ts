@@ -23,12 +23,12 @@ import { specOf, statusOf } from "../queue/state/tree.ts";
 import { jobs, keys } from "../schema/resource.ts";
 import { containersIn, type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
-import { type Part, partOf, type Work } from "./fit.ts";
+import { type Limit, type Part, type Partition, partOf, type Work } from "./fit.ts";
 import { portsOutline } from "./needs.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are, and does not state its members. `refused`: `why` says what no plan covers. */
 export type Demand =
-  | { readonly is: "planned"; readonly parts: readonly Part[] }
+  | { readonly is: "planned"; readonly parts: readonly Part[]; readonly limit?: Limit | undefined }
   | { readonly is: "unplanned" }
   | { readonly is: "refused"; readonly why: string };
 
@@ -50,14 +50,34 @@ const beyondPlan = (spec: Json): string | undefined => {
   return hasItems(spec["resourceClaims"]) ? "resource claims" : undefined;
 };
 
-const isHard = (topology: JobSpec["networkTopology"]): boolean => topology?.mode === "hard";
+/** Returns the limit of a network topology; undefined without one. Without a tier it limits nothing, as in volcano's IsHardTopologyMode. */
+const limitOf = (topology: JobSpec["networkTopology"]): Limit | undefined => {
+  if (topology === undefined) return undefined;
+  const { mode, highestTierAllowed: tier, highestTierName: tierName = "" } = topology;
+  if (mode === "soft" || (tier === undefined && tierName === "")) return { mode: "soft" };
+  return { mode: "hard", ...(tier === undefined ? { tierName } : { tier }) };
+};
+
+/** Returns the partitions of a task that have a network topology. */
+const partitionOf = ({ partitionPolicy }: Task): Partition | undefined => {
+  const limit = limitOf(partitionPolicy?.networkTopology);
+  const size = partitionPolicy?.partitionSize ?? 0;
+  return limit === undefined || size <= 0 ? undefined : { size, limit };
+};
+
+/** True for a Job whose pods are to be near to each other. */
+export const asksForHyperNodes = (job: Stored): boolean => {
+  const { networkTopology, tasks } = specOf(job);
+  return (
+    networkTopology !== undefined ||
+    recordsIn(tasks).some(({ partitionPolicy }) => fieldsOf(partitionPolicy)["networkTopology"] !== undefined)
+  );
+};
 
 const refusalOf = (spec: JobSpec): string | undefined => {
-  if (isHard(spec.networkTopology)) return "the job has a hard networkTopology";
   for (const task of tasksOf(spec)) {
     const beyond = beyondPlan(task.template?.spec ?? {});
     if (beyond !== undefined) return `task ${nameOf(task)} has ${beyond}`;
-    if (isHard(task.partitionPolicy?.networkTopology)) return `task ${nameOf(task)} has a hard networkTopology`;
   }
   return undefined;
 };
@@ -86,10 +106,12 @@ const partsOf = (job: Stored, spec: JobSpec, { priorities, work }: Jobs): readon
   const least = counts(tasks, spec.minAvailable ?? 0);
   return tasks.map(({ task }, at) => {
     const labels = labelsOf(job, spec, task);
-    return partOf(nameOf(task), task.template?.spec ?? {}, least[at] ?? 0, replicasOf(task), {
-      work,
-      namespace,
-      labels,
+    const partition = partitionOf(task);
+    // A partition with a hard topology has all of its places, or none.
+    const step = partition?.limit.mode === "hard" ? partition.size : 1;
+    const whole = Math.min(replicasOf(task), Math.ceil((least[at] ?? 0) / step) * step);
+    return partOf(nameOf(task), task.template?.spec ?? {}, whole, replicasOf(task), {
+      ...{ work, namespace, labels, partition },
     });
   });
 };
@@ -110,6 +132,12 @@ const remedy = "which `gang: builtin` cannot plan: remove it, or set gang to non
 export const statedMembers = (group: Stored): GangMembers | undefined =>
   jobOwnerOf(group) === undefined ? membersOf(group) : undefined;
 
+/** Returns the hard topology of a group that states its members: Rekindle does not create its pods. */
+const hardOf = ({ networkTopology, subGroupPolicy }: Json): string | undefined => {
+  const all = [networkTopology, ...recordsIn(subGroupPolicy).map((policy) => policy["networkTopology"])];
+  return all.some((one) => fieldsOf(one)["mode"] === "hard") ? "it has a hard networkTopology" : undefined;
+};
+
 /** Returns what a group needs that has no Job. */
 const statedDemand = (group: Stored, { work }: Jobs): Demand => {
   const text = group.metadata.annotations?.[membersKey];
@@ -122,6 +150,8 @@ const statedDemand = (group: Stored, { work }: Jobs): Demand => {
     const beyond = beyondPlan(spec);
     if (beyond !== undefined) return { is: "refused", why: `task ${task} has ${beyond}, ${remedy}` };
   }
+  const near = hardOf(specOf(group));
+  if (near !== undefined) return { is: "refused", why: `${near}, ${remedy}` };
   const { namespace = "" } = group.metadata;
   const parts = stated.members.map(({ task, spec, count, labels }) =>
     partOf(task, spec, count, count, { work, namespace, labels }),
@@ -141,7 +171,8 @@ export const demandOf = (group: Stored, jobsOfRound: Jobs): Demand => {
   const read = specIn(job);
   if (!read.ok) return { is: "refused", why: `its Job is refused: ${read.message}` };
   const refused = refusalOf(read.spec);
-  if (refused === undefined) return { is: "planned", parts: partsOf(job, read.spec, jobsOfRound) };
+  if (refused === undefined)
+    return { is: "planned", parts: partsOf(job, read.spec, jobsOfRound), limit: limitOf(read.spec.networkTopology) };
   return { is: "refused", why: `${refused}, ${remedy}` };
 };
 
@@ -223,6 +254,7 @@ export const groupOutline = (resources: ReadonlySet<string>, most = mostText): P
       },
       spec: {
         ...only(spec, ["queue", "priorityClassName", "minMember"]),
+        ...(owner === undefined ? topologyIn(spec) : {}),
         minResources: only(fieldsOf(minResources), [...resources]),
       },
       status: {
@@ -230,6 +262,18 @@ export const groupOutline = (resources: ReadonlySet<string>, most = mostText): P
         ...(Array.isArray(conditions) ? { conditions: conditions.slice(-mostEntries) } : {}),
       },
     };
+  };
+};
+
+/** Keeps the modes of a group's topologies. */
+const topologyIn = ({ networkTopology, subGroupPolicy }: Json): Json => {
+  const modeOf = (topology: unknown): Json => only(fieldsOf(topology), ["mode"]);
+  const policies = recordsIn(subGroupPolicy).slice(0, mostEntries);
+  return {
+    ...(networkTopology === undefined ? {} : { networkTopology: modeOf(networkTopology) }),
+    ...(policies.length === 0
+      ? {}
+      : { subGroupPolicy: policies.map((policy) => ({ networkTopology: modeOf(policy["networkTopology"]) })) }),
   };
 };
 

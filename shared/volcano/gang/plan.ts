@@ -19,6 +19,7 @@ import {
   scheduledByKey,
   takenBackKey,
   takenBackOf,
+  tasksIn,
 } from "../../kube/gang-plan.ts";
 import { conditionOf, isEnding, isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -34,7 +35,7 @@ type Lack = { readonly task: string; readonly pods: readonly Stored[]; readonly 
 
 /** Returns the planned tasks of which pods lack a node. */
 const lacksOf = (plan: GangPlan, pods: readonly Stored[]): readonly Lack[] =>
-  Object.keys(plan.places).flatMap((task) => {
+  tasksIn(plan).flatMap((task) => {
     const own = pods.filter((pod) => taskOf(pod) === task);
     const missing = nodesOf(plan, task).length - own.filter(hasNode).length;
     return missing > 0 ? [{ task, pods: own, missing }] : [];
@@ -139,7 +140,7 @@ export const refusedOf = (
   const nodes = [...new Set(lacks.flatMap(({ task, pods: own }) => leftOf(nodesOf(plan, task), own)))];
   const foreign = others.filter((pod) => !pods.some(({ metadata }) => metadata.uid === pod.metadata.uid));
   const missing = lacks.reduce((sum, lack) => sum + lack.missing, 0);
-  const total = Object.keys(plan.places).reduce((sum, task) => sum + nodesOf(plan, task).length, 0);
+  const total = tasksIn(plan).reduce((sum, task) => sum + nodesOf(plan, task).length, 0);
   const where = nodes.slice(0, mostNamed).map((node) => refusalText(node, plan.since, foreign));
   const more = nodes.length > mostNamed ? ` and ${nodes.length - mostNamed} more` : "";
   return {

@@ -3,7 +3,7 @@
  * places count as taken, also while the evicted pods still have them.
  */
 import type { Stored } from "../../core/object.ts";
-import type { Place } from "../../kube/gang-plan.ts";
+import { type Place, taskIn } from "../../kube/gang-plan.ts";
 import type { Nomination } from "../queue/state/tree.ts";
 import type { Fit, Part } from "./fit.ts";
 import { after, type Room } from "./rooms.ts";
@@ -14,7 +14,7 @@ const reserved = (rooms: readonly Room[], places: readonly Place[], parts: reado
   const partOf = new Map(parts.map((part) => [part.task, part]));
   return rooms.map((room) =>
     (byNode.get(room.node.metadata.name) ?? []).reduce((left, { task, count }) => {
-      const part = partOf.get(task);
+      const part = partOf.get(taskIn(task));
       return part === undefined ? left : after(left, part, count);
     }, room),
   );

@@ -6,6 +6,7 @@ import type { Effect, Looking, View } from "../../core/plan.ts";
 import { backoffOf } from "../../core/time.ts";
 import { type Evicted, evictedOf } from "../../kube/gang-eviction.ts";
 import { type GangPlan, nodesOf, planOf, scheduledByKey } from "../../kube/gang-plan.ts";
+import { topologyOf } from "../../kube/gang-topology.ts";
 import { isNative } from "../../kube/native-gang.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
@@ -80,6 +81,7 @@ export const podInputOf = (context: JobContext): PodInput => {
   const { object, spec, memory, group } = context;
   const { labels = {}, annotations = {} } = object.metadata;
   const placer = group?.metadata.annotations?.[scheduledByKey];
+  const topology = group === undefined ? undefined : topologyOf(group);
   return {
     owner: ownerOf(context),
     spec,
@@ -91,6 +93,7 @@ export const podInputOf = (context: JobContext): PodInput => {
     ...(group === undefined ? {} : { group: group.metadata.name }),
     ...(placer === undefined ? {} : { placer }),
     ...(planIn(context) === undefined ? {} : { nodesOf: plannedNodes(context) }),
+    ...(topology === undefined || group?.metadata.uid === memory.retired ? {} : { topology }),
     ...(isNative(group) && group?.metadata.uid !== memory.retired ? { isNative: true } : {}),
   };
 };

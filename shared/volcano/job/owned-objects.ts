@@ -4,6 +4,7 @@ import { all, get, type Reads } from "../../core/decision.ts";
 import { digestOf, fieldsOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
+import { tasksIn } from "../../kube/gang-plan.ts";
 import { isEnding, nodeNameOf, ownedBy } from "../../kube/pods.ts";
 import { claims, priorityClasses, secrets } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -133,7 +134,7 @@ const isWhole = (context: JobContext): boolean => {
       .filter((member) => hasFinished(member) || nodeNameOf(member.pod) !== undefined)
       .map(({ task, index }) => `${task}/${index}`),
   );
-  return Object.keys(plan?.places ?? {}).every((task) =>
+  return tasksIn(plan ?? { places: {} }).every((task) =>
     nodes(task).every((_, index) => settled.has(`${task}/${index}`) || has({ task, index })),
   );
 };

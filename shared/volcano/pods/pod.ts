@@ -5,6 +5,7 @@
 import { isRecord } from "../../core/json.ts";
 import type { Metadata } from "../../core/object.ts";
 import { queueGate } from "../../kube/admission.ts";
+import { type GangTopology, keptTo } from "../../kube/gang-topology.ts";
 import { pinned } from "../../kube/nodes.ts";
 import type { Json } from "../../kube/responses.ts";
 import { keys } from "../schema/resource.ts";
@@ -79,6 +80,8 @@ export type PodInput = {
   readonly forwarding: boolean;
   /** Returns the nodes of a task's first pods, while the plan of the group stands. */
   readonly nodesOf?: (task: string) => readonly string[];
+  /** The nodes that pods without such a node keep to; absent: any. */
+  readonly topology?: GangTopology;
   /** The pods name the PodGroup of Kubernetes of their version. */
   readonly isNative?: boolean;
 };
@@ -169,9 +172,10 @@ const scheduled = (task: Task, input: PodInput): Draft["spec"] => {
   return { ...own, ...scheduler, ...priority };
 };
 
-const placed = (spec: Draft["spec"], { nodesOf }: PodInput, task: Task, index: number): Draft["spec"] => {
+const placed = (spec: Draft["spec"], { nodesOf, topology }: PodInput, task: Task, index: number): Draft["spec"] => {
   const node = nodesOf?.(nameOf(task))[index];
-  return node === undefined ? spec : pinned(spec, node);
+  if (node !== undefined) return pinned(spec, node);
+  return topology === undefined ? spec : keptTo(spec, topology, nameOf(task), partitionOf(task, index));
 };
 
 const together = (spec: Draft["spec"], { isNative, owner, version }: PodInput): Draft["spec"] =>

@@ -81,8 +81,8 @@ export const shareMutants: readonly Mutant[] = [
     name: "plans-of-any-size",
     promise: "with gang: builtin tasks × nodes × constraints of a group are bounded together",
     file: "shared/volcano/gang/ground.ts",
-    find: "passOf(parts, nodes.length) <= mostLooksOfPass",
-    replace: "passOf(parts, nodes.length) < Number.POSITIVE_INFINITY",
+    find: "passOf(ask.parts, nodesLookedAt(ask, nodes.length, domains)) <= mostLooksOfPass",
+    replace: "passOf(ask.parts, nodesLookedAt(ask, nodes.length, domains)) < Number.POSITIVE_INFINITY",
     tests: ["test/unit/volcano/gang/ground.test.ts"],
   },
   {

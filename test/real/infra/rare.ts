@@ -71,6 +71,7 @@ const seldom = [
   ...of("apiregistration.k8s.io", ["apiservices"], ["get"]),
   ...of("", ["secrets"], ["get", "delete"]),
   ...of("", ["nodes"], ["get", "list"]),
+  ...of("topology.volcano.sh", ["hypernodes"], ["list"]),
   ...of("", ["events"], ["list"]),
   ...of("rekindle.dev", ["checkpoints"], ["delete"]),
 ];

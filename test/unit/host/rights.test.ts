@@ -87,7 +87,7 @@ const bare = async ({ simulator, create }: Stand, apiVersion: string, kind: stri
 
 const begins = (prefix: string, { metadata }: Obj): boolean => metadata.name.startsWith(prefix);
 
-/** Returns the spec of a job of this many pods, with a new claim, a priority class, and a short time to live. */
+/** Returns the spec of a job of this many pods, with a new claim, a priority class, a topology, and a short time to live. */
 const gang = (replicas: number): Readonly<Record<string, unknown>> => {
   const { spec } = volcanoJob("pair", { runMs: 20_000 });
   const [task] = Object(spec)["tasks"];
@@ -95,6 +95,7 @@ const gang = (replicas: number): Readonly<Record<string, unknown>> => {
   return {
     ttlSecondsAfterFinished: 5,
     minAvailable: replicas,
+    networkTopology: { mode: "soft" },
     volumes: [{ mountPath: "/data", volumeClaim: { accessModes: ["ReadWriteOnce"] } }],
     tasks: [{ ...task, replicas, template }],
   };

@@ -6,7 +6,6 @@ import { fieldsOf } from "../../../core/json.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Place } from "../../../kube/gang-plan.ts";
 import { nodeNameOf } from "../../../kube/pods.ts";
-import { fitOf } from "../fit.ts";
 import type { Left } from "../ground.ts";
 import { needsOf, take } from "../needs.ts";
 import type { Room } from "../rooms.ts";
@@ -61,7 +60,7 @@ const reprieved = (chosen: readonly Unit[], fits: (some: readonly Unit[]) => boo
 };
 
 /** Returns the units to evict, and the plan that the group then has; undefined if there is none within the work. */
-export const choose = ({ rooms, parts, work }: Left, all: readonly Unit[]): Choice | undefined => {
+export const choose = ({ rooms, parts, work, fit: fitOf }: Left, all: readonly Unit[]): Choice | undefined => {
   const useful = new Set(
     rooms
       .filter(({ node }) => parts.some(({ accepts }) => accepts(node) === undefined))
@@ -71,7 +70,7 @@ export const choose = ({ rooms, parts, work }: Left, all: readonly Unit[]): Choi
   const last = work.looks + mostLooks;
   const planWith = (some: readonly Unit[]): readonly Place[] | undefined => {
     if (work.looks > last) return undefined;
-    const fit = fitOf(released(rooms, some), parts);
+    const fit = fitOf(released(rooms, some));
     return fit.fits ? fit.places : undefined;
   };
   const fits = (some: readonly Unit[]): boolean => planWith(some) !== undefined;

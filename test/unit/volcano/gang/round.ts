@@ -89,6 +89,7 @@ export type Given = {
   readonly pods?: readonly Stored[];
   readonly jobs: readonly Stored[];
   readonly groups: readonly Stored[];
+  readonly hyperNodes?: readonly Stored[];
   readonly priorities?: Readonly<Record<string, number>>;
 };
 
@@ -98,9 +99,10 @@ const placesText = (places: readonly { readonly node: string; readonly count: nu
     ? ""
     : places.map(({ node, count }) => `${count} on ${node}`).join(", ");
 
-export const verdicts = ({ nodes = [node("n", 4)], pods = [], jobs, groups, priorities = {} }: Given): Fields => {
+export const verdicts = ({ nodes = [node("n", 4)], pods = [], priorities = {}, ...given }: Given): Fields => {
   const values = new Map(Object.entries(priorities));
-  const ground = openGround({ nodes, pods, jobs, priorities: values, groups, now: eight });
+  const { groups } = given;
+  const ground = openGround({ ...given, nodes, pods, priorities: values, now: eight });
   return Object.fromEntries(
     verdictsOf({ queues: [queue], groups, priorities: values, ground }).map((verdict) => [
       verdict.group.metadata.name,

@@ -114,3 +114,67 @@ test("an outdated read of the group ends no pod of the next plan", () => {
   loop.run();
   assert.equal(loop.names("pods").length, 3);
 });
+
+const affinityOf = (loop: Loop, name: string) => Object(loop.pod(name)["spec"])["affinity"]?.nodeAffinity ?? {};
+
+const among = (...values: readonly string[]) => ({ key: "kubernetes.io/hostname", operator: "In", values });
+
+const near = {
+  minAvailable: 4,
+  maxRetry: 3,
+  tasks: [task("a", 6, { minAvailable: 4, partitionPolicy: { totalPartitions: 3, partitionSize: 2 } })],
+};
+
+/** A group with two partitions of two pods in its plan; the third comes later. */
+const kept = (): Loop => {
+  const loop = new Loop(near).run();
+  const [group = ""] = loop.names("podgroups");
+  const places = { "a/0": { z: 2 }, "a/1": { b: 1, c: 1 } };
+  const topology = {
+    lists: [["b", "c", "z"], ["b", "c"], ["z"]],
+    within: { "": 0, "a/1": 1, "a/2": 1 },
+    near: { "a/0": 2 },
+  };
+  const annotations = {
+    "rekindle.dev/scheduled-by": "default-scheduler",
+    "rekindle.dev/plan": JSON.stringify({ since: timeText(loop.now), places }),
+    "rekindle.dev/topology": JSON.stringify(topology),
+  };
+  loop.change("podgroups", group, { metadata: { annotations }, status: { phase: "Inqueue" } });
+  return loop.run();
+};
+
+const started = (): Loop => {
+  const loop = kept();
+  for (const name of loop.names("pods")) bind(loop, name, nodeOf(loop, name) ?? "");
+  return loop.run().run();
+};
+
+test("the pods of each partition are created on the places of their partition", () => {
+  const loop = kept();
+  assert.deepEqual(
+    loop.names("pods").map((name) => nodeOf(loop, name)),
+    ["z", "z", "b", "c"],
+  );
+});
+
+test("the pods that come after the plan keep to the nodes of their group and of their partition", () => {
+  const loop = started();
+  assert.deepEqual(affinityOf(loop, "j-a-4"), {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [among("b", "c", "z"), among("b", "c")] }],
+    },
+  });
+});
+
+test("a pod that is lost after its group was whole keeps to the nodes of its group, near to its partition", () => {
+  const loop = started();
+  loop.remove("pods", "j-a-0");
+  loop.run();
+  assert.deepEqual(affinityOf(loop, "j-a-0"), {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [among("b", "c", "z")] }],
+    },
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference: { matchExpressions: [among("z")] } }],
+  });
+});

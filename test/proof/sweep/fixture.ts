@@ -17,6 +17,7 @@ import { lookMs, type Snapshot } from "./snapshot.ts";
 import { withEvictions } from "./volcano/eviction-judge.ts";
 import { withGangs } from "./volcano/gang-judge.ts";
 import { withNatives } from "./volcano/native-judge.ts";
+import { withNearness } from "./volcano/near-judge.ts";
 import { guestsFor } from "./volcano/simulator-parts.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 
@@ -251,7 +252,8 @@ export const openFixture = (scenario: Scenario): Fixture => {
     queued: scenario.gang !== undefined,
   });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
-  const planned = scenario.gang === "builtin" ? withGangs(heard, { nodes: machines, cpuOfNode }) : heard;
+  const planned =
+    scenario.gang === "builtin" ? withNearness(withGangs(heard, { nodes: machines, cpuOfNode }), scenario) : heard;
   const placed = scenario.gang === "native" ? withNatives(planned) : planned;
   const logged = scenario.keepsLogs ? withKeptLogs(placed) : placed;
   const judged = scenario.gangEvict === undefined ? logged : withEvictions(logged, scenario);

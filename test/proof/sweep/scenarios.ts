@@ -21,6 +21,7 @@ import { evictions } from "./volcano/evictions.ts";
 import { flows } from "./volcano/flow/scenarios.ts";
 import { gangs } from "./volcano/gangs.ts";
 import { natives } from "./volcano/natives.ts";
+import { nears } from "./volcano/near.ts";
 import { queueing } from "./volcano/queue/scenarios.ts";
 import { recoveries as ofVolcano } from "./volcano/recoveries.ts";
 import { volcano as jobs } from "./volcano/scenarios.ts";
@@ -274,6 +275,7 @@ const volcano: readonly Scenario[] = [
   ...jobs,
   ...flows,
   ...gangs,
+  ...nears,
   ...natives,
   ...evictions,
   ...crons,
@@ -289,7 +291,7 @@ export const families: Readonly<Record<string, readonly Scenario[]>> = {
   spark,
   volcano,
   elastic,
-  gang: [...gangs, ...natives, ...evictions, ...gangApplications],
+  gang: [...gangs, ...nears, ...natives, ...evictions, ...gangApplications],
 };
 
 export const scenarios: readonly Scenario[] = [...spark, ...volcano];

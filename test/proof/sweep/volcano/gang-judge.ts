@@ -73,9 +73,19 @@ const needId = (job: string, task: string): string => `${job}/${task}`;
 
 const isAdmitted = (phase: string): boolean => !["", "Pending"].includes(phase);
 
+/** Partitions of a task have places of their own, as `task/0`. */
 const planIn = (group: Item): Plan | undefined => {
   const text = group.metadata.annotations?.["rekindle.dev/plan"];
-  return text === undefined ? undefined : Object(JSON.parse(text))["places"];
+  if (text === undefined) return undefined;
+  const plan: Record<string, Record<string, number>> = {};
+  const places: Plan = Object(JSON.parse(text))["places"];
+  for (const [key, nodes] of Object.entries(places))
+    for (const [node, count] of Object.entries(nodes)) {
+      const [task = key] = key.split("/");
+      const own = plan[task] ?? {};
+      plan[task] = { ...own, [node]: (own[node] ?? 0) + count };
+    }
+  return plan;
 };
 
 const pinIn = (pod: Item): string => {

@@ -23,6 +23,7 @@ import {
   untilPlanned,
 } from "./fixture.ts";
 import { wereTogether } from "./judgements.ts";
+import { insideHyperNode } from "./near.ts";
 import type { Gang } from "./record.ts";
 
 const secondsText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
@@ -162,4 +163,7 @@ const killedOften = (least: number): Case => ({
     }),
 });
 
-export const gangCases = (kills: number): readonly Case[] => [forOnePlace, stolen, killedAfterPlan, killedOften(kills)];
+export const gangCases = (kills: number): readonly Case[] => [
+  ...[forOnePlace, stolen, killedAfterPlan, insideHyperNode],
+  killedOften(kills),
+];

@@ -17,6 +17,10 @@ export type GangForm = {
   readonly pods: number;
   readonly cpu: string;
   readonly seconds: number;
+  /** Absent: as many as must start together. */
+  readonly replicas?: number;
+  /** Absent: none. */
+  readonly networkTopology?: object;
   /** Absent: the default queue. */
   readonly queue?: string;
   /** Absent: none. */
@@ -47,12 +51,13 @@ const jobOf = (namespace: string, { name, pods, queue, priorityClassName, ...for
   spec: {
     ...{ schedulerName: "volcano", minAvailable: pods, maxRetry: 3 },
     ...(queue === undefined ? {} : { queue }),
+    ...(form.networkTopology === undefined ? {} : { networkTopology: form.networkTopology }),
     ...(priorityClassName === undefined ? {} : { priorityClassName }),
     // A gang that is taken back must cost no retry.
     policies: ["PodFailed", "PodEvicted"].map((event) => ({ event, action: "RestartJob" })),
     tasks: [
       {
-        ...{ name: "w", replicas: pods },
+        ...{ name: "w", replicas: form.replicas ?? pods, minAvailable: pods },
         template: {
           spec: { restartPolicy: "Never", terminationGracePeriodSeconds: 1, containers: [container(form)] },
         },

@@ -319,6 +319,24 @@ export type Matcher = (text: string, budget: Budget) => boolean | undefined;
 
 export type Pattern = { readonly matches: Matcher; readonly wrong?: undefined } | { readonly wrong: string };
 
+/** Letters that a text must have for the expression to be found in it: at its start if the expression begins there. */
+type Literal = { readonly text: string; readonly isFirst: boolean };
+
+const literalOf = (expression: Expression): Literal => {
+  const parts = expression.is === "sequence" ? expression.of : [expression];
+  const isFirst = parts[0]?.is === "start";
+  let text = "";
+  for (const part of isFirst ? parts.slice(1) : parts) {
+    const [range, ...more] = part.is === "set" && !part.isNegated ? part.ranges : [];
+    if (range === undefined || more.length > 0 || range[0] !== range[1] || range[0] > last) break;
+    text += String.fromCodePoint(range[0]);
+  }
+  return { text, isFirst };
+};
+
+const mayHave = ({ text, isFirst }: Literal, name: string): boolean =>
+  isFirst ? name.startsWith(text) : name.includes(text);
+
 /** The longest expression that is read, characters. */
 const mostText = 1_024;
 
@@ -334,5 +352,11 @@ export const patternOf = (text: string): Pattern => {
   emit(code, expression);
   if (code.length > mostInstructions) return { wrong: "its repetitions are too large" };
   code.push({ does: "found" });
-  return { matches: (name, budget) => found({ code, isFolded, text: name, budget }) };
+  const literal = isFolded ? literalOf(empty) : literalOf(expression);
+  return {
+    matches: (name, budget) => {
+      budget.left -= 1;
+      return mayHave(literal, name) && found({ code, isFolded, text: name, budget });
+    },
+  };
 };

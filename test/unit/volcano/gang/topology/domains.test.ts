@@ -101,6 +101,13 @@ describe("HyperNodes", () => {
     );
   });
 
+  test("of a large cluster, each with an expression, are all used", () => {
+    const large = Array.from({ length: 5_000 }, (_, at) => node(`node-${Math.floor(at / 10)}-${at % 10}`));
+    const racks = Array.from({ length: 500 }, (_, at) => hyperNode(`r${at}`, 1, like(`^node-${at}-.*$`)));
+    const { usable, faults } = domainsOf(racks, large);
+    assert.deepEqual([usable.length, usable[0]?.nodes.size, faults], [500, 10, []]);
+  });
+
   test("in long chains, and circles of many, are read at once", () => {
     const chain = Array.from({ length: 5_000 }, (_, at) => hyperNode(`c${at}`, 1, below(`c${at + 1}`)));
     const circle = Array.from({ length: 5_000 }, (_, at) => hyperNode(`o${at}`, 1, below(`o${(at + 1) % 5_000}`)));

@@ -223,12 +223,13 @@ export type Effect =
       readonly log: LogKeeping;
     }
   | {
-      /** Merge patch (RFC 7386) of the object itself, only if it still has this UID and resourceVersion. */
+      /** Merge patch (RFC 7386) of the object or its status, only if it still has this UID and resourceVersion. */
       readonly do: "patch";
       readonly ref: Ref;
       readonly uid: string;
       readonly resourceVersion: string;
       readonly patch: Readonly<Record<string, unknown>>;
+      readonly subresource?: "status";
       /** If the patch is forbidden, the step goes on without it: see `View.passed`. */
       readonly optional?: boolean;
     }

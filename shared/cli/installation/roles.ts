@@ -144,6 +144,17 @@ const needed: readonly Needed[] = [
   ),
   need("volcano", rule("batch", ["jobs"], ["get"]), "know how large a group of such pods is"),
   need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "which groups come first"),
+  need(
+    "volcano",
+    rule("kueue.x-k8s.io", ["workloads"], ["get", "list", "watch", "create", "delete"]),
+    "admit jobs with Kueue's queue label",
+  ),
+  need("volcano", rule("kueue.x-k8s.io", ["workloads/status"], ["patch"]), "give quota of such jobs back"),
+  need(
+    "volcano",
+    rule("kueue.x-k8s.io", ["resourceflavors", "workloadpriorityclasses"], ["get"]),
+    "the nodes and the priority of such jobs",
+  ),
   need("any", rule("", ["events"], ["create", "list"]), "report what happened; read why a pod does not start"),
   need(
     "any",

@@ -3,6 +3,8 @@
  * that it waits for. A new kind is a new file, and a row in `all.ts`.
  */
 import type { Obj, Resource, Stored } from "../../core/object.ts";
+import { waitingText } from "../../core/waiting-on.ts";
+import { untilAdmitted } from "../../kube/kueue.ts";
 
 /** The state of one object for `status` and `list`. */
 export type ObjectState = {
@@ -41,6 +43,12 @@ export const unseen: Outlook = {
   waitsFor: "a host to look at it",
   todo: "if this lasts, no host is running: rekindle host, or kubectl get deployments -A -l app.kubernetes.io/name=rekindle",
 };
+
+/** The outlook of an object that Kueue is to start, in this LocalQueue. */
+export const untilStarted = (queue: string, { metadata: { namespace = "default" } }: Obj): Outlook => ({
+  waitsFor: waitingText(untilAdmitted(queue)),
+  todo: `nothing: Kueue starts it; what it waits for: kubectl describe workloads -n ${namespace}`,
+});
 
 /** Kubernetes' own finalizers, which its garbage collector removes. */
 const collected: ReadonlySet<string> = new Set(["foregroundDeletion", "orphan"]);

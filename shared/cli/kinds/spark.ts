@@ -5,9 +5,8 @@
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { waitingText } from "../../core/waiting-on.ts";
-import { localQueueOf, untilAdmitted } from "../../kube/kueue.ts";
-import { type Kind, type ObjectState, type Outlook, quiet, unseen } from "./kind.ts";
+import { localQueueOf } from "../../kube/kueue.ts";
+import { type Kind, type ObjectState, type Outlook, quiet, unseen, untilStarted } from "./kind.ts";
 
 const status = z.object({
   applicationState: z.object({ state: z.string().optional(), errorMessage: z.string().optional() }).optional(),
@@ -48,9 +47,7 @@ const ends: Readonly<Record<string, ObjectState["ended"]>> = { COMPLETED: "well"
 /** The outlook of a suspended application that Kueue starts. */
 const admissionOf = (state: string, object: Obj): Outlook | undefined => {
   const queue = localQueueOf(object);
-  if (state !== "SUSPENDED" || queue === undefined) return undefined;
-  const todo = `nothing: Kueue starts it; what it waits for: kubectl describe workloads -n ${object.metadata.namespace ?? "default"}`;
-  return { waitsFor: waitingText(untilAdmitted(queue)), todo };
+  return state !== "SUSPENDED" || queue === undefined ? undefined : untilStarted(queue, object);
 };
 
 const standingOf = (object: Obj): ObjectState => {

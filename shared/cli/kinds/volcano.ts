@@ -6,7 +6,8 @@ import * as z from "zod";
 import { fieldsOf } from "../../core/json.ts";
 import type { Obj, Resource } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { type Kind, type ObjectState, type Outlook, quiet, unseen } from "./kind.ts";
+import { localQueueOf, waitingForKueue } from "../../kube/kueue.ts";
+import { type Kind, type ObjectState, type Outlook, quiet, unseen, untilStarted } from "./kind.ts";
 
 export const jobs: Resource = { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" };
 export const commands: Resource = { group: "bus.volcano.sh", version: "v1alpha1", plural: "commands", kind: "Command" };
@@ -89,6 +90,14 @@ const since = (object: Obj, time: string | null | undefined): number | undefined
 
 const unknown = (state: string): Outlook => ({ waitsFor: `what comes after ${state}`, todo: quiet });
 
+/** True while Kueue has not admitted the job. */
+const awaitsKueue = (job: Obj): boolean => statusOf(job).state.reason === waitingForKueue;
+
+const outlookOf = (job: Obj, phase: string): Outlook => {
+  const queue = awaitsKueue(job) ? localQueueOf(job) : undefined;
+  return queue === undefined ? (outlooks[phase] ?? unknown(phase)) : untilStarted(queue, job);
+};
+
 export const volcanoJob: Kind = {
   resource: jobs,
   shortNames: ["vcjob", "vj"],
@@ -102,7 +111,7 @@ export const volcanoJob: Kind = {
       message: message === "" ? undefined : message,
       since: since(object, conditions.find(({ status }) => status === phase)?.lastTransitionTime),
       ended: ends[phase],
-      what: outlooks[phase] ?? unknown(phase),
+      what: outlookOf(object, phase),
     };
   },
   mainPod: (_, pods) => pods.map(({ metadata }) => metadata.name).toSorted()[0],
@@ -110,7 +119,7 @@ export const volcanoJob: Kind = {
     const { pending = 0, running = 0, succeeded = 0, failed = 0 } = statusOf(object);
     return { PENDING: `${pending}`, RUNNING: `${running}`, SUCCEEDED: `${succeeded}`, FAILED: `${failed}` };
   },
-  awaitsGroup: (object) => ["", "Pending"].includes(phaseOf(object)),
+  awaitsGroup: (object) => ["", "Pending"].includes(phaseOf(object)) && !awaitsKueue(object),
   suspends: false,
 };
 

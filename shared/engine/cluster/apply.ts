@@ -212,7 +212,8 @@ const evict = async (context: ApplyContext, { ref, uid }: Extract<Effect, { do: 
 const patch = async (context: ApplyContext, effect: Extract<Effect, { do: "patch" }>): Promise<Done> => {
   const { ref, uid, resourceVersion } = effect;
   try {
-    await context.cluster.patch(ref, { uid, resourceVersion }, effect.patch);
+    if (effect.subresource === "status") await context.cluster.patchStatus(ref, resourceVersion, effect.patch);
+    else await context.cluster.patch(ref, { uid, resourceVersion }, effect.patch);
     return done;
   } catch (cause) {
     if (effect.optional === true && isDenied(cause)) return { did: "passed", trouble: troubleOf(cause) };

@@ -67,8 +67,8 @@ const verdict = ({ spec, tally }: Counted): Phase => {
   return tally.succeeded >= least(spec) ? "Completed" : "Failed";
 };
 
-const gangUp = ({ spec, tally }: Counted): Phase =>
-  least(spec) <= tally.running + tally.succeeded + tally.failed ? "Running" : "Pending";
+const gangUp = ({ spec, tally, held }: Counted): Phase =>
+  held !== true && least(spec) <= tally.running + tally.succeeded + tally.failed ? "Running" : "Pending";
 
 const tasksDone = (counted: Counted): Phase => {
   const { spec, tally } = counted;
@@ -115,6 +115,8 @@ export type SelectedAction = {
     readonly exitCodes: readonly number[];
     /** The event came from outside: see `PolicyEvent`. */
     readonly disrupted?: true;
+    /** Kueue no longer admits the job: its restart spends no retry and needs no backoff. */
+    readonly unadmitted?: true;
   };
   /** The pod that is read again before the action is taken. */
   readonly witness?: PolicyEvent["witness"];
@@ -198,17 +200,17 @@ const reasonText = (
   return `${event}${where}${codes}`;
 };
 
-/** True for an action that spends no retry because the job asks for that. */
+/** True for an action that spends no retry, because the job asks for that or Kueue is the cause. */
 const isFree = ({ annotationPolicies }: JobContext, { action, because, memory }: SelectedAction): boolean =>
   action === "ResumeJob"
     ? annotationPolicies.resumes === "free" || memory.suspended === true
-    : annotationPolicies.evictions === "free" && because?.disrupted === true;
+    : because?.unadmitted === true || (annotationPolicies.evictions === "free" && because?.disrupted === true);
 
 /** Counts the retry and begins the backoff. A resumed job has no backoff, and its active time begins when it runs. */
 const restarted = (context: JobContext, memory: Memory, choice: SelectedAction): Memory => {
   const retryCount = memory.retryCount + (isFree(context, choice) ? 0 : 1);
   const { backoff: before, suspended: _, ...rest } = memory;
-  if (choice.action === "ResumeJob") return { ...rest, retryCount };
+  if (choice.action === "ResumeJob" || choice.because?.unadmitted === true) return { ...rest, retryCount };
   const backoff = backoffAfter(before, context.annotationPolicies, context.view.now);
   return {
     ...rest,

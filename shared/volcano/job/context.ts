@@ -10,8 +10,10 @@ import { topologyOf } from "../../kube/gang-topology.ts";
 import { isNative } from "../../kube/native-gang.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
+import type { PriorityClass, Standing } from "../kueue/workload.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { groupName, type Owner } from "../pods/names.ts";
+import type { Placement } from "../pods/placement.ts";
 import type { PodInput } from "../pods/pod.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
@@ -41,6 +43,19 @@ export const heldUntil = ({ phase, backoff }: Pick<Memory, "phase" | "backoff">,
 /** A reason and a message for people, as a status or an Event shows them. */
 export type Word = { readonly reason: string; readonly message: string };
 
+/** What a step knows of the quota of a job that Kueue admits: see quota.ts. */
+export type Quota = {
+  readonly queue: string;
+  /** The Workload that the job owns. */
+  readonly workload: Stored | undefined;
+  readonly standing: Standing;
+  /** What the pods of each task get; empty unless pods may be created. */
+  readonly placements: ReadonlyMap<string, Placement>;
+  /** A flavor or a priority class that cannot be read: nothing is created without it. */
+  readonly lacks?: string;
+  readonly priority?: PriorityClass & { readonly value: number };
+};
+
 export type JobContext = {
   readonly key: Key;
   readonly view: View<Memory>;
@@ -61,15 +76,22 @@ export type JobContext = {
   readonly annotationPolicies: AnnotationPolicies;
   /** Annotations that cannot be read and unknown plugin flags; both are ignored. */
   readonly problems: readonly Word[];
+  /** What Kueue says of the job; absent: Kueue does not admit it. */
+  readonly quota?: Quota;
 };
 
-/** True while the job must not have its group and its pods: it is suspended, or waits before a restart. */
-export const isHeld = ({
-  annotationPolicies,
-  memory,
-  view,
-}: Pick<JobContext, "annotationPolicies" | "memory" | "view">): boolean =>
-  annotationPolicies.suspend === "true" || heldUntil(memory, view.now) !== undefined;
+/** True while Kueue admits the job, and has not. */
+export const isUnadmitted = ({ quota }: Pick<JobContext, "quota">): boolean =>
+  quota !== undefined && quota.standing.is !== "admitted";
+
+/**
+ * True while the job must not have its group and its pods: it is suspended, waits before a restart, or is not admitted
+ * by Kueue.
+ */
+export const isHeld = (context: Pick<JobContext, "annotationPolicies" | "memory" | "view" | "quota">): boolean =>
+  context.annotationPolicies.suspend === "true" ||
+  heldUntil(context.memory, context.view.now) !== undefined ||
+  isUnadmitted(context);
 
 export const ownerOf = ({ object, key }: Pick<JobContext, "object" | "key">): Owner => ({
   name: object.metadata.name,
@@ -78,7 +100,7 @@ export const ownerOf = ({ object, key }: Pick<JobContext, "object" | "key">): Ow
 });
 
 export const podInputOf = (context: JobContext): PodInput => {
-  const { object, spec, memory, group } = context;
+  const { object, spec, memory, group, quota } = context;
   const { labels = {}, annotations = {} } = object.metadata;
   const placer = group?.metadata.annotations?.[scheduledByKey];
   const topology = group === undefined ? undefined : topologyOf(group);
@@ -95,6 +117,7 @@ export const podInputOf = (context: JobContext): PodInput => {
     ...(planIn(context) === undefined ? {} : { nodesOf: plannedNodes(context) }),
     ...(topology === undefined || group?.metadata.uid === memory.retired ? {} : { topology }),
     ...(isNative(group) && group?.metadata.uid !== memory.retired ? { isNative: true } : {}),
+    ...(quota === undefined ? {} : { placements: quota.placements }),
   };
 };
 

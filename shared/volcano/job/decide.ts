@@ -35,6 +35,7 @@ import { awaiting, withObservedPods } from "./observed-pods.ts";
 import { readPriorities } from "./owned-objects.ts";
 import { held, invalid, payingPlan, planOf, refusedPlan } from "./plan.ts";
 import { againOf, type Member, membersOf } from "./pods.ts";
+import { readQuota } from "./quota.ts";
 import { isToEnd, selectAction } from "./select-action.ts";
 import { jobWatcher } from "./watches.ts";
 
@@ -225,7 +226,9 @@ export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
     ...policiesOf(object, spec),
   };
   const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
-  const context: JobContext = { ...bare, memory: { ...withObservedPods(bare), forwarding, ...namedAlike(bare) } };
+  const observed: JobContext = { ...bare, memory: { ...withObservedPods(bare), forwarding, ...namedAlike(bare) } };
+  const quota = yield* readQuota(observed);
+  const context: JobContext = { ...observed, ...(quota === undefined ? {} : { quota }) };
   const unwritten = lacking(context, read.spec);
   if (unwritten !== undefined && view.refused.length === 0) return writing(context, unwritten);
   if (queue?.length === 0 && !isToEnd(context)) return waiting(context, `queue ${read.spec.queue} is not found`);

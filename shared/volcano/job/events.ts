@@ -16,6 +16,7 @@ import {
   type Trouble,
 } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
+import { workloads } from "../../kube/kueue.ts";
 import { claims, pods } from "../../kube/resources.ts";
 import { orderWord, takenOrders } from "../command/order.ts";
 import { type Action, jobs, podGroups } from "../schema/resource.ts";
@@ -36,6 +37,10 @@ const wordings: Readonly<Record<string, Wording>> = {
   [podGroups.kind]: { reason: "PodGroupError", lead: "Failed to create PodGroup, err" },
   [claims.kind]: ofClaims,
   [jobs.kind]: { reason: "JobUpdateError", lead: "Failed to update job, err" },
+  [workloads.kind]: {
+    reason: "KueueError",
+    lead: "The label kueue.x-k8s.io/queue-name needs a Workload of kueue.x-k8s.io/v1beta2 (Kueue 0.15 or later), which failed",
+  },
 };
 
 const deletions: typeof wordings = {

@@ -6,6 +6,7 @@ import type { Stored } from "../../core/object.ts";
 import { type Effect, type Next, type Plan, type Refusal, type Safety, type Wait, waitOf } from "../../core/plan.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
+import { untilAdmitted } from "../../kube/kueue.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { cleared, waitingOrders } from "../command/order.ts";
@@ -13,7 +14,17 @@ import { notesOf, refusedBy } from "../plugins/all.ts";
 import { jobs, type Phase, podGroups } from "../schema/resource.ts";
 import { durationText, type JobSpec, tasksOf } from "../schema/spec.ts";
 import { isAdmitted, phaseAfter, podEffects } from "./apply-action.ts";
-import { heldUntil, isHeld, isKept, type JobContext, ownerOf, refOf, tallied, type Word } from "./context.ts";
+import {
+  heldUntil,
+  isHeld,
+  isKept,
+  isUnadmitted,
+  type JobContext,
+  ownerOf,
+  refOf,
+  tallied,
+  type Word,
+} from "./context.ts";
 import {
   actionEvents,
   commandEvents,
@@ -28,6 +39,7 @@ import { type Memory, ofTask, seeded, shownPhase, type Untold } from "./memory.t
 import { planNativeGangs } from "./native-gang.ts";
 import { claimNotes, groupEffects, planOwnedObjects } from "./owned-objects.ts";
 import { isOver } from "./pods.ts";
+import { quotaEffects, quotaWord } from "./quota.ts";
 import { deadlineOf } from "./select-action.ts";
 
 /** Phases in which a job expires. As upstream, an aborted job does not: it waits to be resumed. */
@@ -119,6 +131,7 @@ const leadsOn = (context: JobContext): boolean => {
 const waitsFor = (context: JobContext): WaitingOn => {
   const { memory, members } = context;
   if (members.some((member) => member.ending || isOver(member, memory))) return until("pods", "ended");
+  if (context.quota !== undefined && isUnadmitted(context)) return untilAdmitted(context.quota.queue);
   if (isHeld(context))
     return memory.phase === "Restarting" ? until("its wait before the restart", "ended") : { on: "resumption" };
   if (!isAdmitted(context)) return until("its group", "admittedByScheduler");
@@ -220,10 +233,11 @@ const isShown = ({ object, view, memory }: JobContext, plan: Plan<Memory>): bool
   );
 };
 
-/** Returns the reason why no pods are created: a plugin error or a missing claim. */
-const wordOf = ({ object, spec, key }: JobContext, lacking: string | undefined): Word | undefined => {
+/** Returns the reason why no pods are created: a plugin error, a missing claim, or an unreadable object of Kueue. */
+const wordOf = ({ object, spec, key, quota }: JobContext, lacking: string | undefined): Word | undefined => {
   const refusal = refusedBy({ owner: ownerOf({ object, key }), tasks: tasksOf(spec) }, spec.plugins);
   if (refusal !== undefined) return { reason: "PluginError", message: refusal };
+  if (quota?.lacks !== undefined) return { reason: "KueueError", message: quota.lacks };
   return lacking === undefined ? undefined : { reason: "PVCError", message: lacking };
 };
 
@@ -278,6 +292,7 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   const { ends, creates, more } = podEffects(next, word === undefined);
   const group = groupEffects(next);
   const native = yield* planNativeGangs(next, creates.length > 0);
+  const quota = quotaEffects(next);
   const warned =
     word === undefined ? problemEvents(next) : [jobEvent(context.object, `${word.reason} ${word.message}`, word)];
   const all = [
@@ -286,15 +301,16 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
     ...creates,
     [...commandEvents(next), ...actionEvents(next, word !== undefined), ...warned],
     cleared(next.orders, memory.commands),
+    ...quota,
   ];
   const stages = all.filter((stage) => stage.length > 0);
-  const busy = ends.length + kept.effects.length + group.length > 0;
+  const busy = ends.length + kept.effects.length + group.length + quota.flat().length > 0;
   const unverified = kept.effects.length > 0 && kept.lacks === undefined;
   const on = more && goesOn(next, outcome, stages);
   const plan: Plan<Memory> = {
     memory,
     stages,
-    status: projected(next, word ?? stateWord(next)),
+    status: projected(next, word ?? quotaWord(next) ?? stateWord(next)),
     next: nextOf(waitsOf(next, outcome, busy), { on, again: more || unverified, word }),
     safety: {
       ...(isSwift(next, outcome, ends) ? { staleSafe: true } : {}),

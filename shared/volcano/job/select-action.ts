@@ -28,6 +28,7 @@ import {
   policyEventsOf,
   recovered,
 } from "./policies.ts";
+import { lossOf } from "./quota.ts";
 
 type ActionRule = (context: JobContext, memory: Memory) => SelectedAction | undefined;
 
@@ -43,6 +44,13 @@ const suspension: ActionRule = ({ annotationPolicies: { suspend } }, memory) => 
   return suspend === "false" && memory.suspended === true && memory.phase === "Aborted"
     ? { memory, action: "ResumeJob", target: job, because: because("Resumed") }
     : undefined;
+};
+
+/** Restarts a job with pods that Kueue does not admit, or no longer; it then waits, and its active time begins anew. */
+const quotaLost: ActionRule = (context, { activeSince: _, ...memory }) => {
+  const loss = isWorking(memory.phase) ? lossOf(context) : undefined;
+  if (loss === undefined) return undefined;
+  return { memory, action: "RestartJob", target: job, because: { ...because(loss), unadmitted: true } };
 };
 
 /** Returns the instant at which the job has worked for too long, epoch ms; undefined if there is none. */
@@ -91,7 +99,7 @@ const success: ActionRule = (context, memory) => {
   return { memory, action: "CompleteJob", target: job, because: because(event), ...witnessOf(context, met) };
 };
 
-const actionRules: readonly ActionRule[] = [suspension, deadline, success];
+const actionRules: readonly ActionRule[] = [suspension, quotaLost, deadline, success];
 
 /** Returns the first action that an annotation asks for. */
 const annotationActionOf: ActionRule = (context, memory) => {

@@ -3,6 +3,7 @@ import { fieldsOf, isRecord, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
+import { conditionsOf, isActive, isTrue, ownWorkloads, workloads } from "../../kube/kueue.ts";
 import { changed, isEnding, labelOf, leavingAt } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -61,6 +62,19 @@ const trimJob = (job: Stored): Stored => (same(statusOf(job), {}) ? trimWith(job
 /** True for the conditions that decisions read: PodScheduled, and DisruptionTarget, which precedes a disruption. */
 const isReported = ({ type }: Json): boolean => type === "PodScheduled" || type === "DisruptionTarget";
 
+/** Whether Kueue lets the job run: for each condition that decides it, its status. */
+const admissionIn = (workload: Obj): unknown => [
+  isActive(workload),
+  ["Admitted", "Evicted", "QuotaReserved", "Finished"].map((type) => isTrue(workload, type)),
+];
+
+/** Keeps what `admissionIn` reads: a Workload holds the templates of all pods, and steps read it themselves. */
+const trimWorkload = (workload: Stored): Stored => ({
+  ...trim(workload),
+  spec: only(fieldsOf(workload["spec"]), ["active"]),
+  status: { conditions: conditionsOf(workload).map((one) => only(one, ["type", "status"])) },
+});
+
 const hasFailed = (pod: Obj | undefined): boolean => pod !== undefined && statusOf(pod)["phase"] === "Failed";
 
 /** Returns the name of the Job among the object's owners. */
@@ -97,6 +111,17 @@ const watches: readonly Watch[] = [
     matters: (before, after) => before === undefined || !same(word(before), word(after)) || isEnding(after),
   },
   commandWatch(jobs),
+  {
+    resource: workloads,
+    selector: Object.entries(ownWorkloads)
+      .map(([label, value]) => `${label}=${value}`)
+      .join(),
+    optional: true,
+    trim: trimWorkload,
+    ownerName: jobOf,
+    matters: (before, after) =>
+      before === undefined || isEnding(after) || !same(admissionIn(before), admissionIn(after)),
+  },
 ];
 
 /** The Job kind as a forwarder needs it. */

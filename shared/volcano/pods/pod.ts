@@ -19,6 +19,7 @@ import {
   volcanoScheduler,
   volumeName,
 } from "./names.ts";
+import { type Placement, withPlacement } from "./placement.ts";
 
 export type Draft = { readonly metadata: Metadata; readonly spec: Json; readonly [field: string]: unknown };
 
@@ -84,6 +85,8 @@ export type PodInput = {
   readonly topology?: GangTopology;
   /** The pods name the PodGroup of Kubernetes of their version. */
   readonly isNative?: boolean;
+  /** What Kueue's admission adds to the pods of each task. */
+  readonly placements?: ReadonlyMap<string, Placement>;
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -202,11 +205,10 @@ const withVolumeOf = (draft: Draft, name: string, claimName: string, mountPath: 
   return initContainers === undefined ? mounted : { ...mounted, spec: { ...mounted.spec, initContainers } };
 };
 
-export const podDraft = (input: PodInput, task: Task, index: number): Draft =>
-  claimed(
-    {
-      metadata: metadataOf(input, task, index),
-      spec: together(placed(scheduled(task, input), input, task, index), input),
-    },
-    input,
-  );
+export const podDraft = (input: PodInput, task: Task, index: number): Draft => {
+  const draft: Draft = {
+    metadata: metadataOf(input, task, index),
+    spec: together(placed(scheduled(task, input), input, task, index), input),
+  };
+  return claimed(withPlacement(draft, input.placements?.get(nameOf(task))), input);
+};

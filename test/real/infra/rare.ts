@@ -69,6 +69,9 @@ const seldom = [
   ...of("scheduling.k8s.io", ["priorityclasses"], ["get"]),
   ...of("scheduling.k8s.io", ["podgroups"], ["get", "list", "create", "patch", "delete"]),
   ...of("apiregistration.k8s.io", ["apiservices"], ["get"]),
+  ...of("kueue.x-k8s.io", ["workloads"], ["get", "list", "create", "delete"]),
+  ...of("kueue.x-k8s.io", ["workloads/status"], ["patch"]),
+  ...of("kueue.x-k8s.io", ["resourceflavors", "workloadpriorityclasses"], ["get"]),
   ...of("", ["secrets"], ["get", "delete"]),
   ...of("", ["nodes"], ["get", "list"]),
   ...of("topology.volcano.sh", ["hypernodes"], ["list"]),
@@ -116,6 +119,9 @@ const ofSignIn = [
   ...of("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
 ];
 
+/** The watch of Workloads: Kueue's definitions are in the clusters of few lanes. */
+const ofKueue = of("kueue.x-k8s.io", ["workloads"], ["list", "watch"]);
+
 const actionsOfFunctions = [
   "test/unit/deployments/reading.test.ts",
   "actions of the page use each right of their feature",
@@ -148,11 +154,13 @@ export const rare: readonly Rare[] = [
   {
     account: "rekindle",
     rights: [
-      ...[...owners, ...seldom, ...ofSignIn, ...of("", ["pods/log"], ["get"])],
+      ...[...owners, ...seldom, ...ofKueue, ...ofSignIn, ...of("", ["pods/log"], ["get"])],
       ...ofActions.filter((right) => right !== "create events"),
     ],
     test: eachOfTheHost,
   },
+  { account: "rekindle-dispatch", rights: ofKueue, test: eachOfTheHost },
+  { account: "rekindle-forward", rights: ofKueue, test: eachOfTheHost },
   { account: "rekindle-dispatch", rights: ofActions, test: actionsOfFunctions },
   { account: "rekindle-api", rights: ofActions, test: actionsOfFunctions },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },

@@ -26,6 +26,12 @@ export const resources: Readonly<Record<string, Resource>> = {
   /** PodGroups of Kubernetes, and the object that says that they are served. */
   GangOfKubernetes: { group: "scheduling.k8s.io", version: "v1beta1", plural: "podgroups", kind: "PodGroup" },
   APIService: { group: "apiregistration.k8s.io", version: "v1", plural: "apiservices", kind: "APIService" },
+  Workload: { group: "kueue.x-k8s.io", version: "v1beta2", plural: "workloads", kind: "Workload" },
+  ResourceFlavor: { group: "kueue.x-k8s.io", version: "v1beta2", plural: "resourceflavors", kind: "ResourceFlavor" },
+  WorkloadPriorityClass: {
+    ...{ group: "kueue.x-k8s.io", version: "v1beta2" },
+    ...{ plural: "workloadpriorityclasses", kind: "WorkloadPriorityClass" },
+  },
   PodDisruptionBudget: { group: "policy", version: "v1", plural: "poddisruptionbudgets", kind: "PodDisruptionBudget" },
   PriorityClass: { group: "scheduling.k8s.io", version: "v1", plural: "priorityclasses", kind: "PriorityClass" },
   Queue: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "queues", kind: "Queue" },

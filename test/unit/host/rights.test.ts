@@ -4,7 +4,7 @@ import { before, describe, it } from "node:test";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import { hostRules, lookoutRules, nodeRules } from "../../../shared/cli/installation/roles.ts";
 import type { Rule } from "../../../shared/cli/installation/rule.ts";
-import type { Obj } from "../../../shared/core/object.ts";
+import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openLogs } from "../../../shared/deployments/page/detail.ts";
 import { openReviews } from "../../../shared/deployments/page/kube-token.ts";
@@ -12,6 +12,7 @@ import { findOtherControllers } from "../../../shared/forward/controller-detecti
 import { families } from "../../../shared/kube/resources.ts";
 import { coschedulingPodGroups } from "../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
+import { evicted, flavorOf, kueueCrds, reserved } from "../../support/kueue.ts";
 import { application, command, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "./objects.ts";
 import { hostToken, install, openComparison, type Right, textOf, type Way, wayOf } from "./rights.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
@@ -171,6 +172,41 @@ const evict = async (stand: Stand): Promise<void> => {
   await stand.turn(300_000);
 };
 
+/**
+ * Runs a job that Kueue admits, evicts and admits again, and loses its Workload to its suspension. The Workload is
+ * deleted by a user, so that the host reads twice that there is none.
+ */
+const queueWithKueue = async (stand: Stand): Promise<void> => {
+  const workload = (): Stored | undefined => stand.all("Workload")[0];
+  const write = async (status: (workload: Stored, now: number) => object): Promise<void> => {
+    const [there, now] = [workload(), stand.simulator.clock.now()];
+    if (there !== undefined)
+      stand.simulator.handle({
+        ...{ method: "PATCH", headers: { "content-type": "application/merge-patch+json" } },
+        path: `/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads/${there.metadata.name}/status`,
+        body: JSON.stringify({ status: status(there, now) }),
+      });
+    await stand.turn(20_000);
+  };
+  const metadata = { name: "urgent" };
+  await stand.create({ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "WorkloadPriorityClass", metadata, value: 1 });
+  await stand.create(flavorOf("spot"));
+  const job = volcanoJob("queued", { runMs: 60_000 }, { ttlSecondsAfterFinished: 5 });
+  const labels = { "kueue.x-k8s.io/queue-name": "team-a", "kueue.x-k8s.io/priority-class": "urgent" };
+  await stand.create({ ...job, metadata: { ...job.metadata, labels } });
+  await stand.turn(20_000);
+  await write((one, now) => reserved(one, "spot", now, true));
+  const there = workload();
+  if (there !== undefined) await stand.remove("Workload", there.metadata.name);
+  await stand.turn(40_000);
+  await write((one, now) => reserved(one, "spot", now, true));
+  await write((one, now) => evicted(one, "Preempted", now));
+  if (stand.get("Job", "queued") !== undefined)
+    await stand.patch("Job", "queued", { metadata: { annotations: { "rekindle.dev/suspend": "true" } } });
+  await stand.turn(20_000);
+  await stand.remove("Job", "queued");
+};
+
 /** Runs a job by PodGroups of Kubernetes. */
 const placeNatively = async (stand: Stand, transport: Way["transport"]): Promise<void> => {
   const metadata = { name: "v1beta1.scheduling.k8s.io" };
@@ -261,6 +297,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   for (const name of ["deleted", "owned", "unplaced"]) await stand.remove("SparkApplication", name);
   await actOn(stand, transport, { kind: "CronJob", name: "minutely" }, "delete");
   await actOn(stand, transport, { kind: "JobFlow", name: "flow" }, "delete");
+  await queueWithKueue(stand);
   await evict(stand);
   const stopped = host.drain(20_000);
   await stand.turn(30_000);
@@ -279,7 +316,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
 
 const options = {
   ...{ rbac: true, guardsOwners: true },
-  crds: [...crds, ...podGroups],
+  crds: [...crds, ...podGroups, ...kueueCrds],
   schedulers: ["default-scheduler", "volcano", "gangs"],
   scripts: { retried: [{ hangs: true }, { jobMs: 1_000 }], deleted: [{ hangs: true }] },
 } as const;

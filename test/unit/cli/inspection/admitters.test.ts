@@ -42,3 +42,23 @@ test("a suspended application of Kueue's waits for its Workload", async () => {
   const { out } = await terminal.run("list");
   assert.match(out, /its Workload of Kueue to be admitted: LocalQueue team-a/);
 });
+
+test("a Volcano Job that Kueue has not admitted waits for its Workload, and for no group", async () => {
+  const terminal = openTerminal();
+  const state = {
+    phase: "Pending",
+    reason: "WaitingForKueue",
+    message: "waits until Kueue admits Workload job-j-12345",
+  };
+  await make(terminal.simulator, {
+    ...{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job" },
+    metadata: { name: "j", namespace: "default", labels: { "kueue.x-k8s.io/queue-name": "team-a" } },
+    ...{
+      spec: { minAvailable: 1, tasks: [{ name: "t", replicas: 1, template: { spec: { containers: [] } } }] },
+      status: { state },
+    },
+  });
+  const { out } = await terminal.run("status", "job/j");
+  assert.match(out, /its Workload of Kueue to be admitted: LocalQueue team-a/);
+  assert.doesNotMatch(out, /its group/);
+});

@@ -1,0 +1,254 @@
+/**
+ * A job that Kueue admits: its label names a LocalQueue. It has its group and its pods only while its Workload is
+ * admitted. A step reads the Workload with the job, and ends pods that Kueue no longer admits; the Workload is created,
+ * released, replaced and finished after that.
+ *
+ * Q1. A pod is created only by a step that has read the Workload as admitted.
+ * Q2. Quota is given back only when no pod is left that uses it.
+ */
+import { all, get, getIfAllowed, list, type Reads } from "../../core/decision.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
+import type { Ref, Resource, Stored } from "../../core/object.ts";
+import type { Effect, Looking } from "../../core/plan.ts";
+import { instantOf, timeText } from "../../core/time.ts";
+import {
+  conditionIn,
+  conditionsOf,
+  isTrue,
+  localQueueOf,
+  resourceFlavors,
+  waitingForKueue,
+  workloadPriorityClasses,
+  workloads,
+} from "../../kube/kueue.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { priorityClasses } from "../../kube/resources.ts";
+import type { Json } from "../../kube/responses.ts";
+import { priorityClassOf, standingOf, workloadName, workloadOf } from "../kueue/workload.ts";
+import { flavorsOf, placementsOf } from "../pods/placement.ts";
+import { totalReplicas } from "../schema/spec.ts";
+import { type JobContext, ownerOf, type Quota, refOf, removal, tallied, type Word } from "./context.ts";
+import { jobEvent } from "./events.ts";
+import { isFinished, isWorking } from "./machine.ts";
+import { hasFinished, isOver, isReady } from "./pods.ts";
+
+/** True if the job has a group or unfinished pods: something of it holds quota, or may begin to. */
+const hasStarted = ({ group, members, memory }: Pick<JobContext, "group" | "members" | "memory">): boolean =>
+  (group !== undefined && group.metadata.uid !== memory.retired) ||
+  members.some((member) => !hasFinished(member) && !isOver(member, memory));
+
+/**
+ * Reads the Workload by its name, never from the watch. For a job that has started, an API server that does not serve the
+ * kind is a trouble: it may have just begun to serve, and no pod ends for that.
+ */
+const looking = (context: JobContext, started: boolean): Looking => ({
+  ...{ do: "list", resource: workloads, namespace: context.key.namespace, labels: {}, again: true },
+  field: `metadata.name=${workloadName(ownerOf(context))}`,
+  ...(started ? {} : { spared: true }),
+});
+
+/** Reads the Workload; a missing one a second time if pods would end for that. */
+function* readWorkload(context: JobContext): Reads<Stored | undefined> {
+  const { uid, namespace } = ownerOf(context);
+  const started = hasStarted(context);
+  const found = (yield* list(looking(context, started))).find((one) => ownedBy(one, uid));
+  if (found !== undefined || !started) return found;
+  const ref = { resource: workloads, namespace, name: workloadName(ownerOf(context)) };
+  const again = yield* get({ do: "get", ref });
+  return again !== undefined && ownedBy(again, uid) ? again : undefined;
+}
+
+type Read = { readonly object: Json } | { readonly lacks: string };
+
+/** Reads an object without a namespace: a deployment for some namespaces may not be allowed to. */
+function* readShared(resource: Resource, name: string): Reads<Read> {
+  const ref: Ref = { resource, name };
+  const result = yield* getIfAllowed(ref);
+  const what = `${resource.kind} ${name}`;
+  if (!result.heard) return { lacks: `${what} cannot be read, grant get on ${resource.plural}.${resource.group}` };
+  return isRecord(result.value) ? { object: result.value } : { lacks: `${what} is not found` };
+}
+
+function* readPlacements(workload: Stored): Reads<Pick<Quota, "placements" | "lacks">> {
+  const names = flavorsOf(workload);
+  const found = yield* all(names.map((name) => readShared(resourceFlavors, name)));
+  const lacks = found.flatMap((one) => ("lacks" in one ? [one.lacks] : []))[0];
+  if (lacks !== undefined) return { placements: new Map(), lacks };
+  const flavors = found.map((one, at): [string, Json] => [names[at] ?? "", "object" in one ? one.object : {}]);
+  return { placements: placementsOf(workload, new Map(flavors)) };
+}
+
+function* readPriority({ object, spec }: JobContext): Reads<Pick<Quota, "priority" | "lacks">> {
+  const named = priorityClassOf(object, spec);
+  if (named === undefined) return {};
+  const resource = named.group === "kueue.x-k8s.io" ? workloadPriorityClasses : priorityClasses;
+  const read = yield* readShared(resource, named.name);
+  if ("lacks" in read) return { lacks: read.lacks };
+  const { value } = read.object;
+  return { priority: { ...named, value: typeof value === "number" ? value : 0 } };
+}
+
+/** Reads what Kueue says of the job; undefined if its labels name no LocalQueue. */
+export function* readQuota(context: JobContext): Reads<Quota | undefined> {
+  const { object, spec, members } = context;
+  const queue = localQueueOf(object);
+  if (queue === undefined) return undefined;
+  const workload = yield* readWorkload(context);
+  const standing = standingOf(workload, object, spec);
+  const none = { queue, workload, standing, placements: new Map() };
+  if (!isWorking(context.memory.phase)) return none;
+  if (workload === undefined) return { ...none, ...(yield* readPriority(context)) };
+  const mayCreate = standing.is === "admitted" && members.length < totalReplicas(spec);
+  return mayCreate ? { ...none, ...(yield* readPlacements(workload)) } : none;
+}
+
+/** Returns why the pods of the job must end; undefined if they need not. */
+export const lossOf = (context: JobContext): string | undefined => {
+  const { quota } = context;
+  if (quota === undefined || quota.standing.is === "admitted" || !hasStarted(context)) return undefined;
+  const { is, why } = quota.standing;
+  return is === "evicted" ? `Kueue evicted it (${why})` : `its Workload of Kueue is not admitted (${why || is})`;
+};
+
+/** True if no pod of the job uses quota any more. */
+const isDrained = ({ members }: JobContext): boolean => members.every(hasFinished);
+
+type Stages = readonly (readonly Effect[])[];
+
+type Condition = Readonly<Record<"type" | "reason" | "message", string>> & { readonly status: "True" | "False" };
+
+/** Returns the conditions with this one in them; its time stays as long as its status does. */
+const withCondition = (conditions: readonly Json[], condition: Condition, context: JobContext): readonly Json[] => {
+  const before = conditions.find(({ type }) => type === condition.type);
+  const lastTransitionTime =
+    before?.["status"] === condition.status ? before["lastTransitionTime"] : timeText(context.view.now);
+  const observedGeneration = context.quota?.workload?.metadata.generation ?? 0;
+  const rest = conditions.filter(({ type }) => type !== condition.type);
+  return [
+    ...rest,
+    { ...condition, message: condition.message.slice(0, 1_024), lastTransitionTime, observedGeneration },
+  ];
+};
+
+const statusPatch = (workload: Stored, status: Json): Effect => {
+  const { uid, resourceVersion } = workload.metadata;
+  return { do: "patch", ref: refOf(workloads, workload), uid, resourceVersion, patch: status, subresource: "status" };
+};
+
+/** Reasons for an eviction after which Kueue queues the Workload again by itself. */
+const requeuing: readonly unknown[] = ["Preempted", "NodeFailures"];
+
+/** The time for which the Workload was admitted, s: Kueue limits it, over all admissions. */
+const spentOf = (workload: Stored, now: number): Json => {
+  const { lastTransitionTime } = conditionIn(workload, "Admitted") ?? {};
+  const since = typeof lastTransitionTime === "string" ? instantOf(lastTransitionTime) : undefined;
+  if (!isTrue(workload, "Admitted") || since === undefined) return {};
+  const { accumulatedPastExecutionTimeSeconds: past } = fieldsOf(workload["status"]);
+  const before = typeof past === "number" ? past : 0;
+  return { accumulatedPastExecutionTimeSeconds: before + Math.max(0, Math.floor((now - since) / 1_000)) };
+};
+
+/** Gives the quota of an evicted Workload back, as Kueue's own integrations do: it is queued again. */
+const released = (context: JobContext, workload: Stored): Effect => {
+  const { reason = "Evicted", message = "" } = conditionIn(workload, "Evicted") ?? {};
+  const says = { reason: String(reason), message: String(message) };
+  const requeued = requeuing.includes(reason) ? "True" : "False";
+  const changes: readonly Condition[] = [
+    { type: "Requeued", status: requeued, ...says },
+    { type: "QuotaReserved", status: "False", reason: "Pending", message: says.message },
+    { type: "Admitted", status: "False", reason: "NoReservation", message: "The workload has no reservation" },
+    { type: "PodsReady", status: "False", reason: "WaitForStart", message: "Not all pods are ready or succeeded" },
+  ];
+  const conditions = changes.reduce((all, one) => withCondition(all, one, context), conditionsOf(workload));
+  return statusPatch(workload, { admission: null, conditions, ...spentOf(workload, context.view.now) });
+};
+
+/** Marks the Workload of an ended job as finished, which gives its quota back. */
+const ended = (context: JobContext, workload: Stored): Stages => {
+  const { phase, why } = context.memory;
+  const succeeded = phase === "Completed";
+  const message = `Job is ${phase}${why === undefined ? "" : `: ${why.message}`}`;
+  const reason = succeeded ? "Succeeded" : "Failed";
+  const condition: Condition = { type: "Finished", status: "True", reason, message };
+  const told: Word = {
+    reason: "FinishedWorkload",
+    message: `Workload ${workload.metadata.name} is finished`,
+  };
+  return [
+    [statusPatch(workload, { conditions: withCondition(conditionsOf(workload), condition, context) })],
+    [jobEvent(context.object, `finished ${workload.metadata.uid}`, told, "Normal")],
+  ];
+};
+
+/** True if the pods that the job needs are ready or have succeeded. */
+const arePodsReady = (context: JobContext): boolean => {
+  const { members, memory } = context;
+  const ready = members.filter((member) => !member.ending && !isOver(member, memory) && isReady(member)).length;
+  const { succeeded, minAvailable } = tallied(context);
+  return memory.phase === "Running" && ready + succeeded >= minAvailable;
+};
+
+/** Returns the condition that Kueue's waitForPodsReady goes by, if it has changed. */
+const readiness = (context: JobContext, workload: Stored): readonly Effect[] => {
+  const before = conditionIn(workload, "PodsReady");
+  const isReadyNow = arePodsReady(context);
+  if (isReadyNow === (before?.["status"] === "True")) return [];
+  const recovers = ["WaitForRecovery", "Recovered"].includes(String(before?.["reason"]));
+  const condition: Condition = isReadyNow
+    ? {
+        ...{ type: "PodsReady", status: "True", reason: recovers ? "Recovered" : "Started" },
+        message: "All pods reached readiness and the workload is running",
+      }
+    : {
+        ...{ type: "PodsReady", status: "False", reason: "WaitForRecovery" },
+        message: "At least one pod has failed, waiting for recovery",
+      };
+  return [statusPatch(workload, { conditions: withCondition(conditionsOf(workload), condition, context) })];
+};
+
+const created = (context: JobContext): Stages => {
+  const { object, spec, quota, annotationPolicies } = context;
+  if (quota === undefined || quota.lacks !== undefined || annotationPolicies.suspend === "true") return [];
+  const owner = ownerOf(context);
+  const workload = workloadOf({ object, owner, spec, priority: quota.priority });
+  const { name } = workload.metadata;
+  const told: Word = { reason: "CreatedWorkload", message: `Created Workload ${name}` };
+  return [
+    [{ do: "create", object: workload, resource: workloads, owner: owner.uid }],
+    [jobEvent(object, `workload ${name} ${context.memory.version}`, told, "Normal")],
+  ];
+};
+
+const removed = (workload: Stored): Stages => (isEnding(workload) ? [] : [[removal(workloads, workload)]]);
+
+/** The effects for a job that is to run. */
+const forWork = (context: JobContext, { workload, standing }: Quota): Stages => {
+  if (standing.is === "admitted") return workload === undefined ? [] : [readiness(context, workload)];
+  if (!isDrained(context) || hasStarted(context)) return [];
+  if (workload === undefined) return created(context);
+  if (standing.is === "evicted") return [[released(context, workload)]];
+  return standing.is === "outdated" ? removed(workload) : [];
+};
+
+/** Returns the effects on the Workload, in stages, after the job's action. */
+export const quotaEffects = (context: JobContext): Stages => {
+  const { quota, memory } = context;
+  if (quota === undefined) return [];
+  const { workload } = quota;
+  if (isWorking(memory.phase)) return forWork(context, quota);
+  if (workload === undefined || !isFinished(memory.phase) || !isDrained(context)) return [];
+  // An aborted job may be resumed: it is queued again then.
+  if (memory.phase === "Aborted") return removed(workload);
+  return isTrue(workload, "Finished") ? [] : ended(context, workload);
+};
+
+/** Returns the reason that the status shows while Kueue does not admit the job. */
+export const quotaWord = (context: JobContext): Word | undefined => {
+  const { quota, memory } = context;
+  if (quota === undefined || quota.standing.is === "admitted" || !isWorking(memory.phase)) return undefined;
+  const name = workloadName(ownerOf(context));
+  const waits = `waits until Kueue admits Workload ${name} in LocalQueue ${quota.queue}`;
+  const { why } = quota.standing;
+  const parts = [memory.why?.message ?? "", waits, quota.standing.is === "waiting" ? why : ""];
+  return { reason: waitingForKueue, message: parts.filter((part) => part !== "").join("; ") };
+};

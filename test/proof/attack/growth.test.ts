@@ -51,6 +51,7 @@ const rows: Readonly<Record<string, Call | string>> = {
       1,
       1,
     ),
+  partitionKey: (read, text) => [read(text, 0), read("a", text)],
   withoutEnd: (read, text) => [read(text, text[0]), read(text, "x")],
   isListener: (read, text) => [read(text), read(`https://${text}`)],
   startOf: (read, text) => [read(text, 10), read(text, text.length - 1)],

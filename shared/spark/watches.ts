@@ -1,15 +1,25 @@
 /** The watches of SparkApplications and SparkConnects, for forwarders: they need none of the decisions. */
 
-import { isRecord, same } from "../core/json.ts";
+import { fieldsOf, isRecord, recordsIn, same } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
-import type { Obj, Resource } from "../core/object.ts";
+import type { Obj, Resource, Stored } from "../core/object.ts";
 import type { Watch } from "../core/operator.ts";
+import { evictedKey } from "../kube/gang-eviction.ts";
+import { membersKey } from "../kube/gang-members.ts";
+import { planKey } from "../kube/gang-plan.ts";
 import { changed, conditionOf, isEnding, labelOf, leavingAt, type PodStatus, podStatus } from "../kube/pods.ts";
 import { configMaps, pods, services } from "../kube/resources.ts";
 
-import { trimPod } from "../kube/trim.ts";
+import { trim, trimPod } from "../kube/trim.ts";
 import { endingOf } from "./executors/losses.ts";
-import { connectLabel, launchedLabel, podsOf, sparkApplications, sparkConnects } from "./schema/resource.ts";
+import {
+  connectLabel,
+  launchedLabel,
+  podsOf,
+  sparkApplications,
+  sparkConnects,
+  volcanoPodGroups,
+} from "./schema/resource.ts";
 
 /** Waiting reasons of every container that is about to start: they are no news. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
@@ -51,6 +61,35 @@ const loss = (before: Obj | undefined, after: Obj | undefined): boolean => {
   return !was && (after === undefined || isLost(after));
 };
 
+/** Why a group waits: the messages of its conditions. */
+const reasonsOf = ({ status }: Obj): readonly unknown[] =>
+  recordsIn(fieldsOf(status)["conditions"]).map(({ type, reason, message }) => [type, reason, message]);
+
+/** The facts of a group that decide a step: admitted or waiting, with a plan or without, evicted, and why it waits. */
+const groupGist = (group: Obj): unknown => {
+  const { annotations = {} } = group.metadata;
+  return [fieldsOf(group["status"])["phase"], annotations[planKey], annotations[evictedKey], reasonsOf(group)];
+};
+
+/** Keeps the conditions of a group besides. */
+const trimGroup = (group: Stored): Stored => {
+  const trimmed = trim(group);
+  const { conditions } = fieldsOf(group["status"]);
+  return {
+    ...trimmed,
+    status: { ...fieldsOf(trimmed["status"]), ...(conditions === undefined ? {} : { conditions }) },
+  };
+};
+
+/** Returns the application whose driver and executors the group has; undefined for groups that state no members. */
+const gangOwnerOf = ({ metadata: { annotations = {}, ownerReferences = [] } }: Obj): string | undefined =>
+  annotations[membersKey] === undefined
+    ? undefined
+    : ownerReferences.find(
+        ({ kind, apiVersion }) =>
+          kind === sparkApplications.kind && apiVersion.startsWith(`${sparkApplications.group}/`),
+      )?.name;
+
 const applicationWatches: readonly Watch[] = [
   { resource: sparkApplications, ownerName: (object) => object.metadata.name, matters: changed },
   {
@@ -60,6 +99,14 @@ const applicationWatches: readonly Watch[] = [
     ownerName: (pod) => labelOf(pod, "sparkoperator.k8s.io/app-name"),
     matters: news,
     urgent: loss,
+  },
+  // A waiting application goes on when its group is admitted, and its record says what the group lacks.
+  {
+    resource: volcanoPodGroups,
+    optional: true,
+    trim: trimGroup,
+    ownerName: gangOwnerOf,
+    matters: (before, after) => before !== undefined && !same(groupGist(before), groupGist(after)),
   },
 ];
 

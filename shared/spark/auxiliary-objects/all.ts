@@ -3,9 +3,10 @@
 import type { Resource } from "../../core/object.ts";
 import { ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
+import { volcanoPodGroups } from "../schema/resource.ts";
 import { withDefaults } from "../schema/rules.ts";
 import { identityFor } from "../submission/submit.ts";
-import { arranged, batchSchedulerObjects, coschedulingPodGroups, volcanoPodGroups } from "./batch-scheduler.ts";
+import { arranged, batchSchedulerObjects, coschedulingPodGroups } from "./batch-scheduler.ts";
 import { driverPortObjects, uiObjects, withProxy } from "./ingress.ts";
 import { type AuxiliaryObject, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
 

@@ -4,6 +4,7 @@
 import type { Resource } from "../../core/object.ts";
 import { bytesOf, ratioOf } from "../configuration/conf.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../schema/application.ts";
+import { volcanoPodGroups } from "../schema/resource.ts";
 import { type AuxiliaryObject, metadataOf, objectOf, type Subject } from "./object.ts";
 import type { Options } from "./options.ts";
 
@@ -101,13 +102,6 @@ export const totalAmounts = (spec: SparkApplicationSpec): Amounts => {
     cpu: milli % 1_000 === 0 ? `${milli / 1_000}` : `${milli}m`,
     memory: binary(mebiOf(driver) + count * mebiOf(executor)),
   };
-};
-
-export const volcanoPodGroups: Resource = {
-  group: "scheduling.volcano.sh",
-  version: "v1beta1",
-  plural: "podgroups",
-  kind: "PodGroup",
 };
 
 export const coschedulingPodGroups: Resource = {

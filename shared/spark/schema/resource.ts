@@ -44,3 +44,11 @@ export const launchedLabel = "sparkoperator.k8s.io/launched-by-spark-operator";
 
 export const configMapName = (name: string): string => `${name}-conf`;
 export const serverName = (name: string): string => `${name}-server`;
+
+/** The groups of Volcano, of which an application with its batch scheduler has one. */
+export const volcanoPodGroups: Resource = {
+  group: "scheduling.volcano.sh",
+  version: "v1beta1",
+  plural: "podgroups",
+  kind: "PodGroup",
+};

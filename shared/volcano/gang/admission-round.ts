@@ -11,10 +11,11 @@ import type { Effect, Looking, Next, View } from "../../core/plan.ts";
 import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
 import { bindMs, isWaiting, phaseOf } from "../../kube/gang-plan.ts";
+import { isEnding } from "../../kube/pods.ts";
 import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
 import { type ProbeTurn, probeTurn } from "../native/probe.ts";
 import { type NativeProbe, type Nomination, type QueueMemory, rootName, specOf } from "../queue/state/tree.ts";
-import { jobs, podGroups, queues as queueKind } from "../schema/resource.ts";
+import { jobs, keys, podGroups, queues as queueKind } from "../schema/resource.ts";
 import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admission.ts";
 import { beyondEvents, mostAtOnce, roundWrites, standingIn, takeBack } from "./admission-writes.ts";
 import type { Evicting } from "./eviction-port.ts";
@@ -33,6 +34,7 @@ import { plannableAt } from "./plan.ts";
 import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
 import type { GangMode } from "./settings.ts";
 import { allHyperNodes } from "./topology/domains.ts";
+import { waitingEvents } from "./waiting-events.ts";
 
 type InFlight = NonNullable<QueueMemory["planning"]>;
 
@@ -137,6 +139,8 @@ export type AdmissionRound = {
   readonly groups: readonly Stored[];
   readonly found: Found;
   readonly effects: readonly Effect[];
+  /** Events about groups that wait, recorded after the effects. */
+  readonly events?: readonly Effect[];
   /** Evictions and what is said about them, in stages after the effects. */
   readonly stages?: readonly (readonly Effect[])[];
   /** The groups that the effects admit by plans; saved before them. */
@@ -169,6 +173,16 @@ const nextOf = ({ admits, saying, silent, doubtful }: Found, left: number, wakeA
 /** True if the time of a plan may be over. */
 const isDue = (groups: readonly Stored[], now: number): boolean =>
   standingIn(groups).some(({ dueAt }) => dueAt !== undefined && dueAt <= now);
+
+/** While pods of groups are ending and others wait, the step looks again this often, ms: no watch shows that they have ended. */
+const endingPollMs = 5_000;
+
+const sooner = (next: AdmissionRound["next"], pods: readonly Stored[]): AdmissionRound["next"] => {
+  const frees = pods.some((pod) => isEnding(pod) && pod.metadata.annotations?.[keys.group] !== undefined);
+  return frees && next.do === "wait" && next.pollMs !== undefined
+    ? { ...next, pollMs: Math.min(next.pollMs, endingPollMs) }
+    : next;
+};
 
 /** True if the nodes must be read: groups wait for places, or the time of a plan is over. */
 const needsCluster = (groups: readonly Stored[], now: number): boolean => groups.some(isWaiting) || isDue(groups, now);
@@ -267,12 +281,13 @@ function* plannedRound(
     [...wakes, ...admitted.map((group) => now + (statedMembers(group) === undefined ? bindMs : lookMs))],
     now,
   );
-  const next = nextOf(found, waits.length - entering(verdicts).length, wakeAt);
+  const next = sooner(nextOf(found, waits.length - entering(verdicts).length, wakeAt), cluster.pods);
   // A round that admits groups and has no time for others goes on at once; one that admits none would go on for ever.
   const isShort = ground.wasShort() && admitted.length > 0;
   const turn = yield* withEvictions({ evicting, hall, cluster, ground, memory, now }, verdicts, {
     admitted,
     effects: [...back, ...effects, ...beyondEvents(first.verdicts)],
+    events: waitingEvents(first.verdicts, verdicts, now),
     next: first.isAll && !isShort ? next : { ...next, do: "again" },
   });
   return { groups, found, ...turn, ...(planning === undefined ? {} : { planning }) };

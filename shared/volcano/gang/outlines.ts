@@ -88,6 +88,12 @@ export const jobOwnerOf = ({ metadata }: Stored): OwnerReference | undefined =>
     ({ kind, apiVersion }) => kind === jobs.kind && apiVersion.startsWith(`${jobs.group}/`),
   );
 
+/** Returns the reference of a group to the controller that creates its pods, if that is no Job; undefined if it has none. */
+export const controllerOf = (group: Stored): OwnerReference | undefined =>
+  jobOwnerOf(group) === undefined
+    ? group.metadata.ownerReferences?.find(({ controller }) => controller === true)
+    : undefined;
+
 const tooMuch =
   "its Job, or the Jobs of its namespace that wait before it, hold too much text for one round: wait, or make them smaller";
 
@@ -239,7 +245,7 @@ export const groupOutline = (resources: ReadonlySet<string>, most = mostText): P
   const share = openShare(most);
   return (group) => {
     const { conditions, ...status } = statusOf(group);
-    const owner = jobOwnerOf(group);
+    const owner = jobOwnerOf(group) ?? controllerOf(group);
     const { minResources, ...spec } = specOf(group);
     const { namespace = "", annotations = {} } = group.metadata;
     const named = Object.entries(marks).filter(([key, longest]) => (annotations[key]?.length ?? 0) <= longest);

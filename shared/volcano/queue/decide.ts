@@ -198,6 +198,7 @@ const planOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefine
       ...childMarks(context, act),
     ],
     [...(turn?.effects ?? [])],
+    [...(turn?.events ?? [])],
     ...(turn?.stages ?? []),
     queueEvents(context, act.events),
   ];

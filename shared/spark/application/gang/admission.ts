@@ -14,15 +14,19 @@ import { bindMs, type GangPlan, isWaiting, nodesOf, planOf as planIn, takenBackO
 import { pinned, pinOf } from "../../../kube/nodes.ts";
 import { isEnding, isOver, labelOf, nodeNameOf, ownedBy, podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
-import { groupNameOf, volcanoPodGroups } from "../../auxiliary-objects/batch-scheduler.ts";
+import { groupNameOf } from "../../auxiliary-objects/batch-scheduler.ts";
 import { isLiving, membersOf } from "../../executors/allotment.ts";
+import { volcanoPodGroups } from "../../schema/resource.ts";
 import { type ApplicationContext, type Ganging, rareOf, removal } from "../run/context.ts";
 import { planOf } from "../run/plan.ts";
 import type { Driver, Memory, Phase } from "../state/memory.ts";
 import { arranged, driverTask, executorTask, groupFor, isGang, isSame } from "./group.ts";
 
-/** Interval in which the group is looked at: no watch of applications shows its admission. */
+/** Interval in which a running attempt looks at its group. */
 const pollMs = 5_000;
+
+/** Interval in which a waiting application looks at its group, in case that the message about its admission was lost, ms. */
+const waitPollMs = 30_000;
 
 /** The longest time from the decision to create a pod to its creation, ms: the fence, the request timeout, rounding. */
 const latestMs = 16_000;
@@ -75,7 +79,7 @@ const whyOf = (group: Stored): string | undefined => {
 };
 
 const awaiting = ({ key }: ApplicationContext, group?: Stored): { readonly do: "wait" } & Wait => ({
-  ...{ do: "wait", pollMs },
+  ...{ do: "wait", pollMs: waitPollMs },
   waitsFor: until(
     `group ${key.namespace}/${groupNameOf(key.name)} of the driver and its executors`,
     "admitted",

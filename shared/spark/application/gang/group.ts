@@ -16,13 +16,13 @@ import {
   groupFields,
   groupNameOf,
   hasOwnGroup,
-  volcanoPodGroups,
 } from "../../auxiliary-objects/batch-scheduler.ts";
 import { metadataOf, objectOf } from "../../auxiliary-objects/object.ts";
 import { executorOf } from "../../executor-pod/builder.ts";
 import { firstId } from "../../executors/allotment.ts";
 import { wantedOf } from "../../executors/owner.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../../schema/application.ts";
+import { volcanoPodGroups } from "../../schema/resource.ts";
 import { addedLabels, foundBy } from "../../submission/additions.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { executorBasis } from "../run/submit.ts";

@@ -79,6 +79,13 @@ const judged = ({ record }: Fixture, names: readonly string[], { executors }: Sh
   ];
 };
 
+/** Returns what the Events about an application say of its waiting. */
+const waitingEvents = async ({ scene }: Fixture, name: string): Promise<readonly string[]> => {
+  const query = encodeURIComponent(`involvedObject.name=${name},reason=PodGroupPending`);
+  const { body } = await scene.cluster.api.call("GET", `/api/v1/namespaces/${namespace}/events?fieldSelector=${query}`);
+  return [...JSON.stringify(body).matchAll(/"message":"([^"]*)"/g)].map(([, message = ""]) => message);
+};
+
 /** Creates applications of which some have room, follows them to their ends, and judges their course. */
 export const allEnd = async (
   fixture: Fixture,
@@ -89,7 +96,10 @@ export const allEnd = async (
   await created(fixture, names, shape);
   await during(Promise.all(names.map((name) => ended(fixture, name))));
   await sleep(1_000);
-  return judged(fixture, names, shape);
+  const events = (await Promise.all(names.map((name) => waitingEvents(fixture, name)))).flat();
+  const told = events.filter((message) => /waits \(position \d+ of \d+ in queue default\): .*needs/.test(message));
+  must(told.length > 0, `no Event told the position of a waiting application: ${JSON.stringify(events)}`);
+  return [...judged(fixture, names, shape), told[0] ?? ""];
 };
 
 export const inDefault = async <T>(scene: Scene, work: (fixture: Fixture) => Promise<T>): Promise<T> => {

@@ -145,6 +145,36 @@ describe("a Spark application with gang: builtin", () => {
   );
 
   it(
+    "starts within a second of its admission, and Events about it have told its position and what it lacks",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        await stand.host(settings);
+        await stand.create(thief("a"));
+        await stand.create(gang("one", { own: true }));
+        await stand.turn(2_000);
+        await stand.create(gang("two", { own: true }));
+        await stand.turn(18_000);
+        const told = said(stand, "PodGroupPending").map((message) => message.replace(/: .*/, ""));
+        assert.deepEqual(told, [
+          "PodGroup spark-one-pg waits (position 1 of 1 in queue default)",
+          "PodGroup spark-two-pg waits (position 2 of 2 in queue default)",
+        ]);
+        assert.match(said(stand, "PodGroupPending").join(), /: needs 1 × 896Mi memory, 1 cpu and 4 × 896Mi memory/);
+        await stand.remove("Pod", "thief");
+        await stand.until(
+          "it has a plan",
+          () => stand.all("PodGroup").some((one) => planOf(one) !== undefined),
+          60_000,
+        );
+        await stand.turn(1_000);
+        assert.equal(ofRole(stand, "driver").length, 1);
+      },
+      { nodes: [node("a", "5")], scripts: { "*": [{ jobMs: 60_000 }] } },
+    ),
+  );
+
+  it(
     "two of whose executors were not created has those that come instead pinned to the places that are left",
     onStand(
       async (stand) => {

@@ -20,6 +20,7 @@ import { volcanoPodGroups } from "../../schema/resource.ts";
 import { type ApplicationContext, type Ganging, rareOf, removal } from "../run/context.ts";
 import { planOf } from "../run/plan.ts";
 import type { Driver, Memory, Phase } from "../state/memory.ts";
+import { showsSubmission } from "../state/status.ts";
 import { arranged, driverTask, executorTask, groupFor, isGang, isSame } from "./group.ts";
 
 /** Interval in which a running attempt looks at its group. */
@@ -99,6 +100,16 @@ const givenBack = (context: ApplicationContext): Plan<Memory> => {
   });
 };
 
+/**
+ * Waits for the group of an attempt that was handed out, and leaves the status: one that shows the submission says that the
+ * driver was created, and without its pod the driver is then lost.
+ */
+const untold = (context: ApplicationContext, stage: readonly Effect[], group?: Stored): Plan<Memory> => ({
+  memory: withGroup(context.memory),
+  stages: [stage],
+  next: awaiting(context, group),
+});
+
 /** A pod that is created within its fence must be there before the group is taken back. */
 const isTimely = ({ since }: GangPlan, now: number): boolean => now + latestMs < since + bindMs;
 
@@ -126,10 +137,8 @@ const admitted = (context: ApplicationContext, submitting: Submitting, group: St
   const { view } = context;
   const isHandedOut = parts[context.memory.state.phase] === "running";
   const waiting = (stage: readonly Effect[], there?: Stored): Plan<Memory> => {
-    const next = awaiting(context, there);
-    // A status that shows the submission says that the driver was created, and without its pod the driver is then lost.
-    if (isHandedOut) return { memory: withGroup(context.memory), stages: [stage], next };
-    return planOf(context, withGroup(context.memory), undefined, { stages: [stage], next });
+    if (isHandedOut) return untold(context, stage, there);
+    return planOf(context, withGroup(context.memory), undefined, { stages: [stage], next: awaiting(context, there) });
   };
   const desired = groupFor(context, submitting.driver, submitting.pod);
   if (desired === undefined || (group !== undefined && isEnding(group))) return waiting([]);
@@ -199,12 +208,22 @@ const isEvicted = (group: Stored): boolean => isWaiting(group) && evictedOf(grou
 const endsRun = ({ memory: { state } }: ApplicationContext, { memory }: Plan<Memory>): boolean =>
   parts[state.phase] === "running" && parts[memory.state.phase] !== "running";
 
-/** True if a driver is missing or on its way out, by whatever cause. */
-function* isDriverGone({ key, view, memory }: ApplicationContext): Reads<boolean> {
+function* driversOf({ key, view, memory }: ApplicationContext): Reads<readonly Stored[]> {
   const labels = { "rekindle.dev/app-uid": view.uid, "spark-role": "driver" };
   const there = yield* list({ do: "list", resource: pods, namespace: key.namespace, labels, again: true });
-  const own = there.filter(({ metadata }) => metadata.name === memory.driver?.podName);
-  return own.every((pod) => isEnding(pod) || isOver(podStatus(pod)));
+  return there.filter(({ metadata }) => metadata.name === memory.driver?.podName);
+}
+
+/** True if a driver is missing or on its way out, by whatever cause. */
+function* isDriverGone(context: ApplicationContext): Reads<boolean> {
+  return (yield* driversOf(context)).every((pod) => isEnding(pod) || isOver(podStatus(pod)));
+}
+
+/** True for an attempt that was handed out, and of which a step died before it created the driver. */
+function* isUncreated(context: ApplicationContext): Reads<boolean> {
+  const { driver } = context.memory;
+  if (driver === undefined || driver.uid !== undefined || showsSubmission(context.object, driver)) return false;
+  return (yield* driversOf(context)).length === 0;
 }
 
 /**
@@ -218,7 +237,7 @@ function* evicted(context: ApplicationContext, group: Stored): Decision<Memory> 
 
 /** Decides for a run whose group has lost its places; undefined if it has them. */
 function* placesLost(context: ApplicationContext, group: Stored): Reads<Plan<Memory> | undefined> {
-  if (isTakenBack(group)) return givenBack(context);
+  if (isTakenBack(group)) return (yield* isUncreated(context)) ? untold(context, [], group) : givenBack(context);
   return isEvicted(group) ? yield* evicted(context, group) : undefined;
 }
 

@@ -177,7 +177,7 @@ const isDue = (groups: readonly Stored[], now: number): boolean =>
 /** While pods of groups are ending and others wait, the step looks again this often, ms: no watch shows that they have ended. */
 const endingPollMs = 5_000;
 
-const sooner = (next: AdmissionRound["next"], pods: readonly Stored[]): AdmissionRound["next"] => {
+const whileEnding = (next: AdmissionRound["next"], pods: readonly Stored[]): AdmissionRound["next"] => {
   const frees = pods.some((pod) => isEnding(pod) && pod.metadata.annotations?.[keys.group] !== undefined);
   return frees && next.do === "wait" && next.pollMs !== undefined
     ? { ...next, pollMs: Math.min(next.pollMs, endingPollMs) }
@@ -281,7 +281,7 @@ function* plannedRound(
     [...wakes, ...admitted.map((group) => now + (statedMembers(group) === undefined ? bindMs : lookMs))],
     now,
   );
-  const next = sooner(nextOf(found, waits.length - entering(verdicts).length, wakeAt), cluster.pods);
+  const next = whileEnding(nextOf(found, waits.length - entering(verdicts).length, wakeAt), cluster.pods);
   // A round that admits groups and has no time for others goes on at once; one that admits none would go on for ever.
   const isShort = ground.wasShort() && admitted.length > 0;
   const turn = yield* withEvictions({ evicting, hall, cluster, ground, memory, now }, verdicts, {

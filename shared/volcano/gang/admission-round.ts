@@ -139,7 +139,7 @@ export type AdmissionRound = {
   readonly groups: readonly Stored[];
   readonly found: Found;
   readonly effects: readonly Effect[];
-  /** Events about groups that wait, recorded after the effects. */
+  /** Events about groups that wait, recorded before the reasons are written: a death in between loses none. */
   readonly events?: readonly Effect[];
   /** Evictions and what is said about them, in stages after the effects. */
   readonly stages?: readonly (readonly Effect[])[];

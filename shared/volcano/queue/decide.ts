@@ -197,8 +197,8 @@ const planOf = (context: QueueContext, act: Act, turn: AdmissionRound | undefine
       ...own(context, act),
       ...childMarks(context, act),
     ],
-    [...(turn?.effects ?? [])],
     [...(turn?.events ?? [])],
+    [...(turn?.effects ?? [])],
     ...(turn?.stages ?? []),
     queueEvents(context, act.events),
   ];

@@ -4,7 +4,7 @@
  * bundle, is not loaded. A function logs lines on standard output, which the platform collects.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import type { SpanContext } from "@opentelemetry/api";
 import type { Transport } from "../../core/http.ts";
@@ -120,8 +120,11 @@ const checkpointsWith = (part: Part, checkpoints: Checkpoints): Checkpoints => (
   remove: (key, version) => part("save", () => checkpoints.remove(key, version)),
 });
 
-/** Returns an id for a request in the server's audit log; it begins with the trace id. */
-const requestId = (trace: string): string => `${idOf(trace)}-${randomBytes(6).toString("hex")}`;
+/**
+ * Returns an id for a request in the server's audit log; it begins with the trace id. The last group of a UUID is 48
+ * random bits, which Node draws for many UUIDs at once.
+ */
+const requestId = (trace: string): string => `${idOf(trace)}-${randomUUID().slice(-12)}`;
 
 export const openTelemetry = ({ report: plain, level, spans = openSpans() }: Settings): Telemetry => {
   const store = new AsyncLocalStorage<string>();

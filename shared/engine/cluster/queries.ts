@@ -96,28 +96,58 @@ const createdIn = (created: CreatedObjects | undefined, query: Looking): readonl
   return object === undefined ? undefined : [object];
 };
 
-const answerTo = async (cluster: Cluster, query: Query, { known, created }: Unread): Promise<Answer> => {
-  if (query.do === "proxyGet" || query.do === "getIfAllowed") return { probe: await probed(cluster, query) };
+/** Returns the answer that needs no request; undefined where only the cluster knows it. */
+const knownAnswer = (query: Query, { known, created }: Unread): Answer | undefined => {
+  if (query.do === "proxyGet" || query.do === "getIfAllowed") return undefined;
   const watched = isContent(query) ? known?.(query) : undefined;
   if (watched !== undefined) return { objects: projected(query, watched) };
-  return { objects: createdIn(created, query) ?? (await look(cluster, query)) };
+  const own = createdIn(created, query);
+  return own === undefined ? undefined : { objects: own };
 };
 
+const liveAnswer = async (cluster: Cluster, query: Query): Promise<Answer> =>
+  query.do === "proxyGet" || query.do === "getIfAllowed"
+    ? { probe: await probed(cluster, query) }
+    : { objects: await look(cluster, query) };
+
+const idOf = (query: Query): string => JSON.stringify(query);
+
 /** The reads of one step. Each query is answered once, also if several decisions of the step ask it. */
-export type StepReads = (queries: readonly Query[]) => Promise<readonly Answer[]>;
+export type StepReads = {
+  /** Returns the answers if all of them are there at once; undefined where one needs a request. */
+  readonly known: (queries: readonly Query[]) => readonly Answer[] | undefined;
+  readonly read: (queries: readonly Query[]) => Promise<readonly Answer[]>;
+};
 
 /** Returns live reads, except for the queries that another source answers. */
 export const stepReads = (cluster: Cluster, unread: Unread = {}): StepReads => {
-  const read = new Map<string, Promise<Answer>>();
-  const answer = (query: Query): Promise<Answer> => {
-    const id = JSON.stringify(query);
-    const before = read.get(id);
-    if (before !== undefined) return before;
-    const answering = answerTo(cluster, query, unread);
-    read.set(id, answering);
-    return answering;
+  const found = new Map<string, Answer>();
+  const reading = new Map<string, Promise<Answer>>();
+  const known = (query: Query): Answer | undefined => {
+    const id = idOf(query);
+    const before = found.get(id);
+    if (before !== undefined || reading.has(id)) return before;
+    const answer = knownAnswer(query, unread);
+    if (answer !== undefined) found.set(id, answer);
+    return answer;
   };
-  return (queries) => Promise.all(queries.map(answer));
+  const read = async (query: Query): Promise<Answer> => {
+    const there = known(query);
+    if (there !== undefined) return there;
+    const id = idOf(query);
+    const answering = reading.get(id) ?? liveAnswer(cluster, query);
+    reading.set(id, answering);
+    const answer = await answering;
+    found.set(id, answer);
+    return answer;
+  };
+  return {
+    known: (queries) => {
+      const answers = queries.map(known).filter((answer) => answer !== undefined);
+      return answers.length === queries.length ? answers : undefined;
+    },
+    read: (queries) => Promise.all(queries.map(read)),
+  };
 };
 
 /** The number of times that a decision may read before it must come to a plan; cached answers count as well. */
@@ -128,7 +158,7 @@ export type Within = <T>(work: () => T) => T | Promise<T>;
 
 /**
  * Runs a decision to its end. Creating it and running its first part are one call of `within`, because each call has a
- * cost.
+ * cost. A part whose reads are known begins the next one before it returns, so that both run in one slice.
  */
 export const resultOf = async <Result>(
   begin: () => Reads<Result>,
@@ -136,17 +166,26 @@ export const resultOf = async <Result>(
   what: string,
   within: Within = (work) => work(),
 ): Promise<Result> => {
-  const { reads, first } = await within(() => {
-    const begun = begin();
-    return { reads: begun, first: begun.next() };
-  });
-  let state = first;
-  for (let count = 0; count < mostReads; count++) {
-    if (state.done === true) return state.value;
-    const given = await answers(state.value);
-    state = await within(() => reads.next(given));
-  }
-  throw new Error(`${what}: the decision read ${mostReads} times without coming to a plan`);
+  type State = { readonly reads: Reads<Result>; readonly step: IteratorResult<readonly Query[], Result> };
+  const from = async (advance: () => State, left: number): Promise<Result> => {
+    if (left === 0) throw new Error(`${what}: the decision read ${mostReads} times without coming to a plan`);
+    const { state, rest } = await within(() => {
+      const { reads, step } = advance();
+      const given = step.done === true ? undefined : answers.known(step.value);
+      const next = given === undefined ? undefined : from(() => ({ reads, step: reads.next(given) }), left - 1);
+      return { state: { reads, step }, rest: next };
+    });
+    if (rest !== undefined) return await rest;
+    const { reads, step } = state;
+    if (step.done === true) return step.value;
+    const given = await answers.read(step.value);
+    return await from(() => ({ reads, step: reads.next(given) }), left - 1);
+  };
+  const first = (): State => {
+    const reads = begin();
+    return { reads, step: reads.next() };
+  };
+  return await from(first, mostReads);
 };
 
 /** Queries that a decision yielded together, and their answers in the same order. */
@@ -174,13 +213,18 @@ export const isRecorded = (object: Stored | undefined, now: number): boolean => 
 };
 
 /** Returns reads that also add each round of queries and answers to `rounds`. */
-export const keptReads =
-  (reads: StepReads, rounds: Round[]): StepReads =>
-  async (queries) => {
-    const answers = await reads(queries);
+export const keptReads = (reads: StepReads, rounds: Round[]): StepReads => ({
+  known: (queries) => {
+    const answers = reads.known(queries);
+    if (answers !== undefined) rounds.push({ queries, answers });
+    return answers;
+  },
+  read: async (queries) => {
+    const answers = await reads.read(queries);
     rounds.push({ queries, answers });
     return answers;
-  };
+  },
+});
 
 const wholeEffect = (effect: Effect): Effect => {
   if (effect.do !== "create" || effect.body === undefined) return effect;

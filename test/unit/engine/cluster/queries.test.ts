@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { all, getIfAllowed, list, proxyGet } from "../../../../shared/core/decision.ts";
-import type { ProbeResult } from "../../../../shared/core/plan.ts";
+import type { Looking, ProbeResult } from "../../../../shared/core/plan.ts";
 import { resultOf, stepReads } from "../../../../shared/engine/cluster/queries.ts";
+import { openQuarantine } from "../../../../shared/engine/quarantine.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
 import { type Fixture, failing, message, openFixture, parts, refOf } from "../fakes.ts";
 
@@ -92,4 +93,39 @@ describe("a list of a kind that a cluster may lack", () => {
     ["returns no object if the kind is not served", 2, []],
   ] as const;
   for (const [what, denials, found] of rows) test(what, async () => assert.deepEqual(await foundAfter(denials), found));
+});
+
+describe("the parts of a decision", () => {
+  const arm = refOf(parts, "arm");
+  const leg = refOf(parts, "leg");
+
+  /** Returns the number of slices of a decision that reads three times; the reads of `watched` need no request. */
+  const slicesWith = async (watched: readonly string[]): Promise<number> => {
+    const { world } = curious();
+    let slices = 0;
+    const { run } = openQuarantine({
+      limit: (_, work) => {
+        slices += 1;
+        return work();
+      },
+      ...{ budgetMs: 1_000, now: () => 0, clock: () => 0, later: (work) => void setImmediate(work) },
+    });
+    const known = (query: Looking) => (query.do === "get" && watched.includes(query.ref.name) ? [] : undefined);
+    const get = (ref: typeof arm) => list({ do: "get", ref, known: true });
+    const read = function* () {
+      return [yield* get(arm), yield* get(leg), yield* get(arm)];
+    };
+    const reads = stepReads(world.world.cluster, { known });
+    assert.deepEqual(await resultOf(read, reads, "three reads", (work) => run(message, "1", work)), [[], [], []]);
+    return slices;
+  };
+
+  test("run in one slice while their reads need no request", async () => {
+    assert.equal(await slicesWith(["arm", "leg"]), 1);
+  });
+
+  test("begin another slice after a request, and none for a query that was answered before", async () => {
+    assert.equal(await slicesWith(["arm"]), 2);
+    assert.equal(await slicesWith([]), 3);
+  });
 });

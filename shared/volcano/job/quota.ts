@@ -28,7 +28,6 @@ import { priorityClassOf, standingOf, workloadName, workloadOf } from "../kueue/
 import { flavorsOf, placementsOf } from "../pods/placement.ts";
 import { totalReplicas } from "../schema/spec.ts";
 import { type JobContext, ownerOf, type Quota, refOf, removal, tallied, type Word } from "./context.ts";
-import { jobEvent } from "./events.ts";
 import { isFinished, isWorking } from "./machine.ts";
 import { hasFinished, isOver, isReady } from "./pods.ts";
 
@@ -170,14 +169,7 @@ const ended = (context: JobContext, workload: Stored): Stages => {
   const message = `Job is ${phase}${why === undefined ? "" : `: ${why.message}`}`;
   const reason = succeeded ? "Succeeded" : "Failed";
   const condition: Condition = { type: "Finished", status: "True", reason, message };
-  const told: Word = {
-    reason: "FinishedWorkload",
-    message: `Workload ${workload.metadata.name} is finished`,
-  };
-  return [
-    [statusPatch(workload, { conditions: withCondition(conditionsOf(workload), condition, context) })],
-    [jobEvent(context.object, `finished ${workload.metadata.uid}`, told, "Normal")],
-  ];
+  return [[statusPatch(workload, { conditions: withCondition(conditionsOf(workload), condition, context) })]];
 };
 
 /** True if the pods that the job needs are ready or have succeeded. */
@@ -211,12 +203,7 @@ const created = (context: JobContext): Stages => {
   if (quota === undefined || quota.lacks !== undefined || annotationPolicies.suspend === "true") return [];
   const owner = ownerOf(context);
   const workload = workloadOf({ object, owner, spec, priority: quota.priority });
-  const { name } = workload.metadata;
-  const told: Word = { reason: "CreatedWorkload", message: `Created Workload ${name}` };
-  return [
-    [{ do: "create", object: workload, resource: workloads, owner: owner.uid }],
-    [jobEvent(object, `workload ${name} ${context.memory.version}`, told, "Normal")],
-  ];
+  return [[{ do: "create", object: workload, resource: workloads, owner: owner.uid }]];
 };
 
 const removed = (workload: Stored): Stages => (isEnding(workload) ? [] : [[removal(workloads, workload)]]);

@@ -3,6 +3,8 @@ import type { Mutant } from "./mutants.ts";
 
 const host = "test/unit/host/tools/kueue.test.ts";
 
+const jobs = "test/unit/host/tools/kueue-jobs.test.ts";
+
 export const kueueMutants: readonly Mutant[] = [
   {
     name: "kueue-ends-at-a-refusal",
@@ -20,5 +22,49 @@ export const kueueMutants: readonly Mutant[] = [
     find: "if (manager !== undefined) return await leaveTo(",
     replace: 'if (manager === "") return await leaveTo(',
     tests: [host],
+  },
+  {
+    name: "kueue-runs-on-reserved-quota",
+    promise: "a job has no pods while admission checks of its Workload are open",
+    file: "shared/volcano/kueue/workload.ts",
+    find: 'isActive(workload) && isTrue(workload, "Admitted")',
+    replace: 'isActive(workload) && isTrue(workload, "QuotaReserved")',
+    tests: [jobs],
+  },
+  {
+    name: "kueue-gives-quota-back-early",
+    promise: "quota is given back only when no pod is left that uses it",
+    file: "shared/volcano/job/quota.ts",
+    find: "const isDrained = ({ members }: JobContext): boolean => members.every(hasFinished);",
+    replace:
+      "const isDrained = ({ members }: JobContext): boolean => members.length >= 0 || members.every(hasFinished);",
+    scenarios: ["job-kueued"],
+    fault: "crash-after",
+  },
+  {
+    name: "kueue-evicts-nobody",
+    promise: "an eviction ends the pods of a job",
+    file: "shared/volcano/job/quota.ts",
+    find: 'if (quota === undefined || quota.standing.is === "admitted" || !hasStarted(context)) return undefined;',
+    replace: 'if (quota === undefined || quota.standing.is !== "missing" || !hasStarted(context)) return undefined;',
+    scenarios: ["job-kueued"],
+    fault: "crash-after",
+  },
+  {
+    name: "kueue-never-finishes",
+    promise: "the Workload of an ended job is finished",
+    file: "shared/volcano/job/quota.ts",
+    find: 'return isTrue(workload, "Finished") ? [] : ended(context, workload);',
+    replace: 'return isTrue(workload, "QuotaReserved") ? [] : ended(context, workload);',
+    scenarios: ["job-kueued"],
+    fault: "crash-after",
+  },
+  {
+    name: "kueue-spends-retries",
+    promise: "an eviction by Kueue spends no retry",
+    file: "shared/volcano/job/apply-action.ts",
+    find: "because?.unadmitted === true || (annotationPolicies",
+    replace: "because?.unadmitted === false || (annotationPolicies",
+    tests: [jobs],
   },
 ];

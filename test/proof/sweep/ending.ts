@@ -80,8 +80,8 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "their pods end at one time, and who comes late sees both",
   },
   {
-    what: "a job's status.runningDuration, also where a JobFlow shows it, and the names of events of Volcano's kinds and of RekindleCleanedUp",
-    reason: "a fault costs time; both are made of it",
+    what: "a job's status.runningDuration, also where a JobFlow shows it, the time for which its Workload was admitted, and the names of events of Volcano's kinds and of RekindleCleanedUp",
+    reason: "a fault costs time; all are made of it",
   },
   {
     what: "which digest a job's record has of what its pods share, and which keys were drawn",
@@ -128,6 +128,7 @@ const isOwn = ({ kind, metadata }: Item): boolean => kind === "Pod" && /-exec-1\
 /** Ignored fields, by kind. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   Job: new Set(["status.runningDuration", "status.conditions"]),
+  Workload: new Set(["status.accumulatedPastExecutionTimeSeconds"]),
   JobFlow: new Set(["status.jobStatusList.*.runningHistories", "status.conditions.*.runningDuration"]),
   Checkpoint: new Set([
     "spec.saves",

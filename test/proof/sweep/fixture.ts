@@ -16,6 +16,7 @@ import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
 import { lookMs, type Snapshot } from "./snapshot.ts";
 import { withEvictions } from "./volcano/eviction-judge.ts";
 import { withGangs } from "./volcano/gang-judge.ts";
+import { kueue, withKueue } from "./volcano/kueue-judge.ts";
 import { withNatives } from "./volcano/native-judge.ts";
 import { withNearness } from "./volcano/near-judge.ts";
 import { guestsFor } from "./volcano/simulator-parts.ts";
@@ -223,6 +224,17 @@ const holdersOf = ({ scripts }: Scenario): readonly string[] =>
     shuffleBytes > 0 ? [id] : [],
   );
 
+const guestsOf = (scenario: Scenario): ReturnType<typeof guestsFor> => [
+  ...guestsFor(scenario),
+  ...(scenario.kueued ? [kueue] : []),
+];
+
+/** Adds the invariants of what other components of the cluster decide. */
+const withGuests = (oracle: Snapshot["oracle"], { gang, kueued }: Scenario): Snapshot["oracle"] => {
+  const placed = gang === "native" ? withNatives(oracle) : oracle;
+  return kueued ? withKueue(placed) : placed;
+};
+
 /** The cores of each machine. */
 const cpuOfNode = 64;
 
@@ -233,7 +245,7 @@ export const openFixture = (scenario: Scenario): Fixture => {
   const simulator = openSimulator({
     ...{ crds, nodes, scripts: scenario.scripts },
     schedulers: ["default-scheduler", "volcano"],
-    guests: guestsFor(scenario),
+    guests: guestsOf(scenario),
   });
   for (const [path, body] of bystanders(scenario)) post(simulator, path, body);
   for (const queue of scenario.kind === "Queue" ? [] : ["root", "default"])
@@ -254,7 +266,7 @@ export const openFixture = (scenario: Scenario): Fixture => {
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
   const planned =
     scenario.gang === "builtin" ? withNearness(withGangs(heard, { nodes: machines, cpuOfNode }), scenario) : heard;
-  const placed = scenario.gang === "native" ? withNatives(planned) : planned;
+  const placed = withGuests(planned, scenario);
   const logged = scenario.keepsLogs ? withKeptLogs(placed) : placed;
   const judged = scenario.gangEvict === undefined ? logged : withEvictions(logged, scenario);
   const oracle = scenario.beside === undefined ? judged : apart(judged, sweptOf(scenario));

@@ -20,6 +20,7 @@ import { crons } from "./volcano/cron/scenarios.ts";
 import { evictions } from "./volcano/evictions.ts";
 import { flows } from "./volcano/flow/scenarios.ts";
 import { gangs } from "./volcano/gangs.ts";
+import { kueuedJobs } from "./volcano/kueued.ts";
 import { natives } from "./volcano/natives.ts";
 import { nears } from "./volcano/near.ts";
 import { queueing } from "./volcano/queue/scenarios.ts";
@@ -277,6 +278,7 @@ const volcano: readonly Scenario[] = [
   ...gangs,
   ...nears,
   ...natives,
+  ...kueuedJobs,
   ...evictions,
   ...crons,
   ...queueing,

@@ -4,7 +4,7 @@
  * `rest.ts`.
  *
  * V5. Phases follow each other as the table says, in the record and in the status; an end is final.
- * V6. Version and retries never go back. Every way into Restarting spends a retry, unless the job exempts some, and
+ * V6. Version and retries never go back. Every way into Restarting spends a retry, unless the job exempts some or Kueue evicts it, and
  *     nothing else does. The version moves by one, only where all pods are ended: always into Aborting, Terminating
  *     and Completing.
  * V7. Shared objects and the group are not deleted while pods of the job live; an ssh key never changes.
@@ -42,7 +42,7 @@ const shared: ReadonlySet<string> = new Set([
 /** The tables of a job's own objects. */
 const accompanying: ReadonlySet<string> = new Set([
   ...shared,
-  ...["pods", "persistentvolumeclaims", groups, "podgroups.scheduling.k8s.io"],
+  ...["pods", "persistentvolumeclaims", groups, "podgroups.scheduling.k8s.io", "workloads.kueue.x-k8s.io"],
 ]);
 
 /** Notes the instants of the record's last changes. */

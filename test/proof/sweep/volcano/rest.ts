@@ -57,6 +57,9 @@ const checkStatus = ({ facts: { record, phase } }: AtRest, job: Item, blame: (wh
   if (entered.at(-1) !== phase) blame(`V10: the last condition is ${entered.at(-1)} in ${phase}`);
 };
 
+/** Tables whose objects may outlive the job's end: of Workloads, A3 says which. */
+const stays = new Set(["pods", "persistentvolumeclaims", "checkpoints.rekindle.dev", "workloads.kueue.x-k8s.io"]);
+
 /** V11. */
 const checkLeft = ({ facts, owned }: AtRest, blame: (what: string) => void): void => {
   const { record, phase } = facts;
@@ -64,9 +67,7 @@ const checkLeft = ({ facts, owned }: AtRest, blame: (what: string) => void): voi
   for (const pod of pods.filter(isLive))
     if (isOver(phase) || Number(annotated(pod, "job-version")) < (record?.version ?? 0))
       blame(`V11: ${pod.metadata.name} of version ${annotated(pod, "job-version")} lives on in ${phase}`);
-  const rest = owned.filter(
-    ({ table }) => !["pods", "persistentvolumeclaims", "checkpoints.rekindle.dev"].includes(table),
-  );
+  const rest = owned.filter(({ table }) => !stays.has(table));
   if (isOver(phase))
     for (const { table, object } of rest.filter(({ object: { metadata } }) => !facts.late.has(metadata.uid)))
       blame(`V11: ${table}/${object.metadata.name} is left in ${phase}`);

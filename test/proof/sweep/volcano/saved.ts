@@ -28,8 +28,9 @@ export const recordOf = (object: Item): Saved => {
   };
 };
 
-/** The job exempts ways into Restarting from spending a retry. */
+/** The job exempts ways into Restarting from spending a retry, or Kueue may evict it. */
 const spares = (job: Item | undefined): boolean =>
+  job?.metadata.labels?.["kueue.x-k8s.io/queue-name"] !== undefined ||
   ["evictions", "resumes", "suspend"].some((word) => job?.metadata.annotations?.[`rekindle.dev/${word}`] !== undefined);
 
 /** In another cluster the version is made again, as by a restart that spends no retry. */

@@ -1,0 +1,137 @@
+/**
+ * The invariants of a Job that Kueue admits, judged from objects alone; and the stand-in for Kueue's controller, which
+ * admits its Workload, evicts it once, and admits it again when its quota has been given back.
+ *
+ * A1. A pod is created only while a Workload is admitted, or by a call that was under way when it was evicted.
+ * A2. Quota is given back, and a Workload is finished or deleted, only when no unfinished pod is left.
+ * A3. At rest no unfinished pod is left without an admitted Workload, and the Workload is finished with its Job.
+ */
+
+import type { Item } from "../../../../shared/simulator/storage/metadata.ts";
+import type { Change } from "../../../../shared/simulator/storage/store.ts";
+import { about, later, type Part, rewrite, subject } from "../../../../shared/simulator/verbs/remove.ts";
+import type { Server } from "../../../../shared/simulator/verbs/request.ts";
+import { evicted, reserved } from "../../../support/kueue.ts";
+import { at, textAt } from "../fields.ts";
+import { forked } from "../forked.ts";
+import type { Actor, Oracle } from "../oracle.ts";
+
+const workloads = "workloads.kueue.x-k8s.io";
+const jobs = "jobs.batch.volcano.sh";
+
+const statusOf = (workload: Item, type: string): string | undefined => {
+  const conditions = at(workload, "status", "conditions");
+  const found = (Array.isArray(conditions) ? conditions : []).find((one) => one.type === type);
+  return found?.status;
+};
+
+const isAdmitted = (workload: Item): boolean =>
+  statusOf(workload, "Admitted") === "True" && statusOf(workload, "Evicted") !== "True";
+
+const holdsQuota = (workload: Item): boolean =>
+  statusOf(workload, "QuotaReserved") === "True" && statusOf(workload, "Finished") !== "True";
+
+const isOfJob = ({ metadata }: Item): boolean =>
+  metadata.labels?.["volcano.sh/job-name"] === "pi" && metadata.ownerReferences?.[0]?.kind === "Job";
+
+const admitMs = 1_000;
+/** After its first pods run. */
+const evictMs = 10_000;
+
+/** The stand-in for Kueue's controller. */
+export const kueue = (server: Server): Part => {
+  const write = (workload: Item, status: Readonly<Record<string, unknown>>): void => {
+    rewrite(server, workloads, workload, { ...workload, status: { ...Object(workload["status"]), ...status } });
+  };
+  return {
+    onChange: ({ table, type, object }) => {
+      if (table === "pods" && isOfJob(object) && textAt(object, "status", "phase") === "Running")
+        for (const one of server.store.list(workloads))
+          later(server, evictMs, about("kueue.evict", one, { table: workloads }));
+      if (table === workloads && type !== "DELETED" && !holdsQuota(object) && statusOf(object, "Finished") !== "True")
+        later(server, admitMs, about("kueue.admit", object, { table: workloads }));
+    },
+    tasks: {
+      "kueue.admit": (task) => {
+        const workload = subject(server, task);
+        if (workload !== undefined && !holdsQuota(workload) && statusOf(workload, "Finished") !== "True")
+          write(workload, reserved(workload, "spot", server.clock.now(), true));
+      },
+      "kueue.evict": (task) => {
+        const workload = subject(server, task);
+        if (workload !== undefined && holdsQuota(workload) && statusOf(workload, "Evicted") === undefined)
+          write(workload, evicted(workload, "Preempted", server.clock.now()));
+      },
+    },
+  };
+};
+
+type Facts = {
+  violations: string[];
+  /** By UID: Workloads that are admitted. */
+  admitted: Set<string>;
+  /** By UID: Workloads that hold quota. */
+  reserved: Set<string>;
+  finished: boolean;
+  /** When the last admission ended, epoch ms. */
+  lostAt: number;
+  /** By UID: the names of unfinished pods. */
+  pods: Map<string, string>;
+  phase: string;
+};
+
+/** The longest time from a step's first read to the arrival of its last creation: fence, request timeout, rounding. */
+const latestMs = 16_000;
+
+const ends: readonly string[] = ["Completed", "Failed", "Terminated"];
+
+const isOver = (pod: Item): boolean => ["Succeeded", "Failed"].includes(textAt(pod, "status", "phase") ?? "");
+
+const hearPod = (facts: Facts, { type, object }: Change, actor: Actor, now: number): void => {
+  if (!isOfJob(object)) return;
+  const { uid, name } = object.metadata;
+  if (type === "ADDED" && actor === "engine" && facts.admitted.size === 0 && now - facts.lostAt > latestMs)
+    facts.violations.push(`A1: pod ${name} is created without an admitted Workload`);
+  if (type === "DELETED" || isOver(object)) facts.pods.delete(uid);
+  else facts.pods.set(uid, name);
+};
+
+const hearWorkload = (facts: Facts, { type, object }: Change, actor: Actor, now: number): void => {
+  const { uid } = object.metadata;
+  const isThere = type !== "DELETED";
+  if (isThere && isAdmitted(object)) facts.admitted.add(uid);
+  else if (facts.admitted.delete(uid)) facts.lostAt = now;
+  const holds = isThere && holdsQuota(object);
+  if (!holds && facts.reserved.has(uid) && actor === "engine" && facts.pods.size > 0)
+    facts.violations.push(`A2: quota is given back while ${[...facts.pods.values()].join(", ")} use it`);
+  facts.reserved[holds ? "add" : "delete"](uid);
+  facts.finished = isThere && statusOf(object, "Finished") === "True";
+};
+
+const judging = (inner: Oracle, facts: Facts): Oracle => ({
+  ...inner,
+  hear: (change, actor, now) => {
+    if (change.table === workloads) hearWorkload(facts, change, actor, now);
+    if (change.table === "pods") hearPod(facts, change, actor, now);
+    if (change.table === jobs && change.object.metadata.name === "pi")
+      facts.phase = textAt(change.object, "status", "state", "phase") ?? "";
+    inner.hear(change, actor, now);
+  },
+  end: (objects, now) => {
+    if (facts.admitted.size === 0 && facts.pods.size > 0) facts.violations.push("A3: at rest pods have no quota");
+    if (ends.includes(facts.phase) !== facts.finished)
+      facts.violations.push(
+        `A3: at rest the Job is ${facts.phase}, and its Workload is ${facts.finished ? "" : "not "}finished`,
+      );
+    inner.end(objects, now);
+  },
+  violations: () => [...inner.violations(), ...new Set(facts.violations)],
+  copy: () => judging(inner.copy(), forked(facts)),
+});
+
+/** Adds the invariants of Kueue to the oracle of a scenario. */
+export const withKueue = (inner: Oracle): Oracle =>
+  judging(inner, {
+    ...{ violations: [], admitted: new Set(), reserved: new Set(), finished: false, phase: "" },
+    ...{ lostAt: Number.NEGATIVE_INFINITY, pods: new Map() },
+  });

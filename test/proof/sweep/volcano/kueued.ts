@@ -1,0 +1,26 @@
+/** Jobs in a queue of Kueue. `kueue-judge.ts` holds what the scenarios must keep, and the stand-in for Kueue. */
+import { flavorOf, kueueCrds } from "../../../support/kueue.ts";
+import type { Scenario } from "../scenario.ts";
+import { living, workers } from "./jobs.ts";
+
+const stands: Scenario["stands"] = [
+  ...kueueCrds.map((crd) => ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd] as const),
+  ["/apis/kueue.x-k8s.io/v1beta2/resourceflavors", { ...flavorOf("spot"), spec: {} }],
+];
+
+export const kueuedJobs: readonly Scenario[] = [
+  {
+    name: "job-kueued",
+    kind: "Job",
+    what: "Kueue admits it, evicts it once while it runs, admits it again, and has its quota back when it has completed",
+    spec: { minAvailable: 2, maxRetry: 2, tasks: [workers] },
+    labels: { "kueue.x-k8s.io/queue-name": "team-a" },
+    stands,
+    scripts: {},
+    lives: living({ "*": [{ runMs: 30_000 }] }),
+    kueued: true,
+    userActions: [],
+    ends: "Completed",
+    breadth: "thin",
+  },
+];

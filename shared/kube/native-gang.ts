@@ -3,11 +3,20 @@
  * least `minCount` of them. Rekindle uses them for the pods of a group that has the annotation.
  */
 import { fieldsOf } from "../core/json.ts";
-import type { Obj, Resource, Stored } from "../core/object.ts";
+import type { Obj, Ref, Resource, Stored } from "../core/object.ts";
 
 export const nativeGroups: Resource = {
   ...{ group: "scheduling.k8s.io", version: "v1beta1" },
   ...{ plural: "podgroups", kind: "PodGroup" },
+};
+
+/** The object that exists while the API server serves these PodGroups. */
+export const nativeApi: Ref = {
+  resource: {
+    ...{ group: "apiregistration.k8s.io", version: "v1" },
+    ...{ plural: "apiservices", kind: "APIService" },
+  },
+  name: "v1beta1.scheduling.k8s.io",
 };
 
 /** Annotation of a PodGroup of Volcano that was admitted for a PodGroup of Kubernetes. */

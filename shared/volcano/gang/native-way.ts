@@ -2,7 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import { beyondNative } from "../native/expressible.ts";
 import { specIn } from "../validation/parse.ts";
-import { jobOwnerOf } from "./outlines.ts";
+import { jobOwnerOf, statedMembers } from "./outlines.ts";
 
 /** Says why a group has a plan. */
 export const byPlan = (beyond: string): string =>
@@ -15,6 +15,7 @@ export type NativeWay =
 
 /** Returns how a group is placed; `jobs`: by UID. */
 export const nativeWay = (group: Stored, jobs: ReadonlyMap<string, Stored>): NativeWay => {
+  if (statedMembers(group) !== undefined) return { is: "planned", why: "some of its members are created later" };
   const job = jobs.get(jobOwnerOf(group)?.uid ?? "");
   if (job?.["spec"] === undefined) return { is: "planned" };
   const read = specIn(job);

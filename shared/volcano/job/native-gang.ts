@@ -3,16 +3,16 @@
  * the job: it grows as the dependencies of tasks are there, before their pods are created, and it falls as pods finish,
  * because kube-scheduler does not count these.
  */
-import { list, type Reads } from "../../core/decision.ts";
+import { getIfAllowed, list, type Reads } from "../../core/decision.ts";
 import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { gangOf, isNative, minCountOf, nativeGroups } from "../../kube/native-gang.ts";
+import { gangOf, isNative, minCountOf, nativeApi, nativeGroups, nativeKey } from "../../kube/native-gang.ts";
 import { isEnding, nodeNameOf, ownedBy } from "../../kube/pods.ts";
 import { classIn, minimumOf } from "../native/expressible.ts";
 import { nativeGroupName, ownerReference } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { isKept, type JobContext, ownerOf, refOf, removal } from "./context.ts";
+import { isKept, type JobContext, ownerOf, refOf, removal, type Word } from "./context.ts";
 import { hasFinished, removedOf } from "./pods.ts";
 import { makesWay, mayStart } from "./starts.ts";
 
@@ -75,8 +75,17 @@ const wanted = (context: JobContext, there: Stored | undefined): readonly Effect
   return [{ do: "patch", ref: refOf(nativeGroups, there), uid, resourceVersion, patch: { spec: gangOf(minCount) } }];
 };
 
-/** Returns the effects on the job's PodGroups of Kubernetes, which come before those on its pods and its group. */
-export function* planNativeGangs(context: JobContext, creates: boolean): Reads<readonly Effect[]> {
+/** The pods would get nodes one by one, so they are not created without being asked for. */
+const unserved = ({ group }: JobContext): Word => ({
+  reason: "GangNative",
+  message: `the API server no longer serves ${apiVersionOf(nativeGroups)} PodGroups, so no pods are created: serve them again, or take the annotation ${nativeKey} off PodGroup ${group?.metadata.name}, then its pods get nodes one by one`,
+});
+
+/**
+ * Returns the effects on the job's PodGroups of Kubernetes, which come before those on its pods and its group; or the
+ * reason why its pods cannot be created.
+ */
+export function* planNativeGangs(context: JobContext, creates: boolean): Reads<readonly Effect[] | Word> {
   if (!isNative(context.group)) return [];
   const over = isOver(context);
   const needs = !over && (creates || isPlacing(context));
@@ -87,6 +96,10 @@ export function* planNativeGangs(context: JobContext, creates: boolean): Reads<r
     ...{ again: true, spared: true },
   });
   const own = found.filter((one) => ownedBy(one, uid));
+  if (needs && own.length === 0) {
+    const served = yield* getIfAllowed(nativeApi);
+    if (served.heard && served.value === undefined) return creates ? unserved(context) : [];
+  }
   const current = own.find(({ metadata }) => metadata.name === nameIn(context));
   const left = own.filter((one) => !isEnding(one) && (one !== current || !isKept(context)));
   return [...left.map((one) => removal(nativeGroups, one)), ...(needs ? wanted(context, current) : [])];

@@ -292,6 +292,7 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   const { ends, creates, more } = podEffects(next, word === undefined);
   const group = groupEffects(next);
   const native = yield* planNativeGangs(next, creates.length > 0);
+  if ("reason" in native) return held(next, native);
   const quota = quotaEffects(next);
   const warned =
     word === undefined ? problemEvents(next) : [jobEvent(context.object, `${word.reason} ${word.message}`, word)];

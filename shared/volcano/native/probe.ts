@@ -12,19 +12,14 @@
  */
 import { all, get, getIfAllowed, type Reads } from "../../core/decision.ts";
 import { fieldsOf, recordsIn } from "../../core/json.ts";
-import { apiVersionOf, type Obj, type Resource, type Stored } from "../../core/object.ts";
+import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
-import { gangOf, minCountOf, nativeGroups } from "../../kube/native-gang.ts";
+import { gangOf, minCountOf, nativeApi, nativeGroups } from "../../kube/native-gang.ts";
 import { conditionOf, isEnding, nodeNameOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { NativeProbe } from "../queue/state/tree.ts";
 import { podGroups } from "../schema/resource.ts";
-
-const apiServices: Resource = {
-  ...{ group: "apiregistration.k8s.io", version: "v1" },
-  ...{ plural: "apiservices", kind: "APIService" },
-};
 
 /** How long a finding holds while groups wait, ms. */
 const onMs = 3_600_000;
@@ -233,13 +228,18 @@ const isOld = ({ is, at, probe, avoids }: NativeProbe, waits: readonly Stored[],
   return now - at >= offMs || mayElsewhere;
 };
 
-/** Begins a probe if the API server serves PodGroups. A host of single namespaces may not be allowed to ask for that. */
+/** Says off if the API server does not serve PodGroups. A host of single namespaces may not be allowed to ask for that. */
+function* unserved(now: number): Reads<ProbeTurn | undefined> {
+  const served = yield* getIfAllowed(nativeApi);
+  if (!served.heard || served.value !== undefined) return undefined;
+  const why = `the API server does not serve ${apiVersionOf(nativeGroups)}`;
+  return { verdict: "off", why, native: { is: "off", at: now, why }, stages: [] };
+}
+
+/** Begins a probe if the API server serves PodGroups. */
 function* beginning(native: NativeProbe | undefined, waits: readonly Stored[], now: number): Reads<ProbeTurn> {
-  const served = yield* getIfAllowed({ resource: apiServices, name: `${nativeGroups.version}.${nativeGroups.group}` });
-  if (served.heard && served.value === undefined) {
-    const why = `the API server does not serve ${apiVersionOf(nativeGroups)}`;
-    return { verdict: "off", why, native: { is: "off", at: now, why }, stages: [] };
-  }
+  const gone = yield* unserved(now);
+  if (gone !== undefined) return gone;
   const isFresh = native !== undefined && now - native.at < offMs;
   const turn = begun(waits, isFresh ? (native.avoids ?? []) : [], now);
   return turn ?? { verdict: "off", stages: [], ...(native === undefined ? {} : { native }) };
@@ -256,5 +256,8 @@ export function* probeTurn(native: NativeProbe | undefined, waits: readonly Stor
       owner: waits.find(({ metadata }) => metadata.uid === probe.uid),
     });
   if (waits.length > 0 && isOld(native, waits, now)) return yield* beginning(native, waits, now);
-  return is === "on" ? { verdict: "on", native, stages: [] } : yield* tidied(native, now);
+  if (is !== "on") return yield* tidied(native, now);
+  // The kind may be switched off while the finding holds; groups that are admitted then would have no pods.
+  const gone = waits.length === 0 ? undefined : yield* unserved(now);
+  return gone ?? { verdict: "on", native, stages: [] };
 }

@@ -55,4 +55,28 @@ export const nativeMutants: readonly Mutant[] = [
     replace: "> (other[at] ?? 0n) ? 1 : -1;",
     tests: ["test/unit/volcano/native/expressible.test.ts"],
   },
+  {
+    name: "switched-off-gangs-still-used",
+    promise: "groups get plans as soon as the API server no longer serves PodGroups of Kubernetes",
+    file: "shared/volcano/native/probe.ts",
+    find: "const gone = waits.length === 0 ? undefined : yield* unserved(now);",
+    replace: "const gone = undefined;",
+    tests: [probe, host],
+  },
+  {
+    name: "pods-one-by-one-unasked",
+    promise: "no pods are created without the PodGroup of Kubernetes that their group was admitted for",
+    file: "shared/volcano/job/native-gang.ts",
+    find: "return creates ? unserved(context) : [];",
+    replace: "return [];",
+    tests: [host],
+  },
+  {
+    name: "native-applications-without-a-reason",
+    promise: "with PodGroups of Kubernetes in use, the group of a Spark application says why it has a plan",
+    file: "shared/volcano/gang/native-way.ts",
+    find: 'return { is: "planned", why: "some of its members are created later" };',
+    replace: 'return { is: "planned" };',
+    tests: ["test/unit/host/gang-spark.test.ts"],
+  },
 ];

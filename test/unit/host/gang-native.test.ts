@@ -117,6 +117,45 @@ describe("a Volcano job with gang: native", () => {
   );
 
   it(
+    "says that its PodGroup is no longer served, creates no pod until it is served again or not wanted; other jobs have plans at once",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        await stand.create(served);
+        await stand.host({ gang: "native" });
+        const policies = [{ event: "PodFailed", action: "RestartPod" }];
+        await stand.create(jobOf("first", [taskOf("w", 2, "1", 600_000, { policies })]));
+        await stand.until("it runs", () => phaseOf(stand, "first") === "Running", 60_000);
+        await stand.remove("APIService", served.metadata.name, "");
+        for (const { metadata } of gangs(stand, "first")) await stand.remove("GangOfKubernetes", metadata.name);
+        await stand.until("its PodGroup is gone", () => gangs(stand, "first").length === 0, 10_000);
+        const wordOf = (): string => String(at(stand.get("Job", "first"), "status", "state", "message"));
+        for (const again of [served, undefined]) {
+          await stand.remove("Pod", "first-w-1");
+          await stand.until("it says why", () => /no longer serves scheduling/.test(wordOf()), 60_000);
+          assert.match(wordOf(), /take the annotation rekindle.dev\/native-gang off PodGroup first-/);
+          assert.equal(stand.get("Pod", "first-w-1"), undefined);
+          const group = groupOf(stand, "first")?.metadata.name ?? "";
+          if (again !== undefined) await stand.create(again);
+          else
+            await stand.patch("PodGroup", group, { metadata: { annotations: { "rekindle.dev/native-gang": null } } });
+          const isBack = (): boolean => at(stand.get("Pod", "first-w-1"), "status", "phase") === "Running";
+          await stand.until("its pod is back", isBack, 60_000);
+          await stand.until("it says nothing", () => !/no longer serves/.test(wordOf()), 60_000);
+          for (const { metadata } of gangs(stand, "first")) await stand.remove("GangOfKubernetes", metadata.name);
+          if (again !== undefined) await stand.remove("APIService", again.metadata.name, "");
+          if (again === undefined) {
+            await stand.create(jobOf("second", [taskOf("w", 1, "1", 5_000)]));
+            await stand.until("it is complete", () => phaseOf(stand, "second") === "Completed", 60_000);
+            assert.match(events(stand, "GangNative").join(), /groups get plans of Rekindle.*does not serve/);
+          }
+        }
+      },
+      { nodes: [{ name: "small", cpu: "4" }] },
+    ),
+  );
+
+  it(
     "whose tasks have different priorities has a plan, and its group says why",
     onStand(async (stand) => {
       await stand.create(home);

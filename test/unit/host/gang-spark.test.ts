@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
-import { application, home } from "./objects.ts";
+import { application, home, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 import { answer, podsAway } from "./way.ts";
 
@@ -333,5 +333,34 @@ describe("a Spark application with gang: builtin", () => {
       },
       { nodes: [node("a", "8")], scripts: { "*": [{ jobMs: 5_000 }] } },
     ),
+  );
+});
+
+describe("a Spark application with gang: native", () => {
+  it(
+    "has a plan as with builtin, also where the cluster places gangs, and its group says why",
+    onStand(async (stand) => {
+      await stand.create(home);
+      const metadata = { name: "v1beta1.scheduling.k8s.io" };
+      await stand.create({ apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata });
+      await stand.host({ ...settings, gang: "native" });
+      // The cluster's gangs are tried for the group of a Job.
+      await stand.create(volcanoJob("job", { runMs: 2_000 }));
+      await stand.until(
+        "the job has ended",
+        () => at(stand.get("Job", "job"), "status", "state", "phase") === "Completed",
+        90_000,
+      );
+      await stand.create(gang("one"));
+      await stand.until("its executors exist", () => ofRole(stand, "executor").length === 4, 90_000);
+      const [group] = stand.all("PodGroup");
+      assert.match(String(planOf(group)), /"executor"/);
+      const why = /a PodGroup of Kubernetes cannot say that some of its members are created later/;
+      assert.match(JSON.stringify(at(group, "status", "conditions")), why);
+      for (const pod of stand.all("Pod").filter(mine("one")))
+        assert.equal(at(pod, "spec", "schedulingGroup"), undefined);
+      assert.deepEqual(stand.all("GangOfKubernetes"), []);
+      await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 600_000);
+    }, three),
   );
 });

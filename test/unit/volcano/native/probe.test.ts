@@ -144,6 +144,20 @@ describe("the probe of the cluster's gangs", () => {
     assert.equal(cluster.objects.size, 0);
   });
 
+  it("says off as soon as the API server no longer serves PodGroups, while groups wait", () => {
+    const cluster = new Cluster();
+    cluster.schedules = withGangs(cluster);
+    assert.equal(cluster.run(), "on");
+    cluster.served = false;
+    const waits = cluster.waits.splice(0);
+    assert.equal(cluster.step().verdict, "on", "nobody asks while no group waits");
+    cluster.waits.push(...waits);
+    assert.match(cluster.run(), /^off: the API server does not serve scheduling.k8s.io\/v1beta1/);
+    cluster.served = true;
+    cluster.now += 600_000;
+    assert.equal(cluster.run(), "on", "it is looked for again after ten minutes");
+  });
+
   it("says off when the API server drops the field of the pod", () => {
     const cluster = new Cluster();
     cluster.drops = (pod) => {

@@ -36,7 +36,16 @@ import { endAuxiliaryObjects, submitNext, withdrawn } from "./run/submit.ts";
 import { policiesOf } from "./spec/policies.ts";
 import { type Pods, sortOut } from "./state/evidence.ts";
 import { type Act, acts, clearedInto, suspendable } from "./state/machine.ts";
-import { isOwnRun, type Memory, normaliser, type Phase, parseMemory, relevant, type State } from "./state/memory.ts";
+import {
+  isOwnRun,
+  type Memory,
+  normaliser,
+  type Phase,
+  parseMemory,
+  placedBy,
+  relevant,
+  type State,
+} from "./state/memory.ts";
 import { shownState } from "./state/status.ts";
 
 /** The pods that are to start: the driver; once it runs, executors that the plan's status does not show past their start. */
@@ -92,9 +101,12 @@ const interrupted = (context: ApplicationContext): Memory => {
 const rebased = ({ memory, object, settings }: ApplicationContext): Memory => {
   const generation = object.metadata.generation ?? 0;
   if (memory.generation === generation && memory.normaliser === normaliser) return memory;
+  const { allotment } = memory;
   const own = isOwnRun(memory);
-  const spec = relevant(object, own && ownSpec(settings));
-  const taken = { ...memory, generation, spec, normaliser };
+  const run = own && ownSpec(settings);
+  const spec = relevant(object, run);
+  const placed = own && allotment !== undefined ? { allotment: { ...allotment, ...placedBy(object, run) } } : {};
+  const taken = { ...memory, ...placed, generation, spec, normaliser };
   // The digest of a run that began before the setting was turned on is compared as it was made.
   const unchanged = memory.normaliser !== normaliser || [spec, relevant(object, own)].includes(memory.spec);
   if (unchanged) return taken;
@@ -102,6 +114,17 @@ const rebased = ({ memory, object, settings }: ApplicationContext): Memory => {
   const anew = { ...kept, submissions: 0, executions: 0 };
   const nothingRuns = memory.state.phase === "" || memory.state.phase === "SUSPENDED";
   return nothingRuns ? anew : { ...anew, state: { phase: "INVALIDATING" } };
+};
+
+/** The event of a run that goes on with a changed placement, recorded before the save that takes the change in. */
+const placementEvent = ({ memory, object }: ApplicationContext, taken: Memory): readonly Effect[] => {
+  const [before, after] = [memory, taken].map(({ allotment }) => allotment?.placed);
+  const isNews = before !== after && taken.generation > memory.generation && taken.state.phase !== "INVALIDATING";
+  if (before === undefined || !isNews) return [];
+  const message =
+    "the run goes on: executors that are created later are placed as the changed spec says, and those that live stay";
+  const event = { type: "Normal", reason: "SparkApplicationWebhookFieldsUpdated", message } as const;
+  return [{ do: "record", about: object, resource: sparkApplications, occasion: `${taken.generation}`, ...event }];
 };
 
 /** Ends a run, and goes on in the same step as an ended application. */
@@ -259,7 +282,10 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(context, refusal.message);
   const from = view.memory === undefined ? shownState(object) : memory.state.phase;
-  const now = { ...context, memory: withHistory(context, from, interrupted(context)) };
+  const taken = interrupted(context);
+  const news = placementEvent(context, taken);
+  if (notYetRecorded(view, news).length > 0) return { memory, stages: [news], next: { do: "continue" } };
+  const now = { ...context, memory: withHistory(context, from, taken) };
   const plan = yield* settings.gang === undefined ? act(now) : settings.gang(now, act);
   return yield* startingUp(key, view, object, plan);
 }

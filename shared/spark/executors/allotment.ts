@@ -83,6 +83,8 @@ export const allotment = z.object({
   underway: z.array(round).refine((rounds) => areFew(...rounds.map(({ ids }) => ids)), "too many on their way"),
   /** The number of executors created since the current interval began, epoch ms. */
   window: z.object({ at: instant, made: z.number().int() }).optional(),
+  /** The digest of the run's spec with its executors' placement, where a change of placement begins no new run. */
+  placed: z.string().optional(),
   /** The driver's REST API has answered once: its RPC listens. */
   listens: z.boolean().optional(),
   /** An executor was lost for lack of memory: later ones run one task at a time. */

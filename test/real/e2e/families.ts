@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { moreSparkVersions } from "../setup/spark.ts";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
-import { followsDemand, movesByNotice, staysWithinQuota } from "./elastic/lane.ts";
+import { handsClaimsOn } from "./elastic/claims.ts";
+import { followsDemand, followsLargeDemand, staysWithinQuota } from "./elastic/scale.ts";
+import { movesByNotice } from "./elastic/spot.ts";
 import type { Family } from "./family.ts";
 import { tenApplications } from "./gang/applications.ts";
 import { gangCases } from "./gang/cases.ts";
@@ -11,6 +13,7 @@ import { evictionCases } from "./gang/evictions.ts";
 import { nodeCount, nodeFlags } from "./gang/fixture.ts";
 import { gangFunctions } from "./gang/functions.ts";
 import { recovered } from "./recovery/lane.ts";
+import type { Case } from "./scene.ts";
 import { connects } from "./spark/connected.ts";
 import { upstreamFiles } from "./spark/examples.ts";
 import { suspendedAndResumed } from "./spark/interrupted.ts";
@@ -91,21 +94,31 @@ const recovery: Family = {
   cases: () => ({ cases: [recovered], skipped: 0 }),
 };
 
+/** Two nodes: drivers are on the first, and executors on both. */
+const elasticCluster: NonNullable<Family["cluster"]> = { nodes: 2, nodeFlags: ["--backoff", "2"] };
+
+/** The cases that every version of Spark shows. */
+const elasticOf = (version: string): readonly Case[] => [
+  followsLargeDemand(version),
+  handsClaimsOn(version),
+  movesByNotice(version),
+];
+
 const elastic: Family = {
-  about: "executors follow the queued work of real drivers, with their shuffle data, and within a quota, in own mode",
+  about:
+    "executors follow the queued work of real drivers, with their shuffle data and claims, and within a quota, in own mode",
   needs: [],
   crds: ["ours"],
-  cases: () => ({ cases: [followsDemand("4.1.1"), staysWithinQuota, movesByNotice("4.1.1")], skipped: 0 }),
+  cluster: elasticCluster,
+  cases: () => ({ cases: [followsDemand("4.1.1"), staysWithinQuota, ...elasticOf("4.1.1")], skipped: 0 }),
 };
 
 const elasticVersions: Family = {
-  about: `the first and the last of these with Spark ${moreSparkVersions.join(" and ")}`,
+  about: `the cases of claims, of Spot, and of ten executors with Spark ${moreSparkVersions.join(" and ")}`,
   needs: ["spark-more"],
   crds: ["ours"],
-  cases: () => ({
-    cases: moreSparkVersions.flatMap((version) => [followsDemand(version), movesByNotice(version)]),
-    skipped: 0,
-  }),
+  cluster: elasticCluster,
+  cases: () => ({ cases: moreSparkVersions.flatMap(elasticOf), skipped: 0 }),
 };
 
 const triggers: Family = {

@@ -30,7 +30,7 @@ import { made, sparkApplications } from "../../schema/resource.ts";
 import { type Submission, submit } from "../../submission/submit.ts";
 import { ignoredVolumes } from "../../submission/warnings.ts";
 import { policiesOf } from "../spec/policies.ts";
-import { type Driver, isOwnRun, type Memory, relevant, type State } from "../state/memory.ts";
+import { type Driver, isOwnRun, type Memory, placedBy, relevant, type State } from "../state/memory.ts";
 import { shownInfo, showsBegun } from "../state/status.ts";
 import { type ApplicationContext, ownSpec, policyOf, rareOf, removal } from "./context.ts";
 import { planOf, unsubmitted } from "./plan.ts";
@@ -165,10 +165,12 @@ const allotted = (
   { memory, object, settings }: ApplicationContext,
   attempt: number,
   { executors }: Whole,
-): Partial<Memory> =>
-  executors === undefined
-    ? { spec: relevant(object, false) }
-    : { spec: relevant(object, ownSpec(settings)), allotment: begun(attempt, prefixOf(executors), memory.allotment) };
+): Partial<Memory> => {
+  if (executors === undefined) return { spec: relevant(object, false) };
+  const own = ownSpec(settings);
+  const allotment = begun(attempt, prefixOf(executors), memory.allotment);
+  return { spec: relevant(object, own), allotment: { ...allotment, ...placedBy(object, own) } };
+};
 
 /** Plans the next attempt: the save of its identity is fenced, and comes before anything of it exists. */
 export const submitNext = (context: ApplicationContext): Plan<Memory> => {

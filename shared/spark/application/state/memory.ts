@@ -7,7 +7,7 @@ import { readerOf, type Salvaged, salvage } from "../../../core/operator.ts";
 import type { Json } from "../../../kube/responses.ts";
 import { instant } from "../../../kube/schema.ts";
 import { rareNames } from "../../auxiliary-objects/all.ts";
-import { allotment } from "../../executors/allotment.ts";
+import { type Allotment, allotment } from "../../executors/allotment.ts";
 import { ledgerShape } from "../../executors/ledger.ts";
 
 /** The driver of the current attempt. Its identity was handed out, and saved, before it was created. */
@@ -179,3 +179,7 @@ export const relevant = ({ spec }: Stored, own: OwnSpec): string => {
   const scaled = own === false ? spec : { ...spec, ...scalable(spec) };
   return digestOf({ ...scaled, ...free(spec), ...(own === "movable" ? unplaced(scaled) : {}) });
 };
+
+/** The digest by which a change of only the placement is noticed, where it begins no new run. */
+export const placedBy = (object: Stored, own: OwnSpec): Pick<Allotment, "placed"> =>
+  own === "movable" ? { placed: relevant(object, true) } : {};

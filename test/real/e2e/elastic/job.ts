@@ -1,18 +1,20 @@
-/** An application whose queued tasks rise and fall as its gates open, and the answer that it must give. */
-import { copyFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+/** Applications whose executors follow queued tasks, or take claims of lost ones, and the answers that they must give. */
+import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { sparkPi } from "../../../support/pi.ts";
+import { driversNode } from "../recovery/job.ts";
+import { eventLogIn } from "./event-log.ts";
 
-/** The gates in the order in which they open. */
+/** The gates of the waves in the order in which they open; `lost` is the gate of the job with claims. */
 export const gateNames = ["many", "few", "again"] as const;
-export type Gate = (typeof gateNames)[number];
+export type Gate = (typeof gateNames)[number] | "lost";
 
 /** Two cores run all of this; a JVM that compiles less starts sooner. */
 const javaOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
-export type Waves = {
-  readonly name: string;
-  readonly sparkVersion: string;
+export type Job = { readonly name: string; readonly sparkVersion: string };
+
+export type Waves = Job & {
   /** The number of queued tasks before the first gate opens, between the gates, and after the second one. */
   readonly first: number;
   readonly middle: number;
@@ -20,30 +22,96 @@ export type Waves = {
   readonly most: number;
 };
 
+/** The folder of the application's event log, beside the gates. */
+export const eventsDir = (gates: string, name: string): string => join(dirname(gates), `events-${name}`);
+
+/** Prefers a node of its own for each executor. */
+const spread = (name: string): object => ({
+  podAntiAffinity: {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      {
+        weight: 100,
+        podAffinityTerm: {
+          topologyKey: "kubernetes.io/hostname",
+          labelSelector: { matchLabels: { "sparkoperator.k8s.io/app-name": name, "spark-role": "executor" } },
+        },
+      },
+    ],
+  },
+});
+
+const folder = (name: string, path: string): object => ({ name, hostPath: { path, type: "Directory" } });
+
+type Program = {
+  readonly file: "waves.py" | "claims.py";
+  readonly args: readonly number[];
+  readonly least: number;
+  readonly most: number;
+  readonly confs?: Readonly<Record<string, string>>;
+};
+
 /** Returns the application; `gates` is a folder of this machine that its driver mounts, with the program in it. */
-export const application = ({ name, sparkVersion, first, middle, last, most }: Waves, gates: string) => {
+const applicationOf = ({ name, sparkVersion }: Job, program: Program, gates: string) => {
   const body = sparkPi(name, {
     ...{ sparkVersion, image: `docker.io/apache/spark:${sparkVersion}` },
     type: "Python",
     mainClass: undefined,
-    mainApplicationFile: "local:///gates/waves.py",
-    arguments: ["/gates", String(first), String(middle), String(last)],
+    mainApplicationFile: `local:///gates/${program.file}`,
+    arguments: ["/gates", ...program.args.map(String)],
     restartPolicy: { type: "Never" },
-    sparkConf: { "spark.dynamicAllocation.executorIdleTimeout": "15s" },
-    dynamicAllocation: { enabled: true, initialExecutors: 0, minExecutors: 0, maxExecutors: most },
-    volumes: [{ name: "gates", hostPath: { path: gates, type: "Directory" } }],
+    sparkConf: { "spark.dynamicAllocation.executorIdleTimeout": "15s", ...eventLogIn("/events"), ...program.confs },
+    dynamicAllocation: {
+      ...{ enabled: true, initialExecutors: program.least, minExecutors: program.least },
+      maxExecutors: program.most,
+    },
+    volumes: [folder("gates", gates), folder("events", eventsDir(gates, name))],
     driver: {
       ...{ cores: 1, memory: "512m", serviceAccount: "spark", javaOptions },
-      volumeMounts: [{ name: "gates", mountPath: "/gates", readOnly: true }],
+      nodeSelector: { "kubernetes.io/hostname": driversNode },
+      volumeMounts: [
+        { name: "gates", mountPath: "/gates", readOnly: true },
+        { name: "events", mountPath: "/events" },
+      ],
     },
-    executor: { cores: 1, memory: "512m", javaOptions },
+    executor: { cores: 1, memory: "512m", javaOptions, affinity: spread(name) },
   });
   return { ...body, metadata: { ...body.metadata, annotations: { "rekindle.dev/executors": "own" } } };
 };
 
-/** Puts the program where drivers find it. */
-export const laid = (gates: string): Promise<void> =>
-  copyFile(join(import.meta.dirname, "waves.py"), join(gates, "waves.py"));
+export const application = (waves: Waves, gates: string) => {
+  const { first, middle, last, most } = waves;
+  return applicationOf(waves, { file: "waves.py", args: [first, middle, last], least: 0, most }, gates);
+};
+
+export const storageClass = "pool";
+
+const claim = "spark.kubernetes.executor.volumes.persistentVolumeClaim.spark-local-dir-1";
+
+/** Shuffle data on a claim for each executor, which the next executor with the claim registers again. */
+const onClaims = {
+  "spark.shuffle.sort.io.plugin.class": "org.apache.spark.shuffle.KubernetesLocalDiskShuffleDataIO",
+  [`${claim}.options.claimName`]: "OnDemand",
+  [`${claim}.options.storageClass`]: storageClass,
+  [`${claim}.options.sizeLimit`]: "1Gi",
+  // Spark looks for older shuffle data two folders above.
+  [`${claim}.mount.path`]: "/data/spark-x/executor-x",
+  [`${claim}.mount.readOnly`]: "false",
+};
+
+export const claiming = (job: Job, executors: number, gates: string) =>
+  applicationOf(
+    job,
+    { file: "claims.py", args: [executors], least: executors, most: executors, confs: onClaims },
+    gates,
+  );
+
+/** Puts the programs where drivers find them, and makes the folder of the application's event log. */
+export const laid = async (gates: string, name: string): Promise<void> => {
+  for (const file of ["waves.py", "claims.py"]) await copyFile(join(import.meta.dirname, file), join(gates, file));
+  const events = eventsDir(gates, name);
+  await mkdir(events, { recursive: true });
+  await chmod(events, 0o777);
+};
 
 export const openGate = (gates: string, gate: Gate): Promise<void> => writeFile(join(gates, gate), "");
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
-import { type ProbeResult, type Refusal, wholeOf } from "../../../../../shared/core/plan.ts";
+import { type Effect, type ProbeResult, type Refusal, wholeOf } from "../../../../../shared/core/plan.ts";
 import { type Memory, relevant } from "../../../../../shared/spark/application/state/memory.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../../support/plans.ts";
@@ -326,6 +326,34 @@ describe("a change of only where executors may be placed", () => {
     const made = plan.stages.flat().flatMap((effect) => (effect.do === "create" ? [wholeOf(effect)] : []));
     assert.match(JSON.stringify(made), /"nodeSelector":\{"pool":"spot"\}/);
     assert.match(JSON.stringify(made), /"priorityClassName":"low"/);
+  });
+
+  const placed = { ...known, placed: relevant(app(3), true) };
+  const placedRun = (): Memory => ({ ...memory(placed), spec: relevant(app(3), "movable") });
+  const news = (before: readonly Effect[]): readonly string[] =>
+    before.flatMap((effect) =>
+      effect.do === "record" && effect.reason === "SparkApplicationWebhookFieldsUpdated" ? [effect.occasion] : [],
+    );
+
+  test("is told by one event, before the save that takes it in", () => {
+    const first = decided({ object: changed(moved), memory: placedRun(), pods, options: movable });
+    assert.deepEqual(news(first.before), ["2"]);
+    assert.equal(first.plan.memory.generation, 2);
+    const again = decided({ object: changed(moved), memory: first.plan.memory, pods, options: movable });
+    assert.deepEqual(news(again.before), []);
+  });
+
+  for (const [change, object] of [
+    ["another number of executors", app(4, { generation: 2 })],
+    ["a change that begins a new run", changed({ ...moved, memory: "1g" })],
+  ] as const)
+    test(`is not told of ${change}`, () => {
+      assert.deepEqual(news(decided({ object, memory: placedRun(), pods, options: movable }).before), []);
+    });
+
+  test("is not told of a spec that a read shows again after a newer one", () => {
+    const newer = { ...placedRun(), generation: 3 };
+    assert.deepEqual(news(decided({ object: changed(moved), memory: newer, pods, options: movable }).before), []);
   });
 
   test("begins a new run without the setting", () => {

@@ -9,6 +9,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
+import { counted } from "../../core/text.ts";
 import { timeText } from "../../core/time.ts";
 import { type Position, waiting } from "../../core/updates.ts";
 import { whenText } from "../io/text.ts";
@@ -227,6 +228,44 @@ export const lossesText = ({ lost, losses }: Losses): string => {
     "; the last: ",
   );
 };
+
+const count = z.number().nonnegative();
+const wordsShape = z.object({
+  executors: z.object({
+    care: z.object({
+      pulse: z.object({
+        at: count,
+        tasks: count,
+        words: z.object({ executors: count, running: count, failed: count, shuffle: count, heap: count }),
+      }),
+    }),
+  }),
+});
+
+type DriverWords = z.infer<typeof wordsShape>["executors"]["care"]["pulse"]["words"] & {
+  /** The number of ended tasks. */
+  readonly ended: number;
+  readonly at: string;
+};
+
+/** The last answer of the newest run's driver that the record keeps; undefined where it keeps none. */
+export const driverWordsOf = (record: RecordView | undefined): DriverWords | undefined => {
+  const { data } = wordsShape.safeParse(record?.memory);
+  if (data === undefined) return undefined;
+  const { words, tasks, at } = data.executors.care.pulse;
+  return { ...words, ended: tasks, at: timeText(at) };
+};
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
+
+/** One line: the executors and tasks that the driver reported, its shuffle data, and the largest heap. */
+export const driverWordsText = ({ executors, running, ended, failed, shuffle, heap, at }: DriverWords): string =>
+  [
+    `${at.slice(11, 19)}: ${counted(executors, "executor")}`,
+    `${counted(running, "task")} running, ${ended} ended, ${failed} failed`,
+    `${mebibytes(shuffle)} of shuffle data written`,
+    ...(heap > 0 ? [`largest heap ${mebibytes(heap)}`] : []),
+  ].join("; ");
 
 /** The cursor of a delivery. One of another form is not shown. */
 const cursor = z.object({

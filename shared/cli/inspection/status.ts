@@ -19,6 +19,8 @@ import { type Paint, plain, toneOf, whenText } from "../io/text.ts";
 import type { Session, Source } from "../io/tools.ts";
 import { departureHelp, departureText, type ObjectState } from "../kinds/kind.ts";
 import {
+  driverWordsOf,
+  driverWordsText,
   type Found,
   historyOf,
   historyText,
@@ -248,6 +250,7 @@ export const statusView = (seen: Seen) => {
     saves: savesOf(recordIn(seen)),
     runs: recordIn(seen)?.runs ?? [],
     executors: lossesOf(recordIn(seen)),
+    driver: driverWordsOf(recordIn(seen)),
     updates: updatesOf(recordIn(seen), seen.delivery),
     pods: seen.pods.map((pod) => ({ name: pod.metadata.name, phase: podStatus(pod).phase ?? "Unknown" })),
   };
@@ -255,7 +258,19 @@ export const statusView = (seen: Seen) => {
 
 /** The four lines of every status, after those about history, attempts, losses and updates where these are known. */
 export const statusText = (seen: Seen, paint: Paint = plain): string => {
-  const { state, waitsFor, since, until, do: todo, history, waits, executors, updates, runs } = statusView(seen);
+  const {
+    state,
+    waitsFor,
+    since,
+    until,
+    do: todo,
+    history,
+    waits,
+    executors,
+    driver,
+    updates,
+    runs,
+  } = statusView(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
   const lines = [
@@ -269,6 +284,7 @@ export const statusText = (seen: Seen, paint: Paint = plain): string => {
     ["waited     ", oneLine(waitedText(waits))],
     ["attempts   ", runs.map(({ attempt, outcome }) => `${attempt} ${outcome}`).join(", ")],
     ["lost       ", executors === undefined ? "" : lossesText(executors)],
+    ["driver     ", driver === undefined ? "" : driverWordsText(driver)],
     ["updates    ", updatesText(updates, seen.now)],
   ].flatMap(([head, text]) => (text === "" ? [] : [`${head}${text}`]));
   return [...before, ...lines].join("\n");

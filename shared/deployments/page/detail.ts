@@ -8,6 +8,7 @@
 import { setTimeout } from "node:timers/promises";
 import { type EventEntry, eventsAbout, logEnd } from "../../cli/inspection/log.ts";
 import type { Rates } from "../../cli/inspection/rates.ts";
+import { driverWordsText } from "../../cli/inspection/record.ts";
 import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
 import { indexOf, lifeOf, podsMeant, taskOf } from "../../cli/inspection/target.ts";
 import { accountsOf } from "../../cli/inspection/usage.ts";
@@ -267,7 +268,10 @@ const detailOf = (seen: Seen, { talk: { events, error }, board, rates }: Beside)
     createdAt: instantOf(seen.object.metadata.creationTimestamp) ?? seen.now,
     ...{ waitsFor: view.waitsFor, todo: view.do },
     ...instants(view),
-    facts: Object.entries(view.details).filter(([, value]) => value !== ""),
+    facts: [
+      ...Object.entries(view.details).filter(([, value]) => value !== ""),
+      ...(view.driver === undefined ? [] : [["DRIVER SAID", driverWordsText(view.driver)] as const]),
+    ],
     ...times,
     changes: changesIn(found.is === "record" ? found.record : undefined, times.history),
     ...membersOf(seen),

@@ -19,6 +19,7 @@ const entry = z.looseObject({
   failedTasks: z.number().optional(),
   totalShuffleWrite: z.number().optional(),
   rddBlocks: z.number().optional(),
+  peakMemoryMetrics: z.looseObject({ JVMHeapMemory: z.number() }).optional().catch(undefined),
 });
 
 /** Numeric ids; the driver itself is an entry without one. */
@@ -33,6 +34,7 @@ export type Registered = {
   readonly runningTasks: number;
   /** Completed and failed tasks of all executors that the driver remembers. */
   readonly endedTasks: number;
+  readonly words: NonNullable<Pulse["words"]>;
 };
 
 /** The most bytes of one executor in the answer, and the least limit of an answer. */
@@ -84,15 +86,26 @@ const entriesIn = (value: unknown): readonly Entry[] | undefined => {
 export const registeredIn = (hearing: ProbeResult): Registered | undefined => {
   const entries = hearing.heard ? entriesIn(hearing.value) : undefined;
   if (entries === undefined) return undefined;
+  const active = idsWhere(entries, ({ isActive }) => isActive);
+  const runningTasks = sum(entries, ({ isActive, activeTasks }) => (isActive ? activeTasks : 0));
+  const failed = sum(entries, ({ failedTasks }) => failedTasks);
+  const heap = entries.reduce((most, { peakMemoryMetrics: peak }) => Math.max(most, peak?.JVMHeapMemory ?? 0), 0);
   return {
-    active: idsWhere(entries, ({ isActive }) => isActive),
+    active,
     inactive: idsWhere(entries, ({ isActive }) => !isActive),
     busy: idsWhere(entries, ({ isActive, activeTasks = 0 }) => isActive && activeTasks > 0),
     holders: idsWhere(
       entries,
       ({ isActive, totalShuffleWrite = 0, rddBlocks = 0 }) => isActive && totalShuffleWrite + rddBlocks > 0,
     ),
-    runningTasks: sum(entries, ({ isActive, activeTasks }) => (isActive ? activeTasks : 0)),
+    runningTasks,
+    words: {
+      executors: active.size,
+      running: runningTasks,
+      failed,
+      shuffle: sum(entries, (one) => one.totalShuffleWrite),
+      heap,
+    },
     endedTasks: sum(entries, ({ completedTasks = 0, failedTasks = 0 }) => completedTasks + failedTasks),
   };
 };
@@ -172,6 +185,7 @@ export const pulseAfter = (
     at: now,
     tasks,
     movedAt: stands ? (before?.movedAt ?? now) : now,
+    words: word.words,
     ...(idle ? { idle } : {}),
     ...(inactive.length === 0 ? {} : { inactive: [...inactive] }),
   };

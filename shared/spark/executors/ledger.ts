@@ -64,6 +64,19 @@ const care = z.object({
       /** The number of ended tasks, and when it was first seen. */
       tasks: z.number(),
       movedAt: instant,
+      /**
+       * The last answer, for people: active executors, running and failed tasks, bytes of shuffle data written, and of
+       * the largest heap of an executor. An answer that changes nothing else is not saved.
+       */
+      words: z
+        .object({
+          executors: z.number(),
+          running: z.number(),
+          failed: z.number(),
+          shuffle: z.number(),
+          heap: z.number(),
+        })
+        .optional(),
       /** No task was running. */
       idle: z.boolean().optional(),
       silentSince: instant.optional(),

@@ -265,6 +265,21 @@ test("rekindle status prints an application's latest history before its three li
   assert.match(waits ?? "", /^waits for/);
 });
 
+test("rekindle status prints the last answer of a run's driver that its record keeps", async () => {
+  const terminal = openTerminal();
+  const words = { executors: 2, running: 1, failed: 3, shuffle: 5_242_880, heap: 104_857_600 };
+  const care = { pulse: { at: start - 9_000, tasks: 40, movedAt: start - 9_000, words } };
+  make(terminal.simulator, application("app", running));
+  make(terminal.simulator, checkpoint("app", { memory: { executors: { attempt: 1, care } } }));
+  const lines = (await terminal.run("status", "app", "-n", "default")).out.split("\n");
+  assert.equal(
+    lines.find((line) => line.startsWith("driver")),
+    "driver     07:59:51: 2 executors; 1 task running, 40 ended, 3 failed; 5 MiB of shuffle data written; largest heap 100 MiB",
+  );
+  const told = JSON.parse((await terminal.run("status", "app", "-n", "default", "-o", "json")).out);
+  assert.deepEqual(told.driver, { ...words, ended: 40, at: "2026-11-02T07:59:51Z" });
+});
+
 test("rekindle status prints a run's losses in one line, and each loss as data", async () => {
   const terminal = openTerminal();
   const loss = {

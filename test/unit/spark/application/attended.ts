@@ -83,7 +83,12 @@ export const lostOnce = { lost: { failed: 1 }, over: "9" } as const;
 
 export const grown = { created: "2026-11-02T07:50:00Z", started: "2026-11-02T07:54:00Z" } as const;
 export const old = alive(1, 2).map((one) => ({ ...one, ...grown }));
-export const doneSo = (tasks: number, more = {}) => ({ pulse: { at: eight, tasks, movedAt: eight, ...more } });
+export const doneSo = (tasks: number, [executors, running]: readonly [number, number], more = {}) => ({
+  pulse: {
+    ...{ at: eight, tasks, movedAt: eight, ...more },
+    words: { executors, running, failed: 0, shuffle: 0, heap: 0 },
+  },
+});
 
 const memoryOf = ({ ledger }: Row): Memory =>
   remembered({ driver, state: { phase: "RUNNING" }, ...(ledger === undefined ? {} : { executors: ledger }) });

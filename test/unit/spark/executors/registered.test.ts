@@ -17,13 +17,14 @@ describe("the driver's answer", () => {
       one("driver", true),
       one("1", true, 2, 10, 1),
       { ...one("2", true), totalShuffleWrite: 0, rddBlocks: 3 },
-      { ...one("3", false, 1, 5), totalShuffleWrite: 9 },
-      { ...one("4", true), totalShuffleWrite: 812, rddBlocks: 0 },
+      { ...one("3", false, 1, 5), totalShuffleWrite: 9, peakMemoryMetrics: "none" },
+      { ...one("4", true), totalShuffleWrite: 812, rddBlocks: 0, peakMemoryMetrics: { JVMHeapMemory: 7_340_032 } },
       one("x", true),
     ];
     assert.deepEqual(registeredIn(said(answer)), {
       ...{ active: new Set([1, 2, 4]), inactive: new Set([3]), busy: new Set([1]), holders: new Set([2, 4]) },
       ...{ runningTasks: 2, endedTasks: 16 },
+      words: { executors: 3, running: 2, failed: 1, shuffle: 821, heap: 7_340_032 },
     });
   });
 

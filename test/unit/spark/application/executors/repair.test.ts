@@ -236,7 +236,7 @@ const known: readonly Row[] = [
     looks: [ask],
     wakeAt: at("08:02:30"),
     does: [],
-    care: doneSo(11),
+    care: doneSo(11, [2, 2]),
   },
   {
     why: "does not query the driver again soon",
@@ -254,7 +254,7 @@ const known: readonly Row[] = [
     looks: [ask, "list pods"],
     wakeAt: at("08:02:30"),
     does: ["delete pi-exec-2 at 1"],
-    care: doneSo(5),
+    care: doneSo(5, [1, 1]),
   },
   {
     why: "keeps a young executor, which may still register",
@@ -265,7 +265,7 @@ const known: readonly Row[] = [
     looks: [ask],
     wakeAt: at("08:02:30"),
     does: [],
-    care: doneSo(5),
+    care: doneSo(5, [1, 1]),
   },
   {
     why: "keeps an executor that the driver reports as inactive, and queries again",
@@ -276,7 +276,7 @@ const known: readonly Row[] = [
     looks: [ask],
     does: [],
     wakeAt: at("08:01:00"),
-    care: doneSo(5, { inactive: [2] }),
+    care: doneSo(5, [1, 1], { inactive: [2] }),
   },
   {
     why: "deletes an executor that the driver reports as inactive again",
@@ -289,7 +289,7 @@ const known: readonly Row[] = [
     looks: [ask, "list pods"],
     does: ["delete pi-exec-2 at 1"],
     wakeAt: at("08:01:00"),
-    care: doneSo(6, { inactive: [2] }),
+    care: doneSo(6, [1, 1], { inactive: [2] }),
   },
   {
     why: "deletes nothing if the driver never answered",

@@ -122,7 +122,7 @@ const wrong: readonly Row[] = [
     hears: { allexecutors: registered({ 1: [true, 0, 5], 2: [true] }) },
     looks: [ask],
     does: [],
-    care: doneSo(5, { idle: true }),
+    care: doneSo(5, [2, 0], { idle: true }),
   },
 ];
 

@@ -24,6 +24,14 @@ export const elasticMutants: readonly Mutant[] = [
     fault: "crash-after",
   },
   {
+    name: "placement-told",
+    promise: "an event says once that a changed placement begins no new run",
+    file: "shared/spark/application/decide.ts",
+    find: "before !== after && taken.generation",
+    replace: "before === after && taken.generation",
+    tests: ["test/unit/spark/application/executors/placement.test.ts"],
+  },
+  {
     name: "ramp",
     promise: "executors are created once the driver has needed them for its backlog timeout",
     file: demand,

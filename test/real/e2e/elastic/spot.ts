@@ -1,9 +1,10 @@
 /** A Spot machine gives notice: the executors on its node leave with their shuffle data before the machine ends. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { proofWith } from "../../../support/proof.ts";
+import type { Node } from "../../cluster/nodes.ts";
 import type { Executor } from "../recovery/book.ts";
 import { frozenNode as goingNode } from "../recovery/job.ts";
-import { type Case, must } from "../scene.ts";
+import { type Case, kubectl, must, type Scene } from "../scene.ts";
 import {
   begun,
   ended,
@@ -24,6 +25,12 @@ const spot = (sparkVersion: string): Waves => ({
 
 /** The time from a notice to the end of a Spot machine, ms. */
 const noticeMs = 120_000;
+
+const going = ({ cluster }: Scene): Node => {
+  const node = cluster.nodes.find(({ name }) => name === goingNode);
+  if (node === undefined) throw new Error(`this cluster has no ${goingNode}`);
+  return node;
+};
 
 const onNode = (run: Run, name: string): readonly Executor[] =>
   livingIn(run, name).filter(({ spec }) => spec.nodeName === goingNode);
@@ -67,10 +74,11 @@ const leavesBySpot = async (run: Run, waves: Waves): Promise<readonly string[]> 
   const isWritten = ({ status, shuffleWriteBytes }: { status: string; shuffleWriteBytes: number }) =>
     status === "COMPLETE" && shuffleWriteBytes > 0;
   await untilStage(run, name, "has written shuffle data", isWritten);
+  // A handler of Spot notices closes the node; without that, the executors' own wish to be spread would fill it again.
+  await kubectl(scene.cluster, ["cordon", goingNode]);
   const tookS = await left(run, name);
   must(onNode(run, name).length === 0, `${name}: a replacement is on ${goingNode}`);
-  const node = scene.cluster.nodes.find((one) => one.name === goingNode);
-  await node?.kill();
+  await going(scene).kill();
   await untilRunning(run, name, first);
   await openGate(gates, "few");
   await untilStage(run, name, "was skipped", ({ status }) => status === "SKIPPED");
@@ -90,8 +98,10 @@ export const movesByNotice = (sparkVersion: string): Case => ({
     try {
       return await underKills(scene, (run) => leavesBySpot(run, spot(sparkVersion)));
     } finally {
-      // The machine of the next cases.
+      // The machine of the next cases; an agent that lives on would be forgotten.
+      await going(scene).kill();
       await scene.cluster.addNode(goingNode);
+      await kubectl(scene.cluster, ["uncordon", goingNode]);
     }
   },
 });

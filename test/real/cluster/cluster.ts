@@ -2,18 +2,16 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ControlPlane, startControlPlane } from "./controlplane.ts";
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "./controlplane.ts";
 import { isInside } from "./netns.ts";
 import type { StandInRow } from "./node/standins.ts";
 import { type Node, startNode } from "./nodes.ts";
 
-export type ClusterOptions = {
+export type ClusterOptions = Pick<ControlPlaneOptions, "extra" | "release"> & {
   /** Number of node agents; 0 is an API server without nodes. */
   readonly nodes: number;
   /** Folder that keeps data and logs; without it they go to a temporary folder that is removed at the end. */
   readonly dir?: string;
-  /** Flags appended to parts of the control plane, see `startControlPlane`. */
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
   /** Flags appended to every node agent. */
   readonly nodeFlags?: readonly string[];
   /** The stand-ins that its nodes run for images that this machine lacks. */
@@ -30,7 +28,9 @@ export type Cluster = ControlPlane & {
 export const startCluster = async (options: ClusterOptions): Promise<Cluster> => {
   if (options.nodes > 0 && !isInside()) throw new Error("nodes need a network namespace: call enterNamespace() first");
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), "rekindle-cluster-")));
-  const plane = await startControlPlane({ dir, ...(options.extra === undefined ? {} : { extra: options.extra }) });
+  const { extra, release } = options;
+  const chosen = { ...(extra === undefined ? {} : { extra }), ...(release === undefined ? {} : { release }) };
+  const plane = await startControlPlane({ dir, ...chosen });
   const nodes: Node[] = [];
   const standIns = join(dir, "stand-ins.json");
   await writeFile(standIns, JSON.stringify(options.standIns ?? []));

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import * as z from "zod";
-import { controlPlaneFiles } from "../setup/go.ts";
+import { controlPlaneFiles, type Release } from "../setup/go.ts";
 import { type Api, openApi } from "./api.ts";
 import { bridgeAddress, isInside } from "./netns.ts";
 
@@ -13,6 +13,8 @@ export type ControlPlaneOptions = {
   readonly dir: string;
   /** Flags appended to a part's own, e.g. `{ "kube-controller-manager": ["--node-monitor-grace-period=8s"] }`. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
+  /** Absent: the usual one. */
+  readonly release?: Release;
 };
 
 export type ControlPlane = {
@@ -118,8 +120,12 @@ const tokenKubeconfig = async (
  * Starts the control plane. Inside the namespace the API server listens at 10.244.0.1:443, reachable for pods; outside,
  * at a free port of loopback.
  */
-export const startControlPlane = async ({ dir, extra = {} }: ControlPlaneOptions): Promise<ControlPlane> => {
-  const { binary, kubectl } = await controlPlaneFiles();
+export const startControlPlane = async ({
+  dir,
+  extra = {},
+  release = "usual",
+}: ControlPlaneOptions): Promise<ControlPlane> => {
+  const { binary, kubectl } = await controlPlaneFiles(release);
   const where = isInside() ? ["--listen", "0.0.0.0", "--reach", bridgeAddress, "--port", "443"] : [];
   const flags = Object.entries(extra).flatMap(([part, more]) => more.flatMap((flag) => ["--extra", `${part}=${flag}`]));
   const child = spawn(binary, ["up", "--dir", dir, ...where, ...flags], { stdio: ["pipe", "pipe", "pipe"] });

@@ -1,5 +1,6 @@
 /** The families of end-to-end cases: the topic, the prerequisites and the cases of each. A new family is a row here. */
 import { join } from "node:path";
+import { goWithGangs } from "../setup/go.ts";
 import { moreSparkVersions } from "../setup/spark.ts";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
@@ -12,6 +13,8 @@ import { gangCases } from "./gang/cases.ts";
 import { evictionCases } from "./gang/evictions.ts";
 import { nodeCount, nodeFlags } from "./gang/fixture.ts";
 import { gangFunctions } from "./gang/functions.ts";
+import { nativeCases, withoutGates } from "./gang/native.ts";
+import { gatesOn } from "./gang/native-fixture.ts";
 import { recovered } from "./recovery/lane.ts";
 import type { Case } from "./scene.ts";
 import { connects } from "./spark/connected.ts";
@@ -162,9 +165,40 @@ const gang: Family = {
   crds: ["ours"],
   cluster: { nodes: nodeCount, nodeFlags },
   cases: ({ kills }) => ({
-    cases: [...gangCases(kills), ...evictionCases, tenApplications, ...gangFunctions],
+    cases: [
+      ...gangCases(kills),
+      ...evictionCases,
+      withoutGates("where the API server has no such kind", /does not serve scheduling\.k8s\.io\/v1beta1/),
+      tenApplications,
+      ...gangFunctions,
+    ],
     skipped: 0,
   }),
+};
+
+const gangsOfKubernetes = { nodes: nodeCount, nodeFlags, release: "gangs" } as const;
+
+const native: Family = {
+  about:
+    "gangs of Kubernetes (--gang native) on a control plane of 1.37 with its gates on: two for one place, kills, traps of its scheduler; by functions, too",
+  needs: [],
+  costly: goWithGangs,
+  crds: ["ours"],
+  cluster: { ...gangsOfKubernetes, extra: gatesOn },
+  cases: ({ kills }) => ({ cases: nativeCases(kills), skipped: 0 }),
+};
+
+/** A control plane of which one part has its gate off. */
+const halfNative = (part: "kube-scheduler" | "kube-controller-manager", why: RegExp): Family => {
+  const { [part]: _, ...extra } = gatesOn;
+  return {
+    about: `--gang native where the gate of ${part} is off: groups have plans`,
+    needs: [],
+    costly: goWithGangs,
+    crds: ["ours"],
+    cluster: { ...gangsOfKubernetes, extra },
+    cases: () => ({ cases: [withoutGates(`where the gate of ${part} is off`, why)], skipped: 0 }),
+  };
 };
 
 export const families: Readonly<Record<string, Family>> = {
@@ -179,6 +213,12 @@ export const families: Readonly<Record<string, Family>> = {
   volcano,
   "volcano-scheduler": withScheduler,
   gang,
+  "gang-native": native,
+  "gang-without-scheduler": halfNative("kube-scheduler", /the scheduler has tried one pod of a group of two/),
+  "gang-without-controllers": halfNative(
+    "kube-controller-manager",
+    /the controller manager does not end a deleted group/,
+  ),
 };
 
 export const familyNames: readonly string[] = Object.keys(families);

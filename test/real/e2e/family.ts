@@ -1,5 +1,6 @@
 /** A family of end-to-end cases that share a cluster: the parts that it needs, and its cases. */
 import type { ClusterOptions } from "../cluster/cluster.ts";
+import type { Part } from "../setup/part.ts";
 import type { Case, Scene } from "./scene.ts";
 
 /** The origin of the installed CRDs. */
@@ -20,6 +21,8 @@ export type Family = {
   readonly about: string;
   /** Parts of `npm run setup` beyond the control plane and Spark. */
   readonly needs: readonly string[];
+  /** A part that costs so much that it is not installed for these cases: without it they are skipped. */
+  readonly costly?: Part;
   /** Every case runs once with each of these CRDs. */
   readonly crds: readonly Which[];
   /** Options of the cluster beyond one node. */

@@ -7,6 +7,8 @@ import { command, type Say } from "./part.ts";
 export type Compilation = {
   /** Folder of the module. */
   readonly sources: string;
+  /** Name of the file with the module's requirements, if it is not go.mod. */
+  readonly module?: string;
   /** Path of the binary. */
   readonly binary: string;
   readonly ldflags: string;
@@ -53,7 +55,7 @@ const linesIn = (hear: (line: string) => void): ((text: string) => void) => {
 
 /** Builds the binary, with a line of progress every 10 s. */
 export const compile = async (compilation: Compilation): Promise<void> => {
-  const { sources: cwd, binary, ldflags, say, go = "go", everyMs = 10_000 } = compilation;
+  const { sources: cwd, module = "go.mod", binary, ldflags, say, go = "go", everyMs = 10_000 } = compilation;
   const began = Date.now();
   let progress: Progress = { downloaded: 0, compiled: 0, total: undefined, last: "", main: "", seconds: 0 };
   const env = { CGO_ENABLED: "0" };
@@ -65,7 +67,8 @@ export const compile = async (compilation: Compilation): Promise<void> => {
     const downloads = linesIn((line) => {
       if (line.startsWith("go: downloading ")) progress = { ...progress, downloaded: progress.downloaded + 1 };
     });
-    const listed = await command(go, ["list", "-deps", "-f", "{{.ImportPath}}", "."], { cwd, env, hear: downloads });
+    const list = ["list", `-modfile=${module}`, "-deps", "-f", "{{.ImportPath}}", "."];
+    const listed = await command(go, list, { cwd, env, hear: downloads });
     const packages = new Set(listed.split("\n").filter((line) => line !== "" && !line.startsWith("go: ")));
     progress = { ...progress, total: packages.size, main: [...packages].at(-1) ?? "" };
     const compiled = linesIn((line) => {
@@ -73,7 +76,7 @@ export const compile = async (compilation: Compilation): Promise<void> => {
     });
     // The linker drops debug information (-s -w); without it, the compiler needs a fifth less processor time.
     const flags = ["-buildvcs=false", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", ldflags];
-    const args = ["build", "-v", ...flags, "-o", binary, "."];
+    const args = ["build", `-modfile=${module}`, "-v", ...flags, "-o", binary, "."];
     await command(go, args, { cwd, env, hear: compiled });
   } finally {
     clearInterval(timer);

@@ -1,4 +1,7 @@
-/** The control plane binary: the Go module `test/real/cluster/controlplane`, built once per content of its sources. */
+/**
+ * The control plane binaries: the Go module `test/real/cluster/controlplane`, built once per content of its sources, with
+ * the requirements of each release of Kubernetes.
+ */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, symlink } from "node:fs/promises";
@@ -8,8 +11,13 @@ import { cacheDir, command, intoPlace, type Part, type Say } from "./part.ts";
 
 const sources = join(import.meta.dirname, "..", "cluster", "controlplane");
 
+/** `usual`: the control plane of nearly all commands. `gangs`: a newer one, which can place PodGroups of Kubernetes. */
+export type Release = "usual" | "gangs";
+
+const modules = { usual: "go", gangs: "go-1.37" } as const;
+
 /**
- * Returns the release that go.mod pins. Servers and clients are stamped with it, because clients fail on an unstamped
+ * Returns the release that the requirements pin. Servers and clients are stamped with it, because clients fail on an unstamped
  * one.
  */
 const releaseOf = (goMod: string): string => /k8s\.io\/kubernetes (v[\d.]+)/.exec(goMod)?.[1] ?? "v0.0.0";
@@ -24,39 +32,52 @@ const stamps = (release: string): string => {
     .join(" ");
 };
 
-/** Returns the folder of the binary for the current sources of a Go module of this repository. */
-export const placeOf = async (folder: string, name: string): Promise<string> => {
+/** Returns the folder of the binary for the current sources of a Go module of this repository. `module`.mod has its requirements. */
+export const placeOf = async (folder: string, name: string, module = "go"): Promise<string> => {
   const hash = createHash("sha256");
-  const files = (await readdir(folder)).filter((file) => /\.go$|^go\.(mod|sum)$/.test(file)).toSorted();
+  const parts = [`${module}.mod`, `${module}.sum`];
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".go") || parts.includes(file)).toSorted();
   for (const file of files) hash.update(`${file}\0`).update(await readFile(join(folder, file)));
   return join(cacheDir(), name, hash.digest("hex").slice(0, 16));
 };
 
-const place = (): Promise<string> => placeOf(sources, "controlplane");
+const place = (release: Release): Promise<string> => placeOf(sources, "controlplane", modules[release]);
 
-/** Returns the files that the part `go` provides. */
-export const controlPlaneFiles = async (): Promise<{ binary: string; kubectl: string }> => {
-  const dir = await place();
+/** Returns the files that the part `go`, or `go-1.37`, provides. */
+export const controlPlaneFiles = async (release: Release = "usual"): Promise<{ binary: string; kubectl: string }> => {
+  const dir = await place(release);
   return { binary: join(dir, "controlplane"), kubectl: join(dir, "kubectl") };
 };
 
-const build = async (dir: string, say: Say): Promise<void> => {
-  const release = releaseOf(await readFile(join(sources, "go.mod"), "utf8"));
-  await compile({ sources, binary: join(dir, "controlplane"), ldflags: `-s -w ${stamps(release)}`, say });
+const build = async (release: Release, dir: string, say: Say): Promise<void> => {
+  const module = `${modules[release]}.mod`;
+  const stamped = stamps(releaseOf(await readFile(join(sources, module), "utf8")));
+  await compile({ sources, module, binary: join(dir, "controlplane"), ldflags: `-s -w ${stamped}`, say });
   await symlink("controlplane", join(dir, "kubectl"));
 };
 
-export const go: Part = {
-  name: "go",
-  why: "kube-apiserver, etcd, controller manager, scheduler and kubectl, built from our Go module",
-  sizeHint: "630 MB of modules, 3 GB of build cache, a binary of 130 MB; first build about 8 CPU-minutes",
-  needs: [],
-  isReady: async () => existsSync((await controlPlaneFiles()).kubectl),
+const partOf = (release: Release, words: Pick<Part, "why" | "sizeHint" | "needs">): Part => ({
+  name: modules[release],
+  ...words,
+  isReady: async () => existsSync((await controlPlaneFiles(release)).kubectl),
   install: async (say) => {
     const version = await command("go", ["version"]).catch(() => {
       throw new Error("Go 1.26 or later is needed and `go` was not found");
     });
     say(`building with ${version.trim()}`);
-    await intoPlace(await place(), (dir) => build(dir, say));
+    await intoPlace(await place(release), (dir) => build(release, dir, say));
   },
-};
+});
+
+export const go: Part = partOf("usual", {
+  why: "kube-apiserver, etcd, controller manager, scheduler and kubectl, built from our Go module",
+  sizeHint: "630 MB of modules, 3 GB of build cache, a binary of 130 MB; first build about 8 CPU-minutes",
+  needs: [],
+});
+
+export const goWithGangs: Part = partOf("gangs", {
+  why: "the same of Kubernetes 1.37, whose scheduler can place gangs: for the native cases of `npm run e2e -- --gang`",
+  sizeHint: "another 270 MB of modules, 3.4 GB of build cache, a binary of 148 MB; first build 13 CPU-minutes",
+  // Built after `go`, so that packages that both have are compiled once.
+  needs: ["go"],
+});

@@ -3,7 +3,7 @@ import { aws } from "./aws.ts";
 import { browser } from "./browser.ts";
 import { connect } from "./connect.ts";
 import { examples } from "./examples.ts";
-import { go } from "./go.ts";
+import { go, goWithGangs } from "./go.ts";
 import { helm } from "./helm.ts";
 import { keda } from "./keda.ts";
 import { knative } from "./knative.ts";
@@ -18,6 +18,7 @@ import { system } from "./system.ts";
 export const parts: readonly Part[] = [
   ...[system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative],
   keda,
+  goWithGangs,
   moreSpark,
   nats,
   browser,

@@ -26,13 +26,13 @@ import { wereTogether } from "./judgements.ts";
 import { insideHyperNode } from "./near.ts";
 import type { Gang } from "./record.ts";
 
-const secondsText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+export const secondsText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /** A gang that needs every node. */
-const whole = (name: string): GangForm => ({ name, pods: nodeCount, cpu: "2", seconds: 6 });
+export const whole = (name: string): GangForm => ({ name, pods: nodeCount, cpu: "2", seconds: 6 });
 
 /** The first runs longer than the 5 s between two admission rounds of functions. */
-const pair = ["one", "other"].map((name) => ({ ...whole(name), seconds: 20 }));
+export const pair = ["one", "other"].map((name) => ({ ...whole(name), seconds: 20 }));
 
 /** Creates two gangs of which one fits, and judges their course. */
 export const oneAfterTheOther = async (fixture: Fixture): Promise<readonly string[]> => {
@@ -129,7 +129,7 @@ const killedAfterPlan: Case = {
 };
 
 /** Gangs that need between a third of the room and all of it. */
-const mix = (wave: number): readonly GangForm[] =>
+export const mix = (wave: number): readonly GangForm[] =>
   [
     { pods: 3, cpu: "2", seconds: 3 },
     { pods: 4, cpu: "1", seconds: 5 },
@@ -140,7 +140,7 @@ const mix = (wave: number): readonly GangForm[] =>
   ].map((form, at) => ({ ...form, name: `w${wave}-${at}` }));
 
 /** A host takes a second or two to start, and a round with its pods less than one. */
-const longestLifeMs = 6_000;
+export const longestLifeMs = 6_000;
 
 const killedOften = (least: number): Case => ({
   name: "the host is killed again and again: every gang starts whole, and no pod is created twice",

@@ -4,8 +4,16 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Case, must, running, type Scene } from "../scene.ts";
-import { createGangs, type Fixture, type GangForm, inNamespace, judge, untilCompleted, untilGang } from "./fixture.ts";
-import type { Gang } from "./record.ts";
+import {
+  bound,
+  createGangs,
+  type Fixture,
+  type GangForm,
+  inNamespace,
+  judge,
+  untilBound,
+  untilCompleted,
+} from "./fixture.ts";
 
 const evicting = (mode: "preempt" | "reclaim"): readonly string[] => ["--gang", "builtin", "--gang-evict", mode];
 
@@ -14,9 +22,15 @@ const created = async ({ cluster }: Scene, path: string, body: object): Promise<
   must(status === 201 || status === 409, `${path}: ${status} ${JSON.stringify(answer)}`);
 };
 
-const createClass = (scene: Scene, name: string, value: number): Promise<void> =>
+export const createClass = (
+  scene: Scene,
+  name: string,
+  value: number,
+  more: { readonly globalDefault?: true } = {},
+): Promise<void> =>
   created(scene, "/apis/scheduling.k8s.io/v1/priorityclasses", {
     ...{ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name }, value },
+    ...more,
   });
 
 const createQueue = (scene: Scene, name: string, cpu: string): Promise<void> =>
@@ -26,12 +40,6 @@ const createQueue = (scene: Scene, name: string, cpu: string): Promise<void> =>
   });
 
 const budgetsOf = (namespace: string): string => `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
-
-const bound = ({ record, namespace }: Fixture, name: string): number =>
-  record.pods(namespace, name).filter(({ node, state }) => node !== undefined && state === "alive").length;
-
-const untilBound = (fixture: Fixture, name: string, count: number): Promise<Gang> =>
-  untilGang(fixture, name, `bound ${count} times`, () => bound(fixture, name) === count);
 
 /** The number of pods of a gang that ever were. */
 const everOf = ({ record, namespace }: Fixture, name: string): number =>

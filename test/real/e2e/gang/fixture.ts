@@ -39,7 +39,7 @@ export type Fixture = {
   readonly record: GangRecord;
 };
 
-const container = ({ cpu, seconds }: Pick<GangForm, "cpu" | "seconds">): object => ({
+export const container = ({ cpu, seconds }: Pick<GangForm, "cpu" | "seconds">): object => ({
   ...{ name: "c", image: "busybox:1.36", command: ["sh", "-c", `sleep ${seconds}`] },
   resources: { requests: { cpu } },
 });
@@ -145,6 +145,13 @@ export const untilPlanned = async (fixture: Fixture, name: string, timeoutMs = 3
   if (plan === undefined) throw new Error(`${name} lost its plan at once`);
   return plan;
 };
+
+/** Returns how many unfinished pods of the gang have nodes. */
+export const bound = ({ record, namespace }: Fixture, name: string): number =>
+  record.pods(namespace, name).filter(({ node, state }) => node !== undefined && state === "alive").length;
+
+export const untilBound = (fixture: Fixture, name: string, count: number): Promise<Gang> =>
+  untilGang(fixture, name, `bound ${count} times`, () => bound(fixture, name) === count);
 
 export const untilCompleted = (fixture: Fixture, name: string): Promise<Gang> =>
   untilGang(fixture, name, "Completed", ({ phases }) => phases.at(-1) === "Completed");

@@ -8,12 +8,16 @@ import { allEnd, fewNames, inDefault, narrow } from "./applications.ts";
 import { oneAfterTheOther } from "./cases.ts";
 import { inNamespace } from "./fixture.ts";
 
-/** Runs `work` by functions with plans, and returns its lines and the number of kills. */
-const byFunctions = async (scene: Scene, work: () => Promise<readonly string[]>): Promise<readonly string[]> => {
+/** Runs `work` by functions with this setting `gang`, and returns its lines and the number of kills. */
+export const byFunctions = async (
+  scene: Scene,
+  gang: "builtin" | "native",
+  work: () => Promise<readonly string[]>,
+): Promise<readonly string[]> => {
   const installed = await installOverlay(scene.cluster, join(dirname(scene.hostLog), "functions"), "dispatch");
-  // Adds the right to list nodes, which the overlay leaves to users of `gang: builtin`.
+  // Adds the rights of features, which the overlay leaves to their users.
   await installFunctions(scene.cluster);
-  const { functions, daemons, stop } = await startDispatched(installed, scene.random, { REKINDLE_GANG: "builtin" });
+  const { functions, daemons, stop } = await startDispatched(installed, scene.random, { REKINDLE_GANG: gang });
   try {
     const lines = await work();
     const kills = daemons.map(({ name, kills: count }) => `${count()} of ${name}`);
@@ -27,10 +31,11 @@ export const gangFunctions: readonly Case[] = [
   {
     name: "by functions: two gangs for one place, while the dispatcher and its functions are killed",
     run: (scene) =>
-      inNamespace(scene, "gang-functions", (fixture) => byFunctions(scene, () => oneAfterTheOther(fixture))),
+      inNamespace(scene, "gang-functions", (fixture) => byFunctions(scene, "builtin", () => oneAfterTheOther(fixture))),
   },
   {
     name: "by functions: four Spark applications on room for three, while the dispatcher and its functions are killed",
-    run: (scene) => inDefault(scene, (fixture) => byFunctions(scene, () => allEnd(fixture, fewNames, narrow))),
+    run: (scene) =>
+      inDefault(scene, (fixture) => byFunctions(scene, "builtin", () => allEnd(fixture, fewNames, narrow))),
   },
 ];

@@ -177,9 +177,12 @@ const following = (
       troubled = true;
       if (spared) {
         listed(0);
-        // A cluster may lack this kind. The loop retries, and begins to watch when the CRD is installed.
+        // A cluster may lack this kind. The loop retries, and begins to watch when the CRD is installed. That another
+        // controller's kind is absent, such as Kueue's, is no news.
+        const { interests, resource } = loop.subject;
+        const isOwn = interests.some(({ kind }) => kind === resource.kind);
         report(
-          isNews ? "info" : "debug",
+          isNews && isOwn ? "info" : "debug",
           "not served by this cluster: the watch starts when its CRD is installed",
           what,
         );

@@ -182,6 +182,7 @@ describe("rekindle manifests", () => {
       '"queues"',
       '"queues/status"',
       '"pods"',
+      '"workloads/status"',
     ]);
     assert.equal(host.match(/"patch"/g)?.length, patched.length);
   });

@@ -53,7 +53,8 @@ const open = async () => {
 describe("the forward function", () => {
   test("stores its cursors as checkpoints in its own namespace", async () => {
     const { transport, run } = await open();
-    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 15 });
+    // The watch of Kueue's Workloads, which this cluster does not serve, has no cursor.
+    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 16 });
     const list = await request(transport, "GET", "/apis/rekindle.dev/v1alpha1/namespaces/rekindle/checkpoints");
     const names = JSON.stringify(list).match(/"name":"cursor\.[^"]+"/g) ?? [];
     assert.equal(new Set(names).size, 15, names.join(" "));
@@ -114,6 +115,6 @@ describe("the forward function", () => {
       report: () => {},
       send: async () => {},
     });
-    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 15 });
+    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 16 });
   });
 });

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sparkPi } from "../../support/pi.ts";
 import { type Built, openPackage } from "../../unit/cli/built.ts";
 import { type Api, openApi } from "../cluster/api.ts";
+import { kueuedJob } from "./kueue.ts";
 import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "./scene.ts";
 import { awaitState, observe, read, stateOf } from "./witness.ts";
 
@@ -285,4 +286,4 @@ const ours: Case = {
 };
 
 /** All cases of the family. */
-export const tools: readonly Case[] = [kueue, airflow, ours];
+export const tools: readonly Case[] = [kueue, kueuedJob, airflow, ours];

@@ -7,6 +7,7 @@ import { go, goWithGangs } from "./go.ts";
 import { helm } from "./helm.ts";
 import { keda } from "./keda.ts";
 import { knative } from "./knative.ts";
+import { kueue } from "./kueue.ts";
 import { lambda } from "./lambda.ts";
 import { nats } from "./nats.ts";
 import type { Part } from "./part.ts";
@@ -18,6 +19,7 @@ import { system } from "./system.ts";
 export const parts: readonly Part[] = [
   ...[system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative],
   keda,
+  kueue,
   goWithGangs,
   moreSpark,
   nats,

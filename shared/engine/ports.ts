@@ -72,10 +72,7 @@ export type Timeline = {
   readonly saves?: readonly number[] | undefined;
 };
 
-/**
- * A change of a spec: its time, epoch ms (below 1e11: epoch s), and the merge patch to the spec
- * before, as JSON; "" where it is too large.
- */
+/** A change of a spec: its time, epoch s, and the merge patch to the spec before, as JSON; "" where it is too large. */
 export type SpecChange = readonly [at: number, back: string];
 
 /** The spec of an object at its last save and its latest changes, oldest first, for people to read. */

@@ -4,15 +4,10 @@ import { isRecord, jsonOf, same } from "../../core/json.ts";
 import { isInstant } from "../../core/time.ts";
 import type { RecordView } from "./record.ts";
 
-/** The least time that counts milliseconds; a smaller number in a record counts seconds. */
-const leastMs = 1e11;
-
-const instant = z
-  .number()
-  .transform((at) => (at < leastMs ? at * 1_000 : at))
-  .refine(isInstant);
-
-const shape = z.object({ spec: z.string(), changes: z.array(z.tuple([instant, z.string()])).default([]) });
+const shape = z.object({
+  spec: z.string(),
+  changes: z.array(z.tuple([z.number().refine((at) => isInstant(at * 1_000)), z.string()])).default([]),
+});
 
 /** A field of a spec; an absent value is undefined. */
 export type FieldChange = { readonly path: string; readonly before: unknown; readonly after: unknown };
@@ -63,7 +58,7 @@ export const specChangesOf = (record: RecordView | undefined): readonly SpecChan
     const before = after === undefined || patch === undefined ? undefined : patched(after, patch);
     const fields = before === undefined ? undefined : differing("", before, after).slice(0, mostFields);
     after = before;
-    return { at, fields };
+    return { at: at * 1_000, fields };
   });
   return changes.toReversed();
 };

@@ -71,6 +71,6 @@ export const specsAfter = (before: Specs | undefined, object: Stored | undefined
   const spec = textOf(object);
   const { changes = [] } = before ?? {};
   const isNew = before !== undefined && (before.spec !== spec || spec === "");
-  const next = isNew ? bounded([...changes, [now, wayBack(spec, before.spec)]]) : changes;
+  const next = isNew ? bounded([...changes, [Math.floor(now / 1_000), wayBack(spec, before.spec)]]) : changes;
   return { generation, spec, ...(next.length === 0 ? {} : { changes: next }) };
 };

@@ -9,9 +9,14 @@ const longestValue = 300;
 const valueText = (value: unknown): string =>
   value === undefined ? "" : oneLine(typeof value === "string" ? value : JSON.stringify(value)).slice(0, longestValue);
 
-/** The first attempt that began after the change. */
+/**
+ * The first attempt that began after the change. Times are whole seconds: an attempt of the same second began before
+ * the change if the step that saw the change ended it.
+ */
 const attemptAfter = (history: Detail["history"], at: number): number | undefined => {
-  const before = history.findLast((one) => one.at < at)?.attempt ?? 0;
+  const isBefore = (one: Detail["history"][number]): boolean =>
+    one.at < at || (one.at === at && one.state === "INVALIDATING");
+  const before = history.findLast(isBefore)?.attempt ?? 0;
   return history.find((one) => one.at >= at && one.attempt > before)?.attempt;
 };
 

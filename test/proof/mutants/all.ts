@@ -16,6 +16,7 @@ import { recordingMutants } from "./recordings.ts";
 import { recoveryMutants } from "./recoveries.ts";
 import { shareMutants } from "./shares.ts";
 import { signInMutants } from "./sign-in.ts";
+import { specChangeMutants } from "./spec-changes.ts";
 import { tenantMutants } from "./tenants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
@@ -41,6 +42,7 @@ export const mutants: readonly Mutant[] = [
   ...foreignControllerMutants,
   ...dispatcherMutants,
   ...natsMutants,
+  ...specChangeMutants,
   ...pageMutants,
   ...windowMutants,
   ...signInMutants,

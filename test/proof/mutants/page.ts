@@ -6,30 +6,6 @@ const testsOf = (name: string): readonly string[] => [`test/unit/deployments/pag
 
 export const pageMutants: readonly Mutant[] = [
   {
-    name: "spec-change-with-its-texts",
-    promise: "no text of a spec that may be a secret is in a record",
-    file: "shared/engine/checkpoint/specs.ts",
-    find: "JSON.stringify(discreet(spec ?? {}, uid))",
-    replace: "JSON.stringify(uid === '' ? {} : (spec ?? {}))",
-    tests: ["test/unit/engine/checkpoint/specs.test.ts"],
-  },
-  {
-    name: "spec-changes-without-bound",
-    promise: "the changes of a spec in a record are bounded in bytes",
-    file: "shared/engine/checkpoint/specs.ts",
-    find: "return room < 0;",
-    replace: "return room < -1_000_000;",
-    tests: ["test/unit/engine/checkpoint/specs.test.ts"],
-  },
-  {
-    name: "spec-change-forwards",
-    promise: "a change of a spec shows what was there before",
-    file: "shared/engine/checkpoint/specs.ts",
-    find: "mergePatch(jsonOf(from), jsonOf(to))",
-    replace: "mergePatch(jsonOf(to), jsonOf(from))",
-    tests: ["test/unit/cli/inspection/spec-changes.test.ts"],
-  },
-  {
     name: "export-without-failed-executors",
     promise: "a case of the sweep has the executors that failed",
     file: "shared/cli/inspection/sweep-case.ts",

@@ -11,15 +11,18 @@ import { isEnding, podStatus } from "../../kube/pods.ts";
 import type { Care } from "./ledger.ts";
 import { endingOf, executorId } from "./losses.ts";
 
+/** A whole number. Of larger ones a sum may be none that a record can hold. */
+const amount = z.int();
+
 const entry = z.looseObject({
   id: z.string(),
   isActive: z.boolean(),
-  activeTasks: z.number().optional(),
-  completedTasks: z.number().optional(),
-  failedTasks: z.number().optional(),
-  totalShuffleWrite: z.number().optional(),
-  rddBlocks: z.number().optional(),
-  peakMemoryMetrics: z.looseObject({ JVMHeapMemory: z.number() }).optional().catch(undefined),
+  activeTasks: amount.optional(),
+  completedTasks: amount.optional(),
+  failedTasks: amount.optional(),
+  totalShuffleWrite: amount.optional(),
+  rddBlocks: amount.optional(),
+  peakMemoryMetrics: z.looseObject({ JVMHeapMemory: amount }).optional().catch(undefined),
 });
 
 /** Numeric ids; the driver itself is an entry without one. */

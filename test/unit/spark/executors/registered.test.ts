@@ -33,9 +33,15 @@ describe("the driver's answer", () => {
     ["of another kind", said({ executors: [] })],
     ["of another server", said([{ id: 1, isActive: "yes" }])],
     ["with an invalid entry at its end", said([one("1", true), 7])],
+    ["with counts whose sum no record can hold", said([one("1", true, 0, 1e308), one("2", true, 0, 1e308)])],
   ];
   for (const [what, hearing] of nothing)
     test(`${what} names no registrations`, () => assert.equal(registeredIn(hearing), undefined));
+
+  test("has no heap whose size no record can hold", () => {
+    const answer = [{ ...one("1", true), peakMemoryMetrics: { JVMHeapMemory: 1e308 } }];
+    assert.equal(registeredIn(said(answer))?.words.heap, 0);
+  });
 
   test("is the answer of a proxy request to the driver's pod, below its application", () => {
     const pod = { resource: pods, namespace: "ns", name: "pi-driver" };

@@ -155,7 +155,7 @@ const later = "the groups of its namespace that come before it take as much time
 const tooLarge = (nodes: number): string =>
   `its tasks and their constraints take too long to plan on ${counted(nodes, "node")}: write fewer tasks, or shorter affinities, selectors and tolerations`;
 
-/** What a group needs, and its plan on rooms. */
+/** The needs of a group, and its plan on rooms. */
 export type Need = Ask & { readonly fit: (rooms: readonly Room[]) => Fit };
 
 type KeyOptions = { readonly closedNodes: readonly string[]; readonly isHeld: boolean; readonly isGuarded: boolean };

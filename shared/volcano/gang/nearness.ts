@@ -19,7 +19,7 @@ import {
 import type { Room } from "./rooms.ts";
 import type { Domain, Domains } from "./topology/domains.ts";
 
-/** What a group asks for. */
+/** The topologies that a group asks for. */
 export type Ask = {
   readonly parts: readonly Part[];
   /** For the pods of all parts together; absent: none. */

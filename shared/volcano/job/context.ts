@@ -43,13 +43,13 @@ export const heldUntil = ({ phase, backoff }: Pick<Memory, "phase" | "backoff">,
 /** A reason and a message for people, as a status or an Event shows them. */
 export type Word = { readonly reason: string; readonly message: string };
 
-/** What a step knows of the quota of a job that Kueue admits: see quota.ts. */
+/** The quota of a job that Kueue admits, as a step has read it: see quota.ts. */
 export type Quota = {
   readonly queue: string;
   /** The Workload that the job owns. */
   readonly workload: Stored | undefined;
   readonly standing: Standing;
-  /** What the pods of each task get; empty unless pods may be created. */
+  /** Additions to the pods of each task; empty unless pods may be created. */
   readonly placements: ReadonlyMap<string, Placement>;
   /** A flavor or a priority class that cannot be read: nothing is created without it. */
   readonly lacks?: string;
@@ -76,7 +76,7 @@ export type JobContext = {
   readonly annotationPolicies: AnnotationPolicies;
   /** Annotations that cannot be read and unknown plugin flags; both are ignored. */
   readonly problems: readonly Word[];
-  /** What Kueue says of the job; absent: Kueue does not admit it. */
+  /** The job's quota; absent: Kueue does not admit it. */
   readonly quota?: Quota;
 };
 

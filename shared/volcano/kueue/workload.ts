@@ -143,7 +143,7 @@ const outdated = (workload: Stored, job: Obj, spec: JobSpec): string | undefined
   return text(fieldsOf(priorityClassRef)["name"]) === named ? undefined : "the Job has another priority class";
 };
 
-/** What a Workload means for its Job. */
+/** The meaning of a Workload for its Job. */
 export type Standing =
   /** The Job's pods may run. */
   | { readonly is: "admitted" }

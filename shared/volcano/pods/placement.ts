@@ -1,5 +1,5 @@
 /**
- * What Kueue's admission adds to the pods of a task: labels and tolerations of the flavors that it has assigned, and
+ * Additions of Kueue's admission to the pods of a task: labels and tolerations of the flavors that it has assigned, and
  * what its admission checks ask for.
  */
 import { fieldsOf, isRecord, recordsIn, same } from "../../core/json.ts";

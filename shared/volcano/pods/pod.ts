@@ -85,7 +85,7 @@ export type PodInput = {
   readonly topology?: GangTopology;
   /** The pods name the PodGroup of Kubernetes of their version. */
   readonly isNative?: boolean;
-  /** What Kueue's admission adds to the pods of each task. */
+  /** Additions of Kueue's admission to the pods of each task. */
   readonly placements?: ReadonlyMap<string, Placement>;
 };
 

@@ -2,7 +2,7 @@
 import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sparkPi } from "../../../support/pi.ts";
-import { driversNode } from "../recovery/job.ts";
+import { driversNode, spread } from "../recovery/job.ts";
 import { eventLogIn } from "./event-log.ts";
 
 /** The gates of the waves in the order in which they open; `lost` is the gate of the job with claims. */
@@ -24,21 +24,6 @@ export type Waves = Job & {
 
 /** The folder of the application's event log, beside the gates. */
 export const eventsDir = (gates: string, name: string): string => join(dirname(gates), `events-${name}`);
-
-/** Prefers a node of its own for each executor. */
-const spread = (name: string): object => ({
-  podAntiAffinity: {
-    preferredDuringSchedulingIgnoredDuringExecution: [
-      {
-        weight: 100,
-        podAffinityTerm: {
-          topologyKey: "kubernetes.io/hostname",
-          labelSelector: { matchLabels: { "sparkoperator.k8s.io/app-name": name, "spark-role": "executor" } },
-        },
-      },
-    ],
-  },
-});
 
 const folder = (name: string, path: string): object => ({ name, hostPath: { path, type: "Directory" } });
 

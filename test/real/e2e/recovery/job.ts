@@ -16,7 +16,8 @@ const slices = 12;
 /** Drivers stay off the node that is frozen; executors are spread over both. */
 export const [driversNode, frozenNode] = ["node-1", "node-2"] as const;
 
-const spread = (name: string): object => ({
+/** Prefers a node of its own for each executor. */
+export const spread = (name: string): object => ({
   podAntiAffinity: {
     preferredDuringSchedulingIgnoredDuringExecution: [
       {

@@ -1,7 +1,7 @@
 /**
  * The nodes that a pod's spec excludes, as kube-scheduler filters them: name, taints, cordon, node selector and
  * required node affinity; room is counted elsewhere. A pin is required node affinity for one node by its name, which
- * leaves the binding to the scheduler.
+ * leaves the binding to the scheduler; an exclusion is required node affinity for all but some nodes.
  */
 import { fieldsOf, isRecord, recordsIn } from "../core/json.ts";
 import type { Stored } from "../core/object.ts";
@@ -104,6 +104,28 @@ export const pinned = (spec: Json, node: string): Json => {
     ...term,
     matchFields: [...recordsIn(term["matchFields"]), pin],
   }));
+  return {
+    ...spec,
+    affinity: { ...affinity, nodeAffinity: { ...nodeAffinity, [required]: { nodeSelectorTerms } } },
+  };
+};
+
+/**
+ * Returns the spec of a pod that none of these nodes may take: every required term of its node affinity excludes them. A
+ * spec whose terms match no node, or that names its node, stays as it is.
+ */
+export const excluding = (spec: Json, nodes: readonly string[]): Json => {
+  if (nodes.length === 0 || (typeof spec["nodeName"] === "string" && spec["nodeName"] !== "")) return spec;
+  const affinity = fieldsOf(spec["affinity"]);
+  const nodeAffinity = fieldsOf(affinity["nodeAffinity"]);
+  const own = nodeAffinity[required] ?? undefined;
+  const terms = own === undefined ? [{}] : recordsIn(fieldsOf(own)["nodeSelectorTerms"]);
+  const fields = nodes.map((node): Json => ({ key: "metadata.name", operator: "NotIn", values: [node] }));
+  // A term without a requirement matches no node, and would match the others with this one.
+  const nodeSelectorTerms = terms
+    .filter((term) => own === undefined || !isEmptyTerm(term))
+    .map((term: Json) => ({ ...term, matchFields: [...recordsIn(term["matchFields"]), ...fields] }));
+  if (nodeSelectorTerms.length === 0) return spec;
   return {
     ...spec,
     affinity: { ...affinity, nodeAffinity: { ...nodeAffinity, [required]: { nodeSelectorTerms } } },

@@ -1,14 +1,15 @@
 /**
  * Nodes of executors. A running pod that is not ready causes a read of its node; a node that is certainly gone differs
- * from a silent one, on which processes may still run. After repeated losses on a node, new executors are placed on
- * other nodes for a while, where there are any.
+ * from a silent one, on which processes may still run. A node that is about to go takes no new executor. After repeated
+ * losses on a node, new executors are placed on other nodes for a while, where there are any.
  */
 import * as z from "zod";
 import { fieldsOf } from "../../core/json.ts";
 import type { Obj, Ref, Stored } from "../../core/object.ts";
 import type { ProbeResult } from "../../core/plan.ts";
 import { instantOf, timeText } from "../../core/time.ts";
-import { conditionOf, disruptionOf, isEnding, podStatus } from "../../kube/pods.ts";
+import { excluding } from "../../kube/nodes.ts";
+import { conditionOf, disruptionOf, isEnding, leavingAt, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import { nodes } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Loss } from "./ledger.ts";
@@ -125,8 +126,38 @@ const going = "its node goes at ";
 /** The reason of an executor that ends because its node goes at this time (epoch ms). */
 export const goingAt = (at: number): string => `${going}${timeText(at)}`;
 
-/** True of a loss on a node that is about to go: it accepts pods until then, also when no noticed pod is left on it. */
-const goes = ({ reason, why }: Loss): boolean => reason === "node" && why?.startsWith(going) === true;
+/** The time at which the node of a loss goes, epoch ms: it accepts pods until then, also when no noticed pod is left. */
+const goesAt = ({ reason, why }: Loss): number | undefined =>
+  reason === "node" && why?.startsWith(going) === true ? instantOf(why.slice(going.length)) : undefined;
+
+/** A node that is there this long after its end was not ended, or another machine has its name, ms. */
+const overdueMs = 60_000;
+/** The most nodes excluded at once, those that go first: each is in the spec of every new pod. */
+const mostExcluded = 64;
+
+/** True of an executor that runs without a notice. */
+const isUnnoticed = (pod: Stored): boolean =>
+  leavingAt(pod) === undefined && !isEnding(pod) && endingOf(pod) === undefined;
+
+/**
+ * Names of the nodes that are about to go, the next one first. Notices on pods tell of them, and the losses of executors
+ * that were moved because of one. An executor there without a notice shows that the notice was taken back.
+ */
+export const closingNodes = (there: readonly Stored[], losses: readonly Loss[], now: number): readonly string[] => {
+  const open = new Set(there.filter(isUnnoticed).flatMap((pod) => nodeNameOf(pod) ?? []));
+  const noticed = there.map((pod) => ({ node: nodeNameOf(pod), at: leavingAt(pod) }));
+  const moved = losses
+    .map((loss) => ({ node: loss.node, at: goesAt(loss) }))
+    .filter(({ node = "" }) => !open.has(node));
+  const ends = new Map<string, number>();
+  for (const { node, at } of [...noticed, ...moved])
+    if (node !== undefined && at !== undefined && now < at + overdueMs)
+      ends.set(node, Math.min(at, ends.get(node) ?? at));
+  return [...ends]
+    .sort(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))
+    .slice(0, mostExcluded)
+    .map(([node]) => node);
+};
 
 /** Names of the nodes to avoid, the worst first. */
 export const avoidedNodes = (losses: readonly Loss[], now: number): readonly string[] => {
@@ -134,7 +165,7 @@ export const avoidedNodes = (losses: readonly Loss[], now: number): readonly str
   for (const loss of losses) {
     const { node, reason, at } = loss;
     if (node !== undefined && at > now - whileMs && !blameless.has(reason))
-      deaths.set(node, (deaths.get(node) ?? 0) + (goes(loss) ? tooMany : 1));
+      deaths.set(node, (deaths.get(node) ?? 0) + (goesAt(loss) === undefined ? 1 : tooMany));
   }
   const bad = [...deaths].filter(([, count]) => count >= tooMany);
   return bad
@@ -151,17 +182,23 @@ const recordAt = (value: Json, name: string): Json => {
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /** Adds a preference for other nodes: an executor on a bad node is better than none. */
-export const placedElsewhere = (pod: Obj, nodes: readonly string[]): Obj => {
-  if (nodes.length === 0) return pod;
-  const spec = recordAt(pod, "spec");
+const preferring = (spec: Json, nodes: readonly string[]): Json => {
+  if (nodes.length === 0) return spec;
   const affinity = recordAt(spec, "affinity");
   const nodeAffinity = recordAt(affinity, "nodeAffinity");
   const others = nodeAffinity[preferred];
   const matchFields = nodes.map((node) => ({ key: "metadata.name", operator: "NotIn", values: [node] }));
   const term = { weight: 100, preference: { matchFields } };
   const terms = [...(Array.isArray(others) ? others : []), term];
-  return {
-    ...pod,
-    spec: { ...spec, affinity: { ...affinity, nodeAffinity: { ...nodeAffinity, [preferred]: terms } } },
-  };
+  return { ...spec, affinity: { ...affinity, nodeAffinity: { ...nodeAffinity, [preferred]: terms } } };
+};
+
+/** Nodes that a new executor must not have, and those that it has only where no other takes it. */
+export type Placement = { readonly closing: readonly string[]; readonly avoided: readonly string[] };
+
+/** The pod on other nodes. A preference is not enough for a closing node: one of the user's may outweigh it. */
+export const placedElsewhere = (pod: Obj, { closing, avoided }: Placement): Obj => {
+  const others = avoided.filter((node) => !closing.includes(node));
+  if (closing.length + others.length === 0) return pod;
+  return { ...pod, spec: excluding(preferring(recordAt(pod, "spec"), others), closing) };
 };

@@ -297,6 +297,22 @@ export const elasticMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/application/executors/node-drain.test.ts"],
   },
   {
+    name: "closing-node-preferred",
+    promise: "a replacement never has the node that is about to go, whatever its user prefers",
+    file: "shared/spark/executors/nodes.ts",
+    find: 'excluding(preferring(recordAt(pod, "spec"), others), closing) };',
+    replace: 'preferring(recordAt(pod, "spec"), [...others, ...closing]) };',
+    tests: ["test/unit/spark/application/executors/node-drain.test.ts"],
+  },
+  {
+    name: "closing-node-forgotten",
+    promise: "a node that is about to go takes no executor, also once no noticed executor is left on it",
+    file: "shared/spark/executors/nodes.ts",
+    find: "of [...noticed, ...moved])",
+    replace: "of [...noticed, ...moved.slice(0, 0)])",
+    tests: ["test/unit/spark/application/executors/node-drain.test.ts"],
+  },
+  {
     name: "deleted-node-untold",
     promise: "a deleted node is passed on",
     file: "shared/forward/node-watch.ts",

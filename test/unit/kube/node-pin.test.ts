@@ -1,8 +1,8 @@
-/** Pins: the node affinity of a pod that only one node may take, and the node that such a pod names. */
+/** Pins: the node affinity of a pod that only one node may take, and the node that such a pod names. And exclusions. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { nodeFilter, pinned, pinOf } from "../../../shared/kube/nodes.ts";
+import { excluding, nodeFilter, pinned, pinOf } from "../../../shared/kube/nodes.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -51,5 +51,28 @@ describe("pinned to n", () => {
     const [one] = [pinned({}, "n")];
     const terms = Object(one)["affinity"].nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
     assert.equal(pinOf(requiring(...terms, inZone("a"))), undefined);
+  });
+});
+
+const excluded: readonly (readonly [string, Fields, readonly string[]])[] = [
+  ["a pod without affinity", {}, ["m"]],
+  ["one with two terms", requiring(inZone("a"), inZone("b")), ["m"]],
+  ["one whose terms need an excluded node", requiring(inZone("b")), []],
+  ["one with an empty term, which matches no node", requiring({}, inZone("a")), ["m"]],
+  ["one with nothing but an empty term", requiring({}), []],
+  ["one with an affinity that is null", { affinity: null }, ["m"]],
+];
+
+describe("excluded from n and o", () => {
+  for (const [what, spec, wanted] of excluded)
+    test(what, () => assert.deepEqual(takers(excluding(spec, ["n", "o"])), wanted));
+
+  test("a pod that names its node, or whose terms nobody can meet, stays as it is", () => {
+    for (const spec of [{ nodeName: "n" }, requiring({}), requiring()]) assert.equal(excluding(spec, ["n"]), spec);
+  });
+
+  test("a pod stays as it is while no node is excluded", () => {
+    const spec = requiring(inZone("a"));
+    assert.equal(excluding(spec, []), spec);
   });
 });

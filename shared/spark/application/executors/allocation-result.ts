@@ -34,7 +34,7 @@ import {
 import { claimPolicyOf, type Handover, handOn, labelled, marksOf, withClaims } from "../../executors/claims.ts";
 import type { Scale } from "../../executors/demand.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
-import { avoidedNodes, placedElsewhere } from "../../executors/nodes.ts";
+import { avoidedNodes, closingNodes, placedElsewhere } from "../../executors/nodes.ts";
 import { grownOverhead, outgrows } from "../../executors/overhead.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { podLabels, reference } from "../../submission/additions.ts";
@@ -43,7 +43,6 @@ import { creation, executorBasis } from "../run/submit.ts";
 import type { Driver, Memory } from "../state/memory.ts";
 import { idIn } from "../state/status.ts";
 import { madeHere } from "./lookup.ts";
-import { drainingNodes } from "./node-drain.ts";
 
 /** Adds the attempt's labels and owner, by which claims are found, and the annotation of the pod's allocator. */
 const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submissionId }: Driver): Obj => {
@@ -120,9 +119,10 @@ const executorsFor = (
   builder: ExecutorBuilder,
   { ids, handed }: Creation,
 ): readonly (readonly Effect[])[] => {
-  const going = drainingNodes(there);
   const { losses = [], doomed = [] } = context.memory.executors ?? {};
-  const nodes = [...new Set([...going, ...avoidedNodes([...losses, ...doomed], context.view.now)])];
+  const known = [...losses, ...doomed];
+  const { now } = context.view;
+  const placement = { closing: closingNodes(there, known, now), avoided: avoidedNodes(known, now) };
   const { uid } = context.view;
   const { namespace } = context.key;
   const all = ids.map((id) => `${id}`);
@@ -131,7 +131,7 @@ const executorsFor = (
     (id, at): Effect => ({
       do: "create",
       object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace } },
-      body: () => marked(placedElsewhere(executor(id, at).pod, nodes), context, driver),
+      body: () => marked(placedElsewhere(executor(id, at).pod, placement), context, driver),
       resource: podResource,
       owner: uid,
       limited: true,

@@ -68,8 +68,8 @@ const leaversAmong = (pods: readonly Stored[]): readonly Leaver[] =>
     return at === undefined || isEnding(pod) || endingOf(pod) !== undefined ? [] : [{ pod, at }];
   });
 
-/** Nodes that are about to go by the notices on their pods: no new executor is placed there. */
-export const drainingNodes = (pods: readonly Stored[]): readonly string[] => [
+/** Nodes that are about to go by the notices on their pods. */
+const drainingNodes = (pods: readonly Stored[]): readonly string[] => [
   ...new Set(pods.flatMap((pod) => (leavingAt(pod) === undefined ? [] : (nodeNameOf(pod) ?? [])))),
 ];
 

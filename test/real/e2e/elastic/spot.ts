@@ -4,7 +4,7 @@ import { proofWith } from "../../../support/proof.ts";
 import type { Node } from "../../cluster/nodes.ts";
 import type { Executor } from "../recovery/book.ts";
 import { frozenNode as goingNode } from "../recovery/job.ts";
-import { type Case, kubectl, must, type Scene } from "../scene.ts";
+import { type Case, must, type Scene } from "../scene.ts";
 import {
   begun,
   ended,
@@ -74,8 +74,6 @@ const leavesBySpot = async (run: Run, waves: Waves): Promise<readonly string[]> 
   const isWritten = ({ status, shuffleWriteBytes }: { status: string; shuffleWriteBytes: number }) =>
     status === "COMPLETE" && shuffleWriteBytes > 0;
   await untilStage(run, name, "has written shuffle data", isWritten);
-  // A handler of Spot notices closes the node; without that, the executors' own wish to be spread would fill it again.
-  await kubectl(scene.cluster, ["cordon", goingNode]);
   const tookS = await left(run, name);
   must(onNode(run, name).length === 0, `${name}: a replacement is on ${goingNode}`);
   await going(scene).kill();
@@ -101,7 +99,6 @@ export const movesByNotice = (sparkVersion: string): Case => ({
       // The machine of the next cases; an agent that lives on would be forgotten.
       await going(scene).kill();
       await scene.cluster.addNode(goingNode);
-      await kubectl(scene.cluster, ["uncordon", goingNode]);
     }
   },
 });

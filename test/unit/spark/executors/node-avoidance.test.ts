@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Loss } from "../../../../shared/spark/executors/ledger.ts";
-import { avoidedNodes, goingAt, placedElsewhere } from "../../../../shared/spark/executors/nodes.ts";
+import { avoidedNodes, closingNodes, goingAt, placedElsewhere } from "../../../../shared/spark/executors/nodes.ts";
 import { at } from "../../../support/at.ts";
+import { executor } from "./pods.ts";
 
 const now = Date.UTC(2026, 10, 2, 8);
 
@@ -42,13 +43,62 @@ describe("a node is avoided", () => {
   for (const [why, losses, nodes] of rows) test(why, () => assert.deepEqual(avoidedNodes(losses, now), nodes));
 });
 
-describe("an executor's pod", () => {
-  const preferences = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution";
-  const pod = (spec: object) => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "e" }, spec });
+describe("a node takes no new executor", () => {
+  const inAMinute = { reason: "node", why: goingAt(now + 60_000) } as const;
+  const moved = lost("a", 1, inAMinute);
+  const leaving = (node: string, when: number) => executor({ id: 1, node, leaving: new Date(when).toISOString() });
+  const rows: readonly (readonly [
+    why: string,
+    pods: Parameters<typeof closingNodes>[0],
+    losses: readonly Loss[],
+    nodes: readonly string[],
+  ])[] = [
+    ["where a notice is on a pod", [leaving("a", now + 60_000)], [], ["a"]],
+    ["where an executor was moved from, until the node goes", [], moved, ["a"]],
+    ["for a minute after its end", [leaving("a", now - 59_000)], [], ["a"]],
+    ["for no longer", [leaving("a", now - 60_000)], lost("a", 1, { reason: "node", why: goingAt(now - 60_000) }), []],
+    ["not where executors run without a notice: it was taken back", [executor({ id: 2, node: "a" })], moved, []],
+    [
+      "where one has the notice and one that is new has none",
+      [executor({ id: 2, node: "a" }), leaving("a", now)],
+      moved,
+      ["a"],
+    ],
+    [
+      "where only one that ends has no notice",
+      [executor({ id: 2, node: "a", deletion: "2026-11-02T08:00:20Z" })],
+      moved,
+      ["a"],
+    ],
+    ["not for losses of another reason", [], lost("a", 3, { why: "its node is gone", reason: "node" }), []],
+    ["not by a text that is no time", [], lost("a", 1, { reason: "node", why: "its node goes at noon" }), []],
+    [
+      "the next to go first",
+      [leaving("b", now + 9_000), leaving("a", now + 60_000)],
+      lost("c", 1, inAMinute),
+      ["b", "a", "c"],
+    ],
+  ];
+  for (const [why, pods, losses, nodes] of rows)
+    test(why, () => assert.deepEqual(closingNodes(pods, losses, now), nodes));
 
-  test("is not changed while no node is avoided", () => {
+  test("among 64 at most, those that go first", () => {
+    const pods = Array.from({ length: 70 }, (_, index) => leaving(`n${index}`, now + (70 - index) * 1_000));
+    const nodes = closingNodes(pods, [], now);
+    assert.deepEqual([nodes.length, nodes[0], nodes[63]], [64, "n69", "n6"]);
+  });
+});
+
+describe("an executor's pod", () => {
+  const affinity = "spec.affinity.nodeAffinity";
+  const preferences = `${affinity}.preferredDuringSchedulingIgnoredDuringExecution`;
+  const required = "requiredDuringSchedulingIgnoredDuringExecution";
+  const pod = (spec: object) => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "e" }, spec });
+  const not = (node: string) => ({ key: "metadata.name", operator: "NotIn", values: [node] });
+
+  test("is not changed while no node is avoided or about to go", () => {
     const made = pod({ affinity: {} });
-    assert.equal(placedElsewhere(made, []), made);
+    assert.equal(placedElsewhere(made, { closing: [], avoided: [] }), made);
   });
 
   test("prefers other nodes, beside the preferences of its template", () => {
@@ -57,13 +107,30 @@ describe("an executor's pod", () => {
       pod({
         affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [own] }, podAffinity: { x: 1 } },
       }),
-      ["a", "b"],
+      { closing: [], avoided: ["a", "b"] },
     );
     assert.deepEqual(at(made, `${preferences}.0`), own);
-    assert.deepEqual(at(made, `${preferences}.1.preference.matchFields`), [
-      { key: "metadata.name", operator: "NotIn", values: ["a"] },
-      { key: "metadata.name", operator: "NotIn", values: ["b"] },
-    ]);
+    assert.deepEqual(at(made, `${preferences}.1.preference.matchFields`), [not("a"), not("b")]);
     assert.deepEqual(at(made, "spec.affinity.podAffinity"), { x: 1 });
+  });
+
+  test("must have another node than one that is about to go, and prefers others than one that is avoided", () => {
+    const made = placedElsewhere(pod({}), { closing: ["a"], avoided: ["a", "b"] });
+    assert.deepEqual(at(made, `${affinity}.${required}`), { nodeSelectorTerms: [{ matchFields: [not("a")] }] });
+    assert.deepEqual(at(made, `${preferences}.0.preference.matchFields`), [not("b")]);
+  });
+
+  test("keeps what its template requires: each term gets the requirement", () => {
+    const terms = [
+      { matchExpressions: [{ key: "zone", operator: "In", values: ["x"] }] },
+      { matchFields: [not("z")], matchExpressions: [] },
+    ];
+    const spec = { affinity: { nodeAffinity: { [required]: { nodeSelectorTerms: terms } } } };
+    const made = placedElsewhere(pod(spec), { closing: ["a", "b"], avoided: [] });
+    assert.deepEqual(at(made, `${affinity}.${required}.nodeSelectorTerms`), [
+      { ...terms[0], matchFields: [not("a"), not("b")] },
+      { ...terms[1], matchFields: [not("z"), not("a"), not("b")] },
+    ]);
+    assert.equal(at(made, preferences), undefined);
   });
 });

@@ -12,6 +12,8 @@
  *     and than its driver needs for its backlog timeout or a quota grants, where the scenario names that number.
  * E9. The last living executor with shuffle data is not ended while its driver runs, and an executor that leaves takes
  *     no data of another one that leaves: holders of data leave one after the other.
+ * E18. An executor of Rekindle's that is created once a notice has been on a pod of its run for a while cannot be
+ *      placed on that machine, until its end.
  */
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import type { Facts, Pod } from "./facts.ts";
@@ -28,17 +30,33 @@ export const checkId = ({ executorIds, pods }: Facts, object: Item, blame: Blame
   executorIds.set(id, uid);
 };
 
-const avoided = ["affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution"] as const;
+/** A decision made before a fact was known may arrive this late, ms. */
+const latestMs = 16_000;
 
-/** E6, for a new executor. */
-export const checkPlace = ({ pods }: Facts, object: Item, blame: Blame): void => {
-  const text = JSON.stringify(at(object, "spec", ...avoided) ?? []);
+/** The notice on a pod, which was written now. */
+export const noticeOn = ({ metadata: { annotations } }: Item, now: number): Pod["notice"] => {
+  const until = annotations?.["rekindle.dev/leaving"];
+  return until === undefined ? undefined : { at: now, until: Date.parse(until) };
+};
+
+const excludedIn = (rule: unknown): ReadonlySet<string> =>
+  new Set([...JSON.stringify(rule ?? []).matchAll(/"NotIn","values":\["([^"]*)"\]/g)].map(([, node = ""]) => node));
+
+/** E6 and E18, for a new executor. */
+export const checkPlace = ({ pods }: Facts, object: Item, now: number, blame: Blame): void => {
+  const { uid, name, annotations = {} } = object.metadata;
+  const rules = at(object, "spec", "affinity", "nodeAffinity");
   const known = [...pods.values()].filter(({ role }) => role === "executor");
-  for (const [, node] of text.matchAll(/"NotIn","values":\["([^"]*)"\]/g)) {
+  for (const node of excludedIn(rules)) {
     const there = known.filter((pod) => pod.node === node);
-    if (!there.some(({ leaves }) => leaves === true) && there.filter(({ live }) => !live).length < 3)
-      blame(`E6: ${object.metadata.name} avoids ${node}, of which nobody said anything`);
+    if (!there.some(({ notice }) => notice !== undefined) && there.filter(({ live }) => !live).length < 3)
+      blame(`E6: ${name} avoids ${node}, of which nobody said anything`);
   }
+  if (annotations["rekindle.dev/executors"] !== "own") return;
+  const excluded = excludedIn(at(rules, "requiredDuringSchedulingIgnoredDuringExecution"));
+  for (const { notice, node = "", driver } of known)
+    if (notice !== undefined && driver === pods.get(uid)?.driver && !excluded.has(node))
+      if (now > notice.at + latestMs && now < notice.until) blame(`E18: ${name} may come to ${node}, which goes`);
 };
 
 /** The instant since which a saved record lists a lack of memory. */
@@ -48,9 +66,6 @@ export const memoryLack = ({ shortOfMemory: before }: Facts, record: Item, now: 
   if (lost === 0) return undefined;
   return before?.attempt === attempt ? before : { attempt, at: now };
 };
-
-/** A decision made before a fact was known may arrive this late, ms. */
-const latestMs = 16_000;
 
 /** E7, for a new executor. */
 export const checkCores = ({ pods, shortOfMemory: since }: Facts, object: Item, now: number, blame: Blame): void => {

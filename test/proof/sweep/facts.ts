@@ -11,8 +11,8 @@ export type Pod = {
   stray: number | undefined;
   /** Its node; undefined before it is scheduled. */
   node: string | undefined;
-  /** True when a notice has come for its machine. */
-  leaves?: boolean;
+  /** The notice for its machine: when it came, and when the machine goes. Epoch ms. */
+  notice?: { readonly at: number; readonly until: number } | undefined;
   /** True from its deletion's request on. */
   leaving?: boolean;
   /** Start of its container, epoch ms. */

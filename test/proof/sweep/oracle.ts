@@ -12,7 +12,7 @@
  * I7. Nothing is left of a deleted application.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
- * E1–E9. Of its executors: see `executor-invariants.ts`. E10–E12. Of their number: see `demand-invariants.ts`.
+ * E1–E9, E18. Of its executors: see `executor-invariants.ts`. E10–E12. Of their number: see `demand-invariants.ts`.
  * E13–E15. Of their claims: see `claim-invariants.ts`.
  * E16, E17. Of their memory and machines: see `machine-invariants.ts`.
  * W1. A record's past waits are those of its saves: see `past-waits.ts`.
@@ -36,6 +36,7 @@ import {
   checkPlace,
   isClosing,
   memoryLack,
+  noticeOn,
 } from "./executor-invariants.ts";
 import { type Facts, fresh, type Pod, type Told } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
@@ -277,7 +278,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     checkId(facts, object, blame);
     checkMost(facts, driver.driver, subject.demand?.granted, blame);
     if (subject.demand !== undefined) checkEpoch(object, driver.attempt, [], blame);
-    checkPlace(facts, object, blame);
+    checkPlace(facts, object, now, blame);
     checkCores(facts, object, now, blame);
   };
 
@@ -299,7 +300,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     known.began ??= startOf(object);
     known.live = type !== "DELETED" && !isOver(object);
     known.node = textAt(object, "spec", "nodeName");
-    known.leaves ||= object.metadata.annotations?.["rekindle.dev/leaving"] !== undefined;
+    known.notice ??= noticeOn(object, now);
     known.leaving ||= object.metadata.deletionTimestamp !== undefined;
     if (object.metadata.deletionTimestamp !== undefined) known.stray = undefined;
     if (actor === "user" && known.role === "driver") facts.stoppedAt = now;

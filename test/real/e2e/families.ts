@@ -113,15 +113,21 @@ const elastic: Family = {
   needs: [],
   crds: ["ours"],
   cluster: elasticCluster,
-  cases: () => ({ cases: [followsDemand("4.1.1"), staysWithinQuota, ...elasticOf("4.1.1")], skipped: 0 }),
+  cases: () => ({ cases: [followsDemand("4.1.1"), staysWithinQuota("4.0.4"), ...elasticOf("4.1.1")], skipped: 0 }),
 };
 
 const elasticVersions: Family = {
-  about: `the cases of claims, of Spot, and of ten executors with Spark ${moreSparkVersions.join(" and ")}`,
+  about: `the cases of claims, of Spot, of a quota, and of ten executors with Spark ${moreSparkVersions.join(" and ")}`,
   needs: ["spark-more"],
   crds: ["ours"],
   cluster: elasticCluster,
-  cases: () => ({ cases: moreSparkVersions.flatMap(elasticOf), skipped: 0 }),
+  cases: () => ({
+    cases: [
+      staysWithinQuota("4.1.1"),
+      ...moreSparkVersions.flatMap((version) => [...elasticOf(version), staysWithinQuota(version)]),
+    ],
+    skipped: 0,
+  }),
 };
 
 const triggers: Family = {

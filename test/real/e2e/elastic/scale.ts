@@ -67,23 +67,26 @@ const upAndDown = async (run: Run, waves: Waves, strain: Strain): Promise<readon
   ];
 };
 
-const limited: Waves = { name: "waves-limited", sparkVersion: "4.0.4", first: 5, middle: 1, last: 5, most: 6 };
+const limited = (sparkVersion: string): Waves => ({
+  ...{ name: `waves-limited-${short(sparkVersion)}`, sparkVersion },
+  ...{ first: 5, middle: 1, last: 5, most: 6 },
+});
 const admitted = 3;
 
 /** A quota of the driver and three executors, where five are needed. */
-const withinQuota = async (run: Run): Promise<readonly string[]> => {
+const withinQuota = async (run: Run, waves: Waves): Promise<readonly string[]> => {
   const { scene, gates, ledger } = run;
-  const { name } = limited;
+  const { name } = waves;
   const quota = { metadata: { name: "team" }, spec: { hard: { pods: String(admitted + 1) } } };
   const { status } = await scene.cluster.api.call("POST", quotas, quota);
   must(status === 201, "the quota is not created");
-  await begun(run, (dir) => application(limited, dir));
+  await begun(run, (dir) => application(waves, dir));
   await untilRunning(run, name, admitted);
   await sleep(15_000);
   const living = livingIn(run, name);
   must(living.length === admitted && living.every(isUp), `${name}: ${living.length} executors within the quota`);
   for (const gate of gateNames) await openGate(gates, gate);
-  const answer = checkedAnswer(await ended(run, name), limited);
+  const answer = checkedAnswer(await ended(run, name), waves);
   const { mostExecutors } = ledger.of(name);
   must(mostExecutors === admitted, `${name}: ${mostExecutors} executors at a time within a quota of ${admitted}`);
   const { body } = await scene.cluster.api.call("GET", "/api/v1/namespaces/default/events?limit=5000");
@@ -101,13 +104,13 @@ export const followsLargeDemand = (sparkVersion: string): Case => ({
   run: (scene) => underKills(scene, (run) => upAndDown(run, large(sparkVersion), hard)),
 });
 
-export const staysWithinQuota: Case = {
-  name: "a quota admits three executors of five that are needed: never a fourth, and the right answer",
+export const staysWithinQuota = (sparkVersion: string): Case => ({
+  name: `Spark ${sparkVersion}: a quota admits three executors of five that are needed: never a fourth, and the right answer`,
   run: async (scene) => {
     try {
-      return await underKills(scene, withinQuota);
+      return await underKills(scene, (run) => withinQuota(run, limited(sparkVersion)));
     } finally {
       await kubectl(scene.cluster, ["delete", "resourcequota", "team", "--ignore-not-found"]);
     }
   },
-};
+});

@@ -78,6 +78,11 @@ export type Operator<Memory> = {
   readonly founding?: (name: string) => readonly Effect[];
   /** True if an object's metadata alone shows that nothing is left to do: a resync skips it. */
   readonly settled?: (metadata: Metadata) => boolean;
+  /**
+   * True if the status shows an end after which only a change of the object, or another object, brings work. Beside a
+   * record at rest, a forwarder that lists the object for the first time sends no key. Absent: it always does.
+   */
+  readonly hasEnded?: (object: Stored) => boolean;
   readonly watches: readonly Watch[];
   /**
    * A step may begin with watched objects, whatever it reads besides; a plan that is not `staleSafe` is decided again

@@ -17,7 +17,7 @@ import {
   usualCacheBytes,
   type Watcher,
 } from "./keys.ts";
-import { type FollowContext, follow, openWatchState, type WatchState } from "./listwatch.ts";
+import { type FollowContext, follow, openWatchState, type RestCheck, type WatchState } from "./listwatch.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 import { openSender, type Sender } from "./sender.ts";
 
@@ -43,6 +43,8 @@ export type ForwarderSettings = {
   readonly watchStateOf?: (loop: Loop) => WatchState | undefined;
   /** The memory for watched objects, bytes; absent: as in a process with the heap of the manifests. */
   readonly cacheBytes?: number;
+  /** Reads the records at rest for a loop's first list; absent: each listed object causes a step. */
+  readonly resting?: ((loop: Loop) => Promise<RestCheck>) | undefined;
   /** Returns keys of known objects that the first list of a loop did not find: they were deleted earlier. */
   readonly strays?: (loop: Loop, state: WatchState) => Promise<readonly Sending[]>;
 };
@@ -164,11 +166,13 @@ const following = (
       listed(objects);
       if (blind) search(settings, course, sender);
     },
-    changed: (change) => {
+    resting: settings.resting && (async () => (await settings.resting?.(loop)) ?? (() => false)),
+    changed: (change, isIdle) => {
       well();
       if (change.after === undefined) settings.gone?.(change.before);
       const unsure = state.base === "cursor";
-      for (const sending of sendingsOf(cluster, loop.subject, change, unsure)) sender.offer(sending);
+      for (const sending of sendingsOf(cluster, loop.subject, change, unsure))
+        if (isIdle?.(sending.message) !== true) sender.offer(sending);
     },
     troubled: (cause, waitMs) => {
       const spared = loop.subject.optional && cause instanceof ApiError && cause.status === 404;

@@ -11,7 +11,17 @@ import { trim } from "../kube/trim.ts";
 /** The parts of an operator that a forwarder needs. */
 export type Watcher = Pick<
   Operator<unknown>,
-  "kind" | "resource" | "watches" | "optional" | "scope" | "family" | "field" | "founds" | "settled" | "encloses"
+  | "kind"
+  | "resource"
+  | "watches"
+  | "optional"
+  | "scope"
+  | "family"
+  | "field"
+  | "founds"
+  | "settled"
+  | "hasEnded"
+  | "encloses"
 >;
 
 /** A message and its deduplication id, under which the queue drops a second copy. */

@@ -8,6 +8,7 @@
  */
 import { ApiError, type HttpRequest, type HttpStream, type Transport } from "../core/http.ts";
 import { isRecord, jsonOf } from "../core/json.ts";
+import type { Key } from "../core/key.ts";
 import { apiVersionOf, type Resource, type Stored } from "../core/object.ts";
 import type { Share } from "../core/share.ts";
 import { backoffOf } from "../core/time.ts";
@@ -15,6 +16,9 @@ import { collectionPath, openPaging, withQuery } from "../kube/paths.ts";
 import { errorOf, isStored, type Json, pageOf } from "../kube/responses.ts";
 import { type Change, type ObjectCache, openObjectCache } from "./keys.ts";
 import { openBreather, type Pause, unlessAborted } from "./pause.ts";
+
+/** True if a listed object is no reason for a step of the key, because the key's record rests. */
+export type RestCheck = (object: Stored, key: Key) => boolean;
 
 export type FollowContext = {
   readonly transport: Transport;
@@ -24,7 +28,10 @@ export type FollowContext = {
   readonly selector: string | undefined;
   readonly field?: string | undefined;
   readonly trim: (object: Stored) => Stored;
-  readonly changed: (change: Change) => void;
+  /** `isIdle` is true for keys to which an object that is new to this process is no news; absent: for none. */
+  readonly changed: (change: Change, isIdle?: (key: Key) => boolean) => void;
+  /** Called in a first list that finds objects; returns the check of these. Absent: every object is news. */
+  readonly resting?: (() => Promise<RestCheck>) | undefined;
   /** Called after every full list; `blind` if it could not tell which objects had been deleted before. */
   readonly synced: (objects: number, blind: boolean) => void;
   /** Called on errors; the next try comes after `waitMs`. */
@@ -80,9 +87,14 @@ const getting = (
   ...(limitBytes && { limitBytes }),
 });
 
-const tell = (following: FollowContext, changes: readonly Change[]): void => {
-  for (const change of changes) following.changed(change);
+const tell = (following: FollowContext, changes: readonly Change[], isIdle?: (key: Key) => boolean): void => {
+  for (const change of changes) following.changed(change, change.before === undefined ? isIdle : undefined);
 };
+
+const noneRests: RestCheck = () => false;
+
+const restsIn = async ({ resting }: FollowContext, blind: boolean): Promise<RestCheck> =>
+  blind && resting !== undefined ? await resting() : noneRests;
 
 /** Objects in one page: parsing a page blocks the event loop. */
 const pageSize = 250;
@@ -95,11 +107,13 @@ const withoutVersion = (resource: Resource): ApiError =>
 export const list = async (following: FollowContext, state: WatchState): Promise<void> => {
   const { transport, resource, signal } = following;
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+  const blind = state.base !== "list";
   const round = state.known.begin();
   const breathe = openBreather(following.now);
   const paging = openPaging(pageSize);
   let next: string | undefined;
   let version = "";
+  let rests: RestCheck | undefined;
   do {
     const pages = paging((size, limitBytes) =>
       transport.send(getting(following, { limit: String(size), continue: next }, limitBytes)),
@@ -107,16 +121,17 @@ export const list = async (following: FollowContext, state: WatchState): Promise
     const response = await unlessAborted(pages, signal);
     if (response === undefined) return;
     const page = pageOf(`list ${resource.plural}`, response, type);
+    if (page.items.length > 0) rests ??= await unlessAborted(restsIn(following, blind), signal);
+    if (signal.aborted) return;
     for (const object of page.items) {
       await breathe();
-      tell(following, round.see(object));
+      tell(following, round.see(object), (key) => rests?.(object, key) === true);
     }
     version = page.resourceVersion;
     next = page.next;
   } while (next !== undefined);
   if (version === "") throw withoutVersion(resource);
   tell(following, round.end());
-  const blind = state.base !== "list";
   state.cursor = version;
   state.base = "list";
   state.news = true;

@@ -43,7 +43,11 @@ export type Due = { readonly message: Message; readonly dedupeId: string };
 export const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
 
 /** Returns why an object needs a step; undefined if the resync may skip it. */
-const reasonFor = (object: Metadata, hint: Hint | undefined, { now, errands }: Census): string | undefined => {
+export const reasonFor = (
+  object: Metadata,
+  hint: Hint | undefined,
+  { now, errands }: Pick<Census, "now" | "errands">,
+): string | undefined => {
   if (hint === undefined) return "unrecorded";
   if (hint.uid !== object.uid) return "replaced";
   if (object.deletionTimestamp !== undefined) return "ending";

@@ -110,11 +110,16 @@ const applicationWatches: readonly Watch[] = [
   },
 ];
 
+/** True in the states that upstream's operator calls terminal. */
+const hasEnded = ({ status }: Stored): boolean =>
+  ["COMPLETED", "FAILED"].includes(String(fieldsOf(fieldsOf(status)["applicationState"])["state"]));
+
 /** The SparkApplication watcher for forwarders. */
 export const applicationWatcher = {
   kind: sparkApplications.kind,
   resource: sparkApplications,
   optional: true,
+  hasEnded,
   watches: applicationWatches,
   encloses: (key: Key) => [podsOf(key)],
 } as const;

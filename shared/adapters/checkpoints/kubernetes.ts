@@ -63,6 +63,9 @@ export const checkpointRef = (key: Key, home: string): Ref => ({
   name: checkpointName(key.kind, key.name),
 });
 
+/** Returns the label selector of the records of a kind. */
+export const kindSelector = (kind: string): string => `${kindLabel}=${kind}`;
+
 const labelled = (name: string, value: string): Record<string, string> =>
   labelValue.test(value) ? { [name]: value } : {};
 

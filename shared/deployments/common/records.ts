@@ -2,7 +2,8 @@
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import type { TableCheckpoints, TableOptions } from "../../adapters/dynamodb/checkpoints.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
-import type { Checkpoints } from "../../engine/ports.ts";
+import type { Key } from "../../core/key.ts";
+import type { CheckpointRecord, Checkpoints } from "../../engine/ports.ts";
 import type { Hint } from "../../forward/resync.ts";
 import type { Place } from "../settings/formats.ts";
 import { once } from "./once.ts";
@@ -73,4 +74,25 @@ export const openRecords = (place: Place, around: Around): Records => {
   const { table, region, keepMs } = place;
   const kept = keepMs === undefined ? {} : { keepMs };
   return tableOf({ table, region, cluster, ...limit, ...kept });
+};
+
+/** Receives every record that this process has saved; undefined: it is removed. */
+type Recorded = (key: Key, record: CheckpointRecord | undefined) => void;
+
+/** Tells each record that is saved or removed. */
+export const tellingSaves = (checkpoints: Checkpoints, recorded: Recorded | undefined): Checkpoints => {
+  if (recorded === undefined) return checkpoints;
+  return {
+    ...checkpoints,
+    save: async (key, record, version) => {
+      const saved = await checkpoints.save(key, record, version);
+      if (saved !== "raced") recorded(key, record);
+      return saved;
+    },
+    remove: async (key, version) => {
+      const removed = await checkpoints.remove(key, version);
+      if (removed === "removed") recorded(key, undefined);
+      return removed;
+    },
+  };
 };

@@ -28,6 +28,7 @@ import { sightingKey, startSighting } from "../common/standby.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import type { Metering } from "../host/metrics.ts";
+import { restingIn } from "../resync/resting.ts";
 import { resync, startSweeping } from "../resync/sweep.ts";
 import { leasesOf, weightOf } from "../settings/conversions.ts";
 import type { Settings } from "../settings/read.ts";
@@ -232,6 +233,7 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
     },
     gone: enclosed?.gone,
     ...{ report, now: Date.now, random: Math.random },
+    resting: restingIn({ ...scope, report, now: Date.now }),
     send: (message, id) => queue.send(message, id),
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);

@@ -24,6 +24,7 @@ import { openRecords, type Records } from "../common/records.ts";
 import { sightingKey, startSighting } from "../common/standby.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
+import { restingIn } from "../resync/resting.ts";
 import { hintsIn } from "../resync/sweep.ts";
 import { leasesOf } from "../settings/conversions.ts";
 import { lookLength } from "../settings/formats.ts";
@@ -71,7 +72,14 @@ export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
   const { transport, report, records } = parts;
   const clusterUid = await identify(openCluster(transport));
   const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid, report });
-  return openWindows({ ...parts, cursors, strays: straysIn(parts), now: Date.now, random: Math.random });
+  return openWindows({
+    ...parts,
+    cursors,
+    strays: straysIn(parts),
+    resting: restingIn({ ...parts, hints: records.hints, now: Date.now }),
+    now: Date.now,
+    random: Math.random,
+  });
 };
 
 /** Opens the forwarder from the environment's settings. */

@@ -15,8 +15,9 @@ import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../co
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { World } from "../../engine/context/world.ts";
+import { openSubmissionSlots } from "../../engine/load-limits.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
-import type { CheckpointRecord, Checkpoints, Journal, Queue, Report } from "../../engine/ports.ts";
+import type { CheckpointRecord, Journal, Queue, Report } from "../../engine/ports.ts";
 import { take } from "../../engine/reconcile/intake.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
 import { type Standby, type StandbyLookout, startStandby } from "../../forward/controller-detection.ts";
@@ -32,17 +33,17 @@ import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common
 import { watchNodes } from "../common/node-watch.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { apart, type LazyNats } from "../common/queues.ts";
-import { openRecords } from "../common/records.ts";
+import { openRecords, tellingSaves } from "../common/records.ts";
 import { openWorld, operatorsByKind, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
+import { restingIn } from "../resync/resting.ts";
 import { resync, startSweeping } from "../resync/sweep.ts";
 import type { Naming } from "../settings/conversions.ts";
 import type { Place } from "../settings/formats.ts";
 import { batchesFor, pause } from "../wake/process.ts";
 import { openStepCache } from "./cache.ts";
 import { type Metering, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
-import { openHostSlots } from "./slots.ts";
 
 /** Returns the number of keys that the queue takes from a namespace in one turn. */
 type WeightOf = (namespace: string) => number;
@@ -271,24 +272,6 @@ const stepping =
     return (await metering.step(messages, () => take(world, messages))) !== undefined;
   };
 
-/** Tells each record that is saved or removed. */
-const tellingSaves = (checkpoints: Checkpoints, recorded: HostSettings["recorded"]): Checkpoints => {
-  if (recorded === undefined) return checkpoints;
-  return {
-    ...checkpoints,
-    save: async (key, record, version) => {
-      const saved = await checkpoints.save(key, record, version);
-      if (saved !== "raced") recorded(key, record);
-      return saved;
-    },
-    remove: async (key, version) => {
-      const removed = await checkpoints.remove(key, version);
-      if (removed === "removed") recorded(key, undefined);
-      return removed;
-    },
-  };
-};
-
 /**
  * Opens the transport that counts requests, the records, and the metrics. The metrics read records through the
  * uncounted transport.
@@ -308,9 +291,9 @@ const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telem
 };
 
 /** Opens the limits on one key's use of shared resources. */
-const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quarantine" | "turns" | "creators"> => ({
+const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quarantine" | "turns"> => ({
   quarantine: quarantineFor(decisionBudgetMs.host, journal),
-  ...openHostSlots(maxSubmissions),
+  turns: openSubmissionSlots(maxSubmissions),
 });
 
 /** The memory for watched objects, bytes. */
@@ -324,6 +307,10 @@ const queuesOf = (
   nats === undefined || shadow !== undefined
     ? openHostQueues(visibilityMs, metering.timed, weightOf)
     : openNatsHostQueues(nats, report);
+
+/** A dry run tells the plan of every object, also of those that rest. */
+const restingFor = ({ shadow }: HostSettings, scope: Parameters<typeof restingIn>[0]) =>
+  shadow === undefined ? restingIn(scope) : undefined;
 
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
@@ -358,7 +345,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const forwarder: Forwarder = startForwarder({
     ...scope,
     ...{ see: settings.see, gone: settings.gone, report, now: Date.now, random: Math.random, cacheBytes: cacheBytes() },
-    send: (message, id) => queue.send(message, id),
+    ...{ resting: restingFor(settings, { ...scope, report, now: Date.now }), send: queue.send },
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);
   const endNodeWatch = watchNodes(settings.watchNodes, { transport: ways.transport, queue, report, cluster });

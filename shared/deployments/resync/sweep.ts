@@ -54,37 +54,37 @@ type Chosen = {
   readonly metadataOnly?: boolean;
 };
 
-const itemsOf = async (
+/** Lists objects, and keeps of each what `part` returns. */
+const partsOf = async <Part>(
   { transport, namespaces }: Pick<ResyncScope, "transport" | "namespaces">,
   resource: Resource,
   chosen: Chosen,
   late: () => boolean,
-): Promise<readonly Stored[]> => {
-  const found: Stored[] = [];
+  part: (item: Stored) => Part | undefined,
+): Promise<readonly Part[]> => {
+  const found: Part[] = [];
   for (const namespace of namespaces.length === 0 ? [""] : namespaces) {
     for await (const page of pages(transport, { resource, namespace, ...chosen })) {
-      found.push(...page.items);
+      for (const item of page.items) {
+        const kept = part(item);
+        if (kept !== undefined) found.push(kept);
+      }
       if (late()) throw new Error(`the time of a resync is over before ${resource.plural} are listed: give it more`);
     }
   }
   return found;
 };
 
-const metadataOf = async (
-  where: Pick<ResyncScope, "transport" | "namespaces">,
-  resource: Resource,
-  chosen: Chosen,
-  late: () => boolean = () => false,
-): Promise<readonly Metadata[]> =>
-  (await itemsOf(where, resource, { ...chosen, metadataOnly: true }, late)).map(({ metadata }) => metadata);
-
-/** Returns the hints of the records without reading the records. */
+/** Returns the hints of the records without reading the records; with a selector, of some at least. */
 export const hintsIn = async (
   where: Pick<ResyncScope, "transport" | "namespaces" | "hints">,
-  late?: () => boolean,
+  late: () => boolean = () => false,
+  selector?: string,
 ): Promise<readonly Hint[]> =>
   (await where.hints?.(where.namespaces)) ??
-  (await metadataOf(where, checkpointResource, {}, late)).map(hintOf).filter((hint) => hint !== undefined);
+  (await partsOf(where, checkpointResource, { selector, metadataOnly: true }, late, ({ metadata }) =>
+    hintOf(metadata),
+  ));
 
 /** Returns the listing; undefined where the server does not serve the kind. */
 const ifServed = async <Found>(listing: Promise<Found>): Promise<Found | undefined> => {
@@ -95,6 +95,15 @@ const ifServed = async <Found>(listing: Promise<Found>): Promise<Found | undefin
     throw cause;
   }
 };
+
+/** Keeps what tells whether an object needs a step, of possibly a hundred thousand. */
+const briefly = ({ name, namespace, uid, generation, deletionTimestamp }: Metadata): Metadata => ({
+  name,
+  ...(uid === undefined ? {} : { uid }),
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(generation === undefined ? {} : { generation }),
+  ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+});
 
 /**
  * Lists the objects of a kind; undefined where the server does not serve an optional kind, and for a cluster-scoped
@@ -107,9 +116,10 @@ const objectsOf = async (
 ): Promise<readonly Metadata[] | undefined> => {
   if (reach === "Cluster" && scope.namespaces.length > 0) return undefined;
   const selector = reach === "Cluster" ? undefined : scope.selector;
-  const listing = metadataOf(scope, resource, { selector, field }, late);
-  const found = await (optional ? ifServed(listing) : listing);
-  return settled === undefined ? found : found?.filter((one) => !settled(one));
+  const unsettled = ({ metadata }: Stored): Metadata | undefined =>
+    settled?.(metadata) === true ? undefined : briefly(metadata);
+  const listing = partsOf(scope, resource, { selector, field, metadataOnly: true }, late, unsettled);
+  return await (optional ? ifServed(listing) : listing);
 };
 
 /**
@@ -119,7 +129,7 @@ const objectsOf = async (
 const errandsIn = (scope: ResyncScope, late: () => boolean) => {
   const listed = new Map<Resource, readonly Stored[]>();
   const waiting = async (resource: Resource): Promise<readonly Stored[]> => {
-    const found = listed.get(resource) ?? (await ifServed(itemsOf(scope, resource, {}, late))) ?? [];
+    const found = listed.get(resource) ?? (await ifServed(partsOf(scope, resource, {}, late, (item) => item))) ?? [];
     listed.set(resource, found);
     return found;
   };

@@ -124,5 +124,16 @@ const watches: readonly Watch[] = [
   },
 ];
 
+/** True in the phases that a job leaves only by a Command. */
+const hasEnded = (job: Stored): boolean =>
+  ["Completed", "Failed", "Terminated", "Aborted"].includes(String(fieldsOf(statusOf(job)["state"])["phase"]));
+
 /** The Job kind as a forwarder needs it. */
-export const jobWatcher = { kind: jobs.kind, resource: jobs, optional: true, watchful: true, watches } as const;
+export const jobWatcher = {
+  kind: jobs.kind,
+  resource: jobs,
+  optional: true,
+  watchful: true,
+  hasEnded,
+  watches,
+} as const;

@@ -94,6 +94,22 @@ export const shareMutants: readonly Mutant[] = [
     tests: ["test/unit/forward/object-cache.test.ts"],
   },
   {
+    name: "changed-objects-at-rest",
+    promise: "an ended object that has changed while no process watched gets a step",
+    file: "shared/deployments/resync/resting.ts",
+    find: "return reason === undefined && operator",
+    replace: "return operator",
+    tests: ["test/unit/host/rest.test.ts"],
+  },
+  {
+    name: "refused-objects-at-rest",
+    promise: "an object that rests without an end gets a step of each process that starts",
+    file: "shared/deployments/resync/resting.ts",
+    find: " && operator?.hasEnded?.(object) === true",
+    replace: "",
+    tests: ["test/unit/host/rest.test.ts"],
+  },
+  {
     name: "answers-from-outlines",
     promise: "a step of a namespace whose watched objects are outlines reads live",
     file: "shared/forward/forwarder.ts",

@@ -11,7 +11,7 @@ const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0).padSta
 
 const { values } = parseArgs({ options: { library: { type: "boolean" } } });
 process.chdir(new URL("..", import.meta.url).pathname);
-const meta = await bundle(true);
+const meta = await bundle();
 for (const file of globSync("dist/**/*.mjs")) if (!(file in meta.outputs)) rmSync(file);
 writeFileSync("dist/meta.json", JSON.stringify(meta));
 for (const name of functionNames()) {

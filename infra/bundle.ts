@@ -102,7 +102,7 @@ const gated = ({ meta, files }: Built, names: readonly string[], outdir: string)
 };
 
 /** Replaces a file in one rename, so that a starting process reads either contents; equal contents stay. */
-const put = (path: string, contents: Uint8Array): void => {
+export const put = (path: string, contents: Uint8Array): void => {
   if (existsSync(path) && readFileSync(path).equals(contents)) return;
   mkdirSync(dirname(path), { recursive: true });
   const beside = `${path}.${process.pid}`;
@@ -134,8 +134,8 @@ const together = (all: readonly Built[]): Built => ({
   files: new Map(all.flatMap(({ files }) => [...files])),
 });
 
-/** Bundles functions, most of them together, so that shared modules are one chunk. `write` puts them into `outdir`. */
-export const bundle = async (write: boolean, names = functionNames(), outdir = "dist"): Promise<Metafile> => {
+/** Bundles functions, most of them together, so that shared modules are one chunk; writes nothing. */
+export const bundled = async (names = functionNames(), outdir = "dist"): Promise<Built> => {
   const shared = names.filter((name) => !alone.includes(name));
   const parts = await Promise.all([
     ...(shared.length === 0 ? [] : [builtWith(bundleOptions(shared, outdir))]),
@@ -145,8 +145,14 @@ export const bundle = async (write: boolean, names = functionNames(), outdir = "
   // A function's file comes after the chunks that it imports: a process that starts meanwhile finds them.
   const isEntry = (path: string): boolean => names.includes(basename(path, ".mjs"));
   const ordered = [...built.files].toSorted(([a], [b]) => Number(isEntry(a)) - Number(isEntry(b)));
-  if (write) for (const [path, contents] of ordered) put(join(root, path), contents);
-  return built.meta;
+  return { meta: built.meta, files: new Map(ordered) };
+};
+
+/** Bundles functions into `outdir`. */
+export const bundle = async (names = functionNames(), outdir = "dist"): Promise<Metafile> => {
+  const { meta, files } = await bundled(names, outdir);
+  for (const [path, contents] of files) put(join(root, path), contents);
+  return meta;
 };
 
 type Chunks = { readonly files: readonly string[]; readonly bytes: number; readonly inputs: readonly string[] };

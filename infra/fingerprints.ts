@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 
 /** SHA-256 of each file, by its path. */
 export type Fingerprints = Readonly<Record<string, string>>;
@@ -11,11 +11,12 @@ const digestOf = (content: Buffer | string): string => createHash("sha256").upda
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** Digests of all files that are tracked or not ignored, from the working directory. */
-export const fingerprints = (): Fingerprints => {
-  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { encoding: "utf8" });
-  const paths = listed.split("\0").filter((path) => path !== "" && isFile(path));
-  return Object.fromEntries(paths.map((path) => [path, digestOf(readFileSync(path))]));
+/** Digests of the files of a folder that are tracked or not ignored; all of them, or those that match patterns of git. */
+export const fingerprints = (folder = ".", patterns: readonly string[] = []): Fingerprints => {
+  const args = ["ls-files", "-co", "--exclude-standard", "-z", "--", ...patterns];
+  const listed = execFileSync("git", args, { cwd: folder, encoding: "utf8" });
+  const paths = listed.split("\0").filter((path) => path !== "" && isFile(join(folder, path)));
+  return Object.fromEntries(paths.map((path) => [path, digestOf(readFileSync(join(folder, path)))]));
 };
 
 type Passed = { readonly key: string; readonly files: Fingerprints };

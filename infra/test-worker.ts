@@ -75,7 +75,28 @@ const ended = (event: Ended, outcome: TestEnded["outcome"]): TestEnded => {
   return { name: event.name, outcome, ...(typeof skip === "string" ? { reason: skip } : {}) };
 };
 
-const tell = (message: TestEnded | FileEnded): void => void process.send?.(message);
+const tell = (message: readonly TestEnded[] | FileEnded): void => void process.send?.(message);
+
+/** The time, ms, for which ends of tests are gathered into one message; each message wakes the parent. */
+const gatheredMs = 250;
+
+/** Tells ends of tests together, those that failed and all before them at once. */
+const openReport = () => {
+  let waiting: TestEnded[] = [];
+  let told = performance.now();
+  const flush = (): void => {
+    tell(waiting);
+    waiting = [];
+    told = performance.now();
+  };
+  return {
+    add: (one: TestEnded): void => {
+      waiting.push(one);
+      if (one.outcome === "failed" || performance.now() - told > gatheredMs) flush();
+    },
+    flush,
+  };
+};
 
 /** CPU milliseconds of the child processes that have ended; 0 where the system does not say. */
 const childrenMs = (): number => {
@@ -159,13 +180,14 @@ const play = async ({ file, names }: Assignment): Promise<FileEnded> => {
     ...(names.length === 0 ? {} : { testNamePatterns: names.map((name) => new RegExp(name)) }),
   });
   let failed = 0;
+  const report = openReport();
   stream.on("test:start", () => {
     imported ??= cpuMs();
   });
-  stream.on("test:pass", (event) => tell(ended(event, outcomeOf(event, file))));
+  stream.on("test:pass", (event) => report.add(ended(event, outcomeOf(event, file))));
   stream.on("test:fail", (event) => {
     failed += 1;
-    tell({
+    report.add({
       ...ended(event, isEcho(event) ? "suite" : "failed"),
       ...(isEcho(event) ? {} : { message: messageOf(event) }),
     });
@@ -178,6 +200,7 @@ const play = async ({ file, names }: Assignment): Promise<FileEnded> => {
   process.channel?.unref();
   for await (const _ of stream);
   process.channel?.ref();
+  report.flush();
   const traces = tracesOf();
   restore();
   const isBad = failed === 0 && process.exitCode !== undefined && process.exitCode !== 0;

@@ -68,10 +68,10 @@ const assign = (child: ChildProcess, assignment: Assignment, hear: (one: TestEnd
       child.removeAllListeners();
       done(result);
     };
-    child.on("message", (message: TestEnded | FileEnded) => {
+    child.on("message", (message: readonly TestEnded[] | FileEnded) => {
       timer.refresh();
       if ("ended" in message) end({ how: message });
-      else hear(message);
+      else for (const one of message) hear(one);
     });
     child.on("error", (error) => end({ died: error.message }));
     child.on("close", (code, signal) => {

@@ -134,7 +134,7 @@ const aims = (name: string, aim: number): { readonly aim?: number } => (name ===
 
 /** Builds and measures. Throws when a function did not do its work. */
 export const benchBundle = async (): Promise<readonly Figure[]> => {
-  const meta = await bundle(true);
+  const meta = await bundle();
   const texts = readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8")));
   const imports = new Map(functionNames().map((name): [string, number[]] => [name, []]));
   const [lives, compiledLives]: [Spans[], Spans[]] = [[], []];

@@ -5,6 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import type * as z from "zod";
+import { oncePer } from "../../core/cache.ts";
 import { isRecord } from "../../core/json.ts";
 import { nearTo } from "../../core/text.ts";
 import { inFile } from "./formats.ts";
@@ -191,6 +192,8 @@ export type Parsed<R extends Reader> =
 
 const messages = (error: z.ZodError): string => error.issues.map(({ message }) => message).join("; ");
 
+const schemaOf = oncePer(({ schema }: ReturnType<typeof rowOf>) => schema());
+
 /** Parses the settings of a reader, with its defaults. */
 export const parseFor = <R extends Reader>(reader: R, said: Said): Parsed<R> => {
   const values: Record<string, unknown> = {};
@@ -204,7 +207,7 @@ export const parseFor = <R extends Reader>(reader: R, said: Said): Parsed<R> => 
       if (needs(reader, name, (other) => said.has(other))) problems.push({ name, origin, text: "is missing" });
       continue;
     }
-    const read = rowOf(name).schema().safeParse(value);
+    const read = schemaOf(rowOf(name)).safeParse(value);
     if (read.success) values[name] = read.data;
     else problems.push({ name, origin, text: messages(read.error) });
   }

@@ -159,10 +159,11 @@ export type Conf = ReadonlyMap<string, string>;
 export type Texts = Readonly<Record<string, string>>;
 
 /** The confs below a prefix, by the rest of their keys. */
-export const below = (conf: Conf, prefix: string): Texts =>
-  Object.fromEntries(
-    [...conf].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value]),
-  );
+export const below = (conf: Conf, prefix: string): Texts => {
+  const found: [string, string][] = [];
+  for (const [key, value] of conf) if (key.startsWith(prefix)) found.push([key.slice(prefix.length), value]);
+  return Object.fromEntries(found);
+};
 
 /** Confs whose references are not resolved: the user's own maps, and confs that Spark looks up by name alone. */
 const verbatim =

@@ -110,7 +110,7 @@ const roundOf = async ({ name, server: options, before, work }: Form): Promise<r
 
 /** Returns the bytes that each function loads before its first event. */
 const bundled = async (): Promise<readonly Measured[]> => {
-  const meta = await bundle(true);
+  const meta = await bundle();
   return functionNames().map((name) => ({
     name: `guard.bundle.${name}`,
     value: loadedBy(meta, name).atOnce.bytes / 1_000,

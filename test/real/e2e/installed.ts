@@ -8,6 +8,7 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { functionNames } from "../../../shared/cli/installation/function-rights.ts";
 import { features } from "../../../shared/kube/resources.ts";
+import { builtFor } from "../../support/build.ts";
 import type { ControlPlane } from "../cluster/controlplane.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -34,12 +35,8 @@ export const rekindle = (args: readonly string[]): Promise<string> =>
     );
   });
 
-/** Builds the bundles as they are published. */
-export const build = (): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["infra/build.ts"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
-    child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`the build ended with ${code}`))));
-  });
+/** Puts the bundles into `dist/`, built if their sources have changed since the last lane. */
+export const build = async (): Promise<void> => void (await builtFor("dist"));
 
 /** Enables every feature, because lanes run jobs with keys and executors created by Rekindle. */
 const all = ["--features", features.join(",")] as const;

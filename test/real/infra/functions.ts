@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { bundle } from "../../../infra/bundle.ts";
 import { functionsText } from "../../../shared/cli/installation/manifests.ts";
 import { features } from "../../../shared/kube/resources.ts";
+import { builtFor } from "../../support/build.ts";
 import { freePort } from "../../support/port.ts";
 import { openAudit } from "../cluster/audit.ts";
 import { type Cluster, startCluster } from "../cluster/cluster.ts";
@@ -148,7 +148,7 @@ const lived = async (cluster: Cluster): Promise<readonly string[]> => {
 };
 
 const checked = async ({ lane, functions, accounts, open }: Lane, dir: string): Promise<readonly string[]> => {
-  await bundle(true, [...functions], join(dir, "code"));
+  await builtFor(join(dir, "code"));
   const audit = await openAudit(join(dir, "audit"), "rekindle");
   const cluster = await startCluster({ nodes: 0, extra: audit.flags });
   let around: Awaited<ReturnType<Lane["open"]>> | undefined;

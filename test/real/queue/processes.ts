@@ -8,12 +8,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { parse } from "yaml";
-import { bundle } from "../../../infra/bundle.ts";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { isRecord } from "../../../shared/core/json.ts";
 
 import { type Served, serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { builtFor } from "../../support/build.ts";
 import { createQueues, depthOf } from "../lambda/queues.ts";
 import type { Progress } from "./nats.ts";
 
@@ -150,7 +150,7 @@ const onSimulator = async (
   quiet: () => Promise<boolean>,
   check: (lines: readonly string[]) => void,
 ): Promise<void> => {
-  await bundle(true);
+  await builtFor("dist");
   const simulator = openSimulator({
     start: Date.now(),
     crds: readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8"))),

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundle } from "../../../infra/bundle.ts";
+import { builtFor } from "../../support/build.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -46,10 +46,10 @@ const startIn = ({ cli, kubeconfig, children }: Command, args: readonly string[]
   return { out: () => said.out, err: () => said.err, interrupt: () => child.kill("SIGINT"), ended };
 };
 
-/** Bundles the command line into a folder of its own, as the package is published. */
+/** Puts the bundles into a folder of its own, as the package is published. */
 export const openPackage = async (): Promise<Package> => {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-cli-"));
-  await bundle(true, ["cli"], join(folder, "dist"));
+  await builtFor(join(folder, "dist"));
   cpSync(join(root, "package.json"), join(folder, "package.json"));
   symlinkSync(join(root, "infra"), join(folder, "infra"));
   const cli = join(folder, "dist", "cli.mjs");

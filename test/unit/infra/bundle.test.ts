@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { isBuiltin } from "node:module";
 import { describe, test } from "node:test";
-import { bundle, functionNames, loadedBy } from "../../../infra/bundle.ts";
+import { functionNames, loadedBy } from "../../../infra/bundle.ts";
+import { builtFor } from "../../support/build.ts";
 
-const meta = await bundle(false);
+const meta = await builtFor();
 
 const packageOf = (input: string): string | undefined => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
 

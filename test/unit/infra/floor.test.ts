@@ -8,7 +8,8 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { bundle, floor, functionNames } from "../../../infra/bundle.ts";
+import { floor, functionNames } from "../../../infra/bundle.ts";
+import { builtFor } from "../../support/build.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -77,7 +78,7 @@ describe("a bundle under another Node", () => {
     home = mkdtempSync(join(tmpdir(), "rekindle-floor-"));
     copyFileSync(join(root, "package.json"), join(home, "package.json"));
     folder = join(home, "dist");
-    await bundle(true, undefined, folder);
+    await builtFor(folder);
   });
   after(() => rmSync(home, { recursive: true }));
 

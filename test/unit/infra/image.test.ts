@@ -8,12 +8,12 @@ import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
-import { bundle } from "../../../infra/bundle.ts";
 import { stagesIn } from "../../real/infra/containerfile.ts";
+import { builtFor } from "../../support/build.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-/** Copies the files that the last stage takes from the clone, and the bundle of the command line. */
+/** Copies the files that the last stage takes from the clone, and the bundles. */
 const laidOut = async (folder: string): Promise<void> => {
   const last = stagesIn(await readFile(join(root, "infra", "Containerfile"), "utf8")).at(-1);
   const copied = (last?.steps ?? []).filter(({ word, rest }) => word === "COPY" && !rest.startsWith("--from="));
@@ -23,7 +23,7 @@ const laidOut = async (folder: string): Promise<void> => {
     await mkdir(dirname(target), { recursive: true });
     await cp(join(root, from), target, { recursive: true });
   }
-  await bundle(true, ["cli"], join(folder, "dist"));
+  await builtFor(join(folder, "dist"));
 };
 
 describe("the image", () => {

@@ -4,13 +4,13 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
-import { bundle } from "../../../infra/bundle.ts";
 import { buildLibraries } from "../../../infra/library.ts";
+import { builtFor } from "../../support/build.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const empty = mkdtempSync(join(tmpdir(), "rekindle-published-"));
@@ -27,12 +27,12 @@ const npm = (cwd: string, ...args: readonly string[]): string => {
 /** Packs a fresh build: the clone's `dist` may be outdated. */
 const pack = async (): Promise<{ readonly tarball: string; readonly files: readonly string[] }> => {
   const staged = join(empty, "staged");
-  const [listed] = packed.parse(JSON.parse(npm(root, "pack", "--dry-run", "--json", "--ignore-scripts")));
-  for (const { path } of listed.files.filter((file) => !file.path.startsWith("dist/"))) {
-    mkdirSync(dirname(join(staged, path)), { recursive: true });
-    cpSync(join(root, path), join(staged, path));
-  }
-  await bundle(true, undefined, join(staged, "dist"));
+  const listed = z
+    .object({ files: z.array(z.string()) })
+    .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+  for (const path of ["package.json", ...listed.files.filter((file) => !/^!?dist/.test(file))])
+    cpSync(join(root, path), join(staged, path), { recursive: true });
+  await builtFor(join(staged, "dist"));
   await buildLibraries(join(staged, "dist"));
   const [{ filename, files }] = packed.parse(JSON.parse(npm(staged, "pack", "--json", "--ignore-scripts")));
   return { tarball: join(staged, filename), files: files.map(({ path }) => path) };

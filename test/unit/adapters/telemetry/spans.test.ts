@@ -6,13 +6,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { trace } from "@opentelemetry/api";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import { bundle, loadedBy } from "../../../../infra/bundle.ts";
+import { loadedBy } from "../../../../infra/bundle.ts";
 import { memoryCheckpoints } from "../../../../shared/adapters/checkpoints/memory.ts";
 import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
 import { openSpans, openTelemetry } from "../../../../shared/adapters/telemetry/tracing.ts";
 import type { Message } from "../../../../shared/core/key.ts";
 import { namespaces } from "../../../../shared/kube/resources.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
+import { builtFor } from "../../../support/build.ts";
 
 const key = { cluster: "c", kind: "Toy", namespace: "ns", name: "a" };
 const ref = { resource: namespaces, name: "one" };
@@ -46,7 +47,7 @@ describe("without OpenTelemetry", () => {
     Reflect.deleteProperty(globalThis, Symbol.for("opentelemetry.js.api.1"));
     assert.equal(openSpans(), undefined);
     if (mark !== undefined) Reflect.set(globalThis, Symbol.for("opentelemetry.js.api.1"), mark);
-    const meta = await bundle(false, ["reconcile", "forward"]);
+    const meta = await builtFor();
     const inputs = ["reconcile", "forward"].flatMap((name) => loadedBy(meta, name).ever.inputs);
     assert.deepEqual(
       inputs.filter((input) => input.includes("opentelemetry")),

@@ -19,6 +19,9 @@ export const workloads = resource("workloads", "Workload");
 export const resourceFlavors = resource("resourceflavors", "ResourceFlavor");
 export const workloadPriorityClasses = resource("workloadpriorityclasses", "WorkloadPriorityClass");
 
+/** The label of a Workload with the UID of its object, which Kueue and Rekindle set alike. */
+export const jobUidLabel = "kueue.x-k8s.io/job-uid";
+
 /** The label of Workloads that Rekindle has created: only these are watched. */
 export const ownWorkloads = { "app.kubernetes.io/managed-by": "rekindle" } as const;
 

@@ -136,6 +136,8 @@ export const benchGang = async (gangs: number, profile: string | undefined): Pro
   const audit = await openAudit(dir, "rekindle");
   const extra = withFlags(withoutKubelets, audit.flags);
   const cluster = await startCluster({ nodes: 0, dir: join(dir, "cluster"), extra });
+  // A process that is left would keep the benchmark from ending.
+  const closes: (() => void | Promise<void>)[] = [];
   try {
     const kubeconfig = await install(cluster, undefined);
     await cluster.api.until("/apis/batch.volcano.sh/v1alpha1/jobs", ({ status }) => status === 200, 30_000);
@@ -158,6 +160,7 @@ export const benchGang = async (gangs: number, profile: string | undefined): Pro
     await sleep(5_000);
     const [before, from] = [await account(host), Date.now()];
     const binds = await watchBinds(cluster, "gangs");
+    closes.push(binds.close, () => host.kill());
     const began = performance.now();
     const creating = createAll(
       cluster,
@@ -169,12 +172,12 @@ export const benchGang = async (gangs: number, profile: string | undefined): Pro
     await sleep(5_000);
     const after = await account(host);
     const requests = (await audit.read()).filter(({ at, verb }) => at >= from && verb !== "watch");
-    binds.close();
     for (const [what, number] of tableOf(requests)) console.log(`  ${String(number).padStart(6)}  ${what}`);
     const created = requests.filter((one) => isPod(one) && one.verb === "create" && one.code === 201).length;
     if (created !== count) throw new Error(`${created} pods were created, not ${count}`);
     if (binds.gone() > 0) throw new Error(`${binds.gone()} pods of started gangs were deleted`);
     const code = await host.stop();
+    closes.pop();
     if (code !== 0) throw new Error(`the host ended with ${code}; its log is in ${dir}`);
     await rm(dir, { recursive: true, force: true });
     const name = `gang.${gangs}x${podsPerGang}`;
@@ -186,6 +189,7 @@ export const benchGang = async (gangs: number, profile: string | undefined): Pro
       { name: `${name}.requests`, value: requests.length, unit: "requests", aim: 1.06 * count },
     ];
   } finally {
+    for (const close of closes) await close();
     await cluster.stop();
   }
 };

@@ -18,6 +18,7 @@ import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt } 
 import { type Paint, plain, toneOf, whenText } from "../io/text.ts";
 import type { Session, Source } from "../io/tools.ts";
 import { departureHelp, departureText, type ObjectState } from "../kinds/kind.ts";
+import { type KueueView, kueueOf, kueueText } from "./kueue.ts";
 import {
   driverWordsOf,
   driverWordsText,
@@ -79,6 +80,8 @@ export type Seen = {
   readonly holdups: readonly Holdup[];
   /** Its group that waits to be admitted. */
   readonly group?: WaitingGroup | undefined;
+  /** The word of Kueue about an object with its queue label. */
+  readonly kueue?: KueueView | undefined;
   readonly now: number;
 };
 
@@ -245,6 +248,7 @@ export const statusView = (seen: Seen) => {
       ...{ name: seen.group.group.metadata.name, queue: seen.group.queue },
       ...{ position: seen.group.position, of: seen.group.of, why: seen.group.why },
     },
+    kueue: seen.kueue,
     history: historyOf(recordIn(seen)),
     waits: waitsOf(recordIn(seen)),
     saves: savesOf(recordIn(seen)),
@@ -256,7 +260,7 @@ export const statusView = (seen: Seen) => {
   };
 };
 
-/** The four lines of every status, after those about history, attempts, losses and updates where these are known. */
+/** The four lines of every status, after those about history, attempts, losses, updates and Kueue where these are known. */
 export const statusText = (seen: Seen, paint: Paint = plain): string => {
   const {
     state,
@@ -270,6 +274,7 @@ export const statusText = (seen: Seen, paint: Paint = plain): string => {
     driver,
     updates,
     runs,
+    kueue,
   } = statusView(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
@@ -286,6 +291,7 @@ export const statusText = (seen: Seen, paint: Paint = plain): string => {
     ["lost       ", executors === undefined ? "" : lossesText(executors)],
     ["driver     ", driver === undefined ? "" : driverWordsText(driver)],
     ["updates    ", updatesText(updates, seen.now)],
+    ["Kueue      ", kueue === undefined ? "" : kueueText(kueue, (at) => whenText(at, seen.now))],
   ].flatMap(([head, text]) => (text === "" ? [] : [`${head}${text}`]));
   return [...before, ...lines].join("\n");
 };
@@ -322,6 +328,7 @@ export const look = async (source: Source, target: Target, now: number): Promise
     pods: own,
     holdups: await holdupsAmong(source, own, at),
     group: waits ? await waitingGroupOf(source.transport, object) : undefined,
+    kueue: await kueueOf(source.transport, kind, object),
     now: at,
   };
 };

@@ -11,6 +11,7 @@ import {
   grant,
   hostRulesOf,
   identityRules,
+  kueueViewRule,
   leaseRules,
   lookoutRules,
   named,
@@ -29,9 +30,13 @@ const whoIsWho = rule("", ["namespaces"], ["get"]);
 const isOf = (group: string, resource: string, { apiGroups, resources }: Rule): boolean =>
   apiGroups.includes(group) && resources.includes(resource);
 
-/** The host's rules without `watch`, and without `list` of checkpoints: a step reads records by their names. */
+/**
+ * The host's rules without `watch`, without `list` of checkpoints, since a step reads records by their names, and without
+ * what only people look at.
+ */
 const ofSteps = (host: readonly Rule[]): readonly Rule[] =>
   host
+    .filter((one) => one !== kueueViewRule)
     .map((one) => ({ ...one, verbs: one.verbs.filter((verb) => verb !== "watch") }))
     .map((one) =>
       isOf("rekindle.dev", "checkpoints", one) ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list") } : one,
@@ -52,6 +57,7 @@ const order: readonly Rule[] = [rule("scheduling.k8s.io", ["priorityclasses"], [
 
 /** Rules to read one object of each kind that people look at. */
 const readOne = (chosen: readonly Family[]): readonly Rule[] => [
+  kueueViewRule,
   ...(chosen.includes("spark") ? [kinds("get")] : []),
   ...(chosen.includes("volcano")
     ? [
@@ -74,6 +80,7 @@ const listedAndRead = (chosen: readonly Family[]): readonly Rule[] => [
         ...order,
       ]
     : []),
+  kueueViewRule,
   rule("", ["pods", "events"], ["list"]),
 ];
 

@@ -20,6 +20,9 @@ export type Needed = { readonly of: Family | "any"; readonly rule: Rule; readonl
 
 const need = (of: Needed["of"], needs: Rule, why: string): Needed => ({ of, rule: needs, for: why });
 
+/** Where a status or the page tells what Kueue says. */
+export const kueueViewRule: Rule = rule("kueue.x-k8s.io", ["workloads"], ["list"]);
+
 /** The rights that the host has without any feature. */
 const needed: readonly Needed[] = [
   need(
@@ -149,6 +152,7 @@ const needed: readonly Needed[] = [
     rule("kueue.x-k8s.io", ["workloads"], ["get", "list", "watch", "create", "delete"]),
     "admit jobs with Kueue's queue label",
   ),
+  need("spark", kueueViewRule, "tell what Kueue says of applications with its queue label"),
   need("volcano", rule("kueue.x-k8s.io", ["workloads/status"], ["patch"]), "give quota of such jobs back"),
   need(
     "volcano",

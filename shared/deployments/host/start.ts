@@ -15,7 +15,6 @@ import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../co
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { World } from "../../engine/context/world.ts";
-import { openSubmissionSlots } from "../../engine/load-limits.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
 import type { CheckpointRecord, Journal, Queue, Report } from "../../engine/ports.ts";
 import { take } from "../../engine/reconcile/intake.ts";
@@ -44,6 +43,7 @@ import type { Place } from "../settings/formats.ts";
 import { batchesFor, pause } from "../wake/process.ts";
 import { openStepCache } from "./cache.ts";
 import { type Metering, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
+import { openHostSlots } from "./slots.ts";
 
 /** Returns the number of keys that the queue takes from a namespace in one turn. */
 type WeightOf = (namespace: string) => number;
@@ -291,9 +291,9 @@ const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telem
 };
 
 /** Opens the limits on one key's use of shared resources. */
-const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quarantine" | "turns"> => ({
+const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quarantine" | "turns" | "creators"> => ({
   quarantine: quarantineFor(decisionBudgetMs.host, journal),
-  turns: openSubmissionSlots(maxSubmissions),
+  ...openHostSlots(maxSubmissions),
 });
 
 /** The memory for watched objects, bytes. */

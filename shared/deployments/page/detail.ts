@@ -6,6 +6,7 @@
  */
 
 import { setTimeout } from "node:timers/promises";
+import { kueueText } from "../../cli/inspection/kueue.ts";
 import { type EventEntry, eventsAbout, logEnd } from "../../cli/inspection/log.ts";
 import type { Rates } from "../../cli/inspection/rates.ts";
 import { driverWordsText } from "../../cli/inspection/record.ts";
@@ -22,7 +23,7 @@ import { isTooMuch } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { bytesOf } from "../../core/share.ts";
 import { oneLine } from "../../core/text.ts";
-import { instantOf } from "../../core/time.ts";
+import { instantOf, timeText } from "../../core/time.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
 import { masked } from "../../kube/secret-mask.ts";
 import { holdupText } from "../../kube/startup.ts";
@@ -270,6 +271,7 @@ const detailOf = (seen: Seen, { talk: { events, error }, board, rates }: Beside)
     ...instants(view),
     facts: [
       ...Object.entries(view.details).filter(([, value]) => value !== ""),
+      ...(view.kueue === undefined ? [] : [["KUEUE", kueueText(view.kueue, timeText)] as const]),
       ...(view.driver === undefined ? [] : [["DRIVER SAID", driverWordsText(view.driver)] as const]),
     ],
     ...times,

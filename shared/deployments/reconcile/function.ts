@@ -6,7 +6,7 @@ import { answerOf, type BatchAnswer, recordsOf, remainingMsOf } from "../../adap
 import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Transport } from "../../core/http.ts";
 import type { World } from "../../engine/context/world.ts";
-import { openNamespaceShare, openSubmissionSlots } from "../../engine/load-limits.ts";
+import { openNamespaceShare, openSlots } from "../../engine/load-limits.ts";
 import type { Enclosure, Report } from "../../engine/ports.ts";
 import { type Delivered, intake, postpone } from "../../engine/reconcile/intake.ts";
 import { openServerTime } from "../../engine/server-time.ts";
@@ -124,7 +124,7 @@ export const openTaking = (env: Environment): Taking => {
   const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
   const { checkpoints } = openRecords(settings.checkpoints, around);
   const parts = { ...requeueing, transport, checkpoints, timing, recovery: recoverySettingsOf(settings) };
-  const turns = openSubmissionSlots(settings.maxSubmissions);
+  const turns = openSlots(settings.maxSubmissions);
   const { clock } = requeueing;
   const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: clock.monotonic });
   const charge = scopeCheckOf({ ...settings, namespaceScope });

@@ -12,7 +12,7 @@ import type { Epoch } from "../../core/time.ts";
 import type { Defect } from "../checkpoint/classify.ts";
 import type { ApplyContext } from "../cluster/apply.ts";
 import type { KeepRecording } from "../cluster/queries.ts";
-import type { NamespaceShare, SubmissionSlot, SubmissionSlots } from "../load-limits.ts";
+import type { NamespaceShare, Slot, Slots } from "../load-limits.ts";
 import type {
   Chance,
   CheckpointRecord,
@@ -122,7 +122,9 @@ export type World = {
    */
   readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean | Promise<boolean>;
   /** Limits the number of parallel submissions in this process; absent: no limit. */
-  readonly turns?: SubmissionSlots;
+  readonly turns?: Slots;
+  /** Limits the number of parallel steps of `watchful` kinds that create many objects; absent: no limit. */
+  readonly creators?: Slots;
   /** Bounds the share of a namespace where the queue knows no namespaces; absent: the queue lets them take turns. */
   readonly share?: NamespaceShare;
   /** Limits the cost of one decision for other keys; absent: no limit. */
@@ -269,7 +271,9 @@ export type StepContext = {
   /** The plan whose status was written before its effects, as the lock. */
   readonly shown?: Plan<unknown>;
   /** The step's submission slot; absent if the number of parallel submissions is not limited. */
-  readonly turn?: SubmissionSlot | undefined;
+  readonly turn?: Slot | undefined;
+  /** The step's slot among those that create many objects; absent if their number is not limited. */
+  readonly creator?: Slot | undefined;
   /** The objects that this step has created so far, as the server answered, by the text of their reference. */
   readonly created?: Map<string, Stored>;
 };

@@ -128,6 +128,15 @@ export const keepInCache = (
     world.cache?.keep(message, { record: undefined, memory: plan.memory, ...seen });
 };
 
+/** Puts back what the step has taken from the cache, for the step that decides again. */
+export const keepAgain = ({ world, message, observation, looked }: StepContext): void => {
+  const { object, record, version, memory, fromCache, cachedAt, now } = observation;
+  if (fromCache !== true || object === undefined) return;
+  const seen = { object, epoch: cachedAt ?? { date: now, at: looked } };
+  if (record !== undefined && version !== undefined) world.cache?.keep(message, { record, version, ...seen });
+  else if (memory !== undefined) world.cache?.keep(message, { record: undefined, memory, ...seen });
+};
+
 /** Returns the cached entry of a key as if it had been read; undefined if its memory does not parse. */
 const readCached = (world: World, kept: CachedStep, operator: Operator<unknown>): FirstRead | undefined => {
   const { record, object, epoch } = kept;

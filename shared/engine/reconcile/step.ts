@@ -28,6 +28,7 @@ import type { Cleanup, Version } from "../ports.ts";
 import {
   firstRead,
   isRightOn,
+  keepAgain,
   keepInCache,
   mayBeWrong,
   type ReadMode,
@@ -59,8 +60,8 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
     return await takeOther(world, message, world.notice);
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
-  const turn = world.turns?.();
-  const call: Call = { world, message, operator, began: world.clock.monotonic(), turn };
+  const [turn, creator] = [world.turns?.(), world.creators?.(message.namespace)];
+  const call: Call = { world, message, operator, began: world.clock.monotonic(), turn, creator };
   try {
     if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
     if (message.reason === logsAged) return await pruned(call);
@@ -69,6 +70,7 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
     return await requeue(world, message, understood(world, message, cause));
   } finally {
     turn?.leave();
+    creator?.leave();
   }
 };
 
@@ -127,6 +129,20 @@ const isOld = async (run: StepContext, plan: Plan<unknown>): Promise<boolean> =>
 const creates = (stage: readonly Effect[]): boolean => stage.some(({ do: act }) => act === "create");
 
 /**
+ * True if the step waited for its turn to create many objects. Many such steps at once would all outlast their fences. The
+ * step that waits here holds no submission slot, for which the others could wait.
+ */
+const hasWaitedToCreate = async (
+  { world, operator, turn, creator }: StepContext,
+  plan: Plan<unknown>,
+): Promise<boolean> => {
+  if (operator.watchful !== true || plan.safety?.fenced === true) return false;
+  if (plan.stages.flat().filter(({ do: act }) => act === "create").length < world.timing.parallel) return false;
+  turn?.leave();
+  return (await creator?.enter()) === "waited";
+};
+
+/**
  * Returns the end of the fence for creations, monotonic. It counts from the first read, like `view.now`, by which other
  * steps compute when a creation can no longer arrive.
  */
@@ -156,6 +172,10 @@ const beginPlan = async (run: StepContext, held: StoredRecord, plan: Plan<unknow
     return { did: "nothing", why: "shadow mode" };
   }
   if (await isOld(run, plan)) return await takeStep(run, "live");
+  if (await hasWaitedToCreate(run, plan)) {
+    keepAgain(run);
+    return await takeStep({ ...run, began: run.world.clock.monotonic() }, readModeOf(run));
+  }
   if (isLate(run, plan)) return await takeStep({ ...run, slow: true }, "live");
   const shown = await showFirst(run, held, plan);
   return shown === "raced" ? await retryAfterRace(run, held) : shown;

@@ -145,6 +145,9 @@ const afterEnd = (context: JobContext, busy: boolean, ending: boolean): Waits =>
   const due = expiryOf(context.spec, context.memory);
   if (busy) return { do: "again" };
   if (ending) return { do: "wait", pollMs, waitsFor: until("its remaining objects", "ended") };
+  // A resync looks at it again: the annotation that resumes it changes no generation.
+  const isSuspended = context.memory.phase === "Aborted" && context.annotationPolicies.suspend === "true";
+  if (isSuspended) return { do: "wait", waitsFor: { on: "resumption" } };
   return due === undefined ? { do: "rest" } : { do: "wait", wakeAt: due };
 };
 
@@ -281,6 +284,8 @@ const nextOf = (waits: ReturnType<typeof waitsOf>, { on, again, word }: Pressing
   return waits.do === "rest" && word !== undefined ? { do: "wait", ...wait } : { ...waits, ...wait };
 };
 
+const isRemoval = ({ do: act }: Effect): boolean => act === "delete";
+
 /** Returns the plan of a step from the memory after its action. */
 export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Memory> {
   if (isDue(context)) return { memory: context.memory, stages: [[expires(context)]], next: { do: "again" } };
@@ -305,7 +310,8 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
     ...quota,
   ];
   const stages = all.filter((stage) => stage.length > 0);
-  const busy = ends.length + kept.effects.length + group.length + quota.flat().length > 0;
+  // A group that is created or changed leads on by the watch, as its admission does.
+  const busy = ends.length + kept.effects.length + quota.flat().length > 0 || group.some(isRemoval);
   const unverified = kept.effects.length > 0 && kept.lacks === undefined;
   const on = more && goesOn(next, outcome, stages);
   const plan: Plan<Memory> = {

@@ -5,14 +5,13 @@
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
 import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
-import { conditionIn, isActive, isTrue, localQueueOf, ownWorkloads, workloads } from "../../kube/kueue.ts";
+import { conditionIn, isActive, isTrue, jobUidLabel, localQueueOf, ownWorkloads, workloads } from "../../kube/kueue.ts";
 import { isEnding } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Owner, ownerReference } from "../pods/names.ts";
 import { jobs, keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 
-const uidLabel = "kueue.x-k8s.io/job-uid";
 const classLabel = "kueue.x-k8s.io/priority-class";
 const timeLabel = "kueue.x-k8s.io/max-exec-time-seconds";
 /** Annotations that Kueue's admission checks for capacity on demand read from the Workload. */
@@ -108,7 +107,7 @@ export const workloadOf = ({ object, owner, spec, priority }: ForJob): Obj => {
     kind: workloads.kind,
     metadata: {
       ...{ name: workloadName(owner), namespace: owner.namespace },
-      labels: { ...ownWorkloads, ...(isLabelValue(owner.uid) ? { [uidLabel]: owner.uid } : {}) },
+      labels: { ...ownWorkloads, ...(isLabelValue(owner.uid) ? { [jobUidLabel]: owner.uid } : {}) },
       ...(checks.length === 0 ? {} : { annotations: Object.fromEntries(checks) }),
       ownerReferences: [ownerReference(owner)],
     },

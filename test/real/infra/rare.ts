@@ -218,6 +218,7 @@ export const rare: readonly Rare[] = [
       ...of("flow.volcano.sh", ["jobflows"], ["get", "list"]),
       ...of("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
       ...of("scheduling.k8s.io", ["priorityclasses"], ["get"]),
+      ...of("kueue.x-k8s.io", ["workloads"], ["list"]),
       ...ofSignIn,
       ...of("", ["pods", "events"], ["list"]),
       ...of("", ["pods/log"], ["get"]),

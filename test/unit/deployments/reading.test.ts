@@ -202,9 +202,11 @@ const lookAtPage = async (transport: Transport): Promise<void> => {
   assert.equal(log?.pod, "pi-driver");
 };
 
-/** Creates an application and its driver. */
+/** Creates an application in a queue of Kueue, and its driver. */
 const withDriver = async ({ transport, store }: Simulator): Promise<void> => {
-  await request(transport, "POST", applications, application("pi"));
+  const made = application("pi");
+  const labels = { "kueue.x-k8s.io/queue-name": "team-a" };
+  await request(transport, "POST", applications, { ...made, metadata: { ...made.metadata, labels } });
   const owner = store.get("sparkapplications.sparkoperator.k8s.io", "default/pi");
   assert.ok(owner);
   const { apiVersion, kind, metadata } = owner;
@@ -317,6 +319,7 @@ test("the page of a dispatcher needs only the rights of the dispatcher's account
   assert.deepEqual(refused, []);
   const needed = [
     ...["get sparkapplications.sparkoperator.k8s.io", "get pods/log", "get priorityclasses.scheduling.k8s.io"],
+    "list workloads.kueue.x-k8s.io",
     ...["create tokenreviews.authentication.k8s.io", "create subjectaccessreviews.authorization.k8s.io"],
   ];
   assert.deepEqual(

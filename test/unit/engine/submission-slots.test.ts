@@ -1,13 +1,13 @@
-/** Submission slots: a bounded number of submissions, in order, each one served, and decided again after a wait. */
+/** Slots of steps that submit or create much: a bounded number, each one served in turn, and decided again after a wait. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openSubmissionSlots } from "../../../shared/engine/load-limits.ts";
+import { openSlots } from "../../../shared/engine/load-limits.ts";
 import { step } from "../../../shared/engine/reconcile/step.ts";
 import { creation, message, openFixture, type ToyPlan, writesIn } from "./fakes.ts";
 
 describe("submission slots", () => {
   test("admit a bounded number at once, and the others after them in order", async () => {
-    const turns = openSubmissionSlots(2);
+    const turns = openSlots(2);
     const said: string[] = [];
     const all = ["a", "b", "c", "d"].map((name) => ({ name, turn: turns() }));
     const entered = all.map(async ({ name, turn }) => said.push(`${name} ${await turn.enter()}`));
@@ -21,7 +21,7 @@ describe("submission slots", () => {
   });
 
   test("admit a holder again at once, and are freed once even if the holder leaves twice", async () => {
-    const turns = openSubmissionSlots(1);
+    const turns = openSlots(1);
     const [first, second, third] = [turns(), turns(), turns()];
     await first.enter();
     assert.equal(await first.enter(), "at once");
@@ -39,7 +39,7 @@ describe("submission slots", () => {
   });
 
   test("are not freed by a caller that never entered", async () => {
-    const turns = openSubmissionSlots(1);
+    const turns = openSlots(1);
     turns().leave();
     await turns().enter();
     let inside = false;
@@ -53,6 +53,27 @@ describe("submission slots", () => {
   });
 });
 
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("slots of steps that create many objects", () => {
+  test("are given to namespaces in turns, so that a tenant with many steps is not served twice before another one", async () => {
+    const slots = openSlots(1);
+    const first = slots("one");
+    await first.enter();
+    const said: string[] = [];
+    const later = async (name: string, namespace: string): Promise<void> => {
+      const slot = slots(namespace);
+      await slot.enter();
+      said.push(name);
+      slot.leave();
+    };
+    void [later("one/a", "one"), later("one/b", "one"), later("two/a", "two")];
+    first.leave();
+    await turn();
+    assert.deepEqual(said, ["one/a", "two/a", "one/b"]);
+  });
+});
+
 const submission = (name: string): ToyPlan => ({
   memory: { count: 1 },
   safety: { fenced: true },
@@ -61,7 +82,7 @@ const submission = (name: string): ToyPlan => ({
 
 describe("steps that submit an application", () => {
   test("run in bounded number, and all of them succeed", async () => {
-    const turns = openSubmissionSlots(2);
+    const turns = openSlots(2);
     const seen: { most: number; now: number } = { most: 0, now: 0 };
     const one = async (): Promise<string> => {
       const world = openFixture(() => submission("arm"));
@@ -80,7 +101,7 @@ describe("steps that submit an application", () => {
   });
 
   test("decide again after a wait, so that the changes of other steps count", async () => {
-    const turns = openSubmissionSlots(1);
+    const turns = openSlots(1);
     const before = turns();
     await before.enter();
     let decisions = 0;
@@ -97,7 +118,7 @@ describe("steps that submit an application", () => {
   });
 
   test("free their slot even if they fail", async () => {
-    const turns = openSubmissionSlots(1);
+    const turns = openSlots(1);
     const world = openFixture(() => submission("arm"));
     world.before = (call) => {
       if (call.startsWith("create")) throw new Error("broken");
@@ -107,7 +128,7 @@ describe("steps that submit an application", () => {
   });
 
   test("wait only if they submit: a step without a submission waits for no slot", async () => {
-    const turns = openSubmissionSlots(1);
+    const turns = openSlots(1);
     await turns().enter();
     const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm")]] }));
     assert.equal((await step({ ...world.world, turns }, message)).did, "step");

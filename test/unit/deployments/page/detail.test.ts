@@ -98,6 +98,22 @@ describe("details of the page", () => {
     );
   });
 
+  test("have a fact about Kueue of an application in its queue, and none of another one", async () => {
+    const { simulator, details } = open();
+    const factOf = async (name: string) => (await details({ ...named, name }))?.facts.find(([of]) => of === "KUEUE");
+    post(simulator, path, {
+      apiVersion: "sparkoperator.k8s.io/v1beta2",
+      kind: "SparkApplication",
+      metadata: { name: "queued", namespace: "team-a", labels: { "kueue.x-k8s.io/queue-name": "all" } },
+      spec: {
+        ...{ type: "Scala", sparkVersion: "4.1.1", mainApplicationFile: "local:///a.jar", suspend: true },
+        ...{ driver: {}, executor: {} },
+      },
+    });
+    assert.match((await factOf("queued"))?.[1] ?? "", /^LocalQueue all: held: nobody admits it/);
+    assert.equal(await factOf("etl"), undefined);
+  });
+
   test("have prices only where they are set, and those of the nodes of its pods", async () => {
     const byNode = {
       currency: "EUR",

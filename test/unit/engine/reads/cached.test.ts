@@ -2,13 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { list, type Reads } from "../../../../shared/core/decision.ts";
-import { type Key, textOf } from "../../../../shared/core/key.ts";
+import { type Key, type Message, textOf } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking, View } from "../../../../shared/core/plan.ts";
 import { dateAt } from "../../../../shared/core/time.ts";
 import type { CachedStep, StepCache, World } from "../../../../shared/engine/context/world.ts";
+import { openSlots } from "../../../../shared/engine/load-limits.ts";
 import { merged } from "../../../../shared/engine/reconcile/intake.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
+import { timing } from "../../../../shared/engine/settings.ts";
 import {
   creation,
   eight,
@@ -149,6 +151,55 @@ describe("a kind whose steps begin with the watch", () => {
       [["again", true]],
     );
   });
+});
+
+describe("a step of such a kind that creates many objects", () => {
+  const many = Array.from({ length: timing.parallel }, (_, at) => creation(`many-${at}`));
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  /** A step that begins while another one has the only slot. */
+  const waiting = async (called: Message, more: Partial<ToyPlan> = {}) => {
+    const knows = await knowing(({ memory }) => (memory === undefined ? {} : { stages: [many], ...more }));
+    const creators = openSlots(1);
+    const first = creators();
+    await first.enter();
+    const operatorOf: World["operatorOf"] = (kind) => {
+      const operator = knows.world.operatorOf(kind);
+      return operator === undefined ? undefined : { ...operator, watchful: true };
+    };
+    const ended = step({ ...knows.world, operatorOf, creators }, called);
+    await turn();
+    return { ...knows, first, ended, creators };
+  };
+
+  test("waits for its turn before it saves, decides again on the cache, and needs no read more", async () => {
+    const { fixture: there, first, ended } = await waiting(watched);
+    assert.deepEqual(there.calls, []);
+    there.time.monotonic += 60_000;
+    there.time.now += 60_000;
+    first.leave();
+    assert.equal((await ended).did, "step");
+    assert.deepEqual(there.calls, ["save 2", ...many.map((_, at) => `create parts many-${at}`)]);
+  });
+
+  test("reads live again after its turn if it has begun so, and frees its slot at its end", async () => {
+    const { fixture: there, first, ended, creators } = await waiting({ ...watched, tries: 1 });
+    assert.deepEqual(there.calls, ["load", "get toys bear", "list parts"]);
+    first.leave();
+    await ended;
+    assert.deepEqual(there.calls.slice(3, 7), ["load", "get toys bear", "list parts", "save 2"]);
+    assert.equal(await creators().enter(), "at once");
+  });
+
+  const others = [
+    ["it creates fewer", { stages: [many.slice(1)] }],
+    ["its plan is fenced, which has slots of its own", { safety: { staleSafe: true, fenced: true } }],
+  ] as const;
+  for (const [why, more] of others)
+    test(`does not wait if ${why}`, async () => {
+      const { ended } = await waiting(watched, more);
+      assert.equal((await ended).did, "step");
+    });
 });
 
 describe("a step on the cache of its process", () => {

@@ -220,6 +220,13 @@ describe("suspension by annotation", () => {
     assert.deepEqual(loop.phases.slice(2), ["Aborting", "Aborted", "Restarting", "Pending"]);
   });
 
+  test("is looked at by each resync, as its removal changes no generation; an abort by a Command is not", () => {
+    assert.equal(say(running({}), "true").last?.next.do, "wait");
+    const loop = running({});
+    order(loop, "AbortJob");
+    assert.equal(loop.run().last?.next.do, "rest");
+  });
+
   test("creates no pod of a job that is suspended from the beginning", () => {
     const loop = loopOf({ suspend: "true" }).run();
     assert.equal(phaseOf(loop), "Aborted");

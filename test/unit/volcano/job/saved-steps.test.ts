@@ -46,10 +46,10 @@ describe("a new job", () => {
     assert.equal(admitted.step().safety?.statusIsRecord, undefined);
   });
 
-  test("waits for its PodGroup without another step", () => {
+  test("waits for its PodGroup without another step, and without a timer", () => {
     assert.deepEqual(
       [loop.last?.safety?.staleSafe, does(loop.last, "again"), waitIn(loop.last).pollMs],
-      [true, undefined, 15_000],
+      [true, undefined, undefined],
     );
   });
 

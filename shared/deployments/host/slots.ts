@@ -1,0 +1,23 @@
+/**
+ * The slots of a host's steps: of submissions, and of steps that create many objects. With more of the latter at once,
+ * each would outlast its fence, and its pods would come in several steps.
+ */
+import type { World } from "../../engine/context/world.ts";
+import { type LongestWait, openSlots } from "../../engine/load-limits.ts";
+
+/** Together they have as many writes in flight as the API server serves at once on a small cluster. */
+const creatorsAtOnce = 2;
+
+/** Wait and step together are shorter than the time after which the queue delivers a message again. */
+const longestTurn: LongestWait = {
+  ms: 30_000,
+  alarm: (ring, ms) => {
+    const timer = setTimeout(ring, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+export const openHostSlots = (maxSubmissions: number): Pick<World, "turns" | "creators"> => ({
+  turns: openSlots(maxSubmissions),
+  creators: openSlots(creatorsAtOnce, longestTurn),
+});

@@ -1,0 +1,137 @@
+/** What `rekindle status` tells of Kueue: who holds the object, since when, and in whose words. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
+import { kueueOf, kueueText } from "../../../../shared/cli/inspection/kueue.ts";
+import type { Kind } from "../../../../shared/cli/kinds/kind.ts";
+import { scheduledSparkApplication, sparkApplication } from "../../../../shared/cli/kinds/spark.ts";
+import { volcanoJob } from "../../../../shared/cli/kinds/volcano.ts";
+import type { Transport } from "../../../../shared/core/http.ts";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { openSimulator } from "../../../../shared/simulator/open.ts";
+import { kueueCrds } from "../../../support/kueue.ts";
+import { application, make, openTerminal } from "../terminal.ts";
+
+const start = Date.parse("2026-11-02T08:00:00Z");
+const label = { "kueue.x-k8s.io/queue-name": "team-a" };
+const uid = "6d1b6c1e-0000-4000-8000-000000000001";
+
+const objectOf = ({ resource: { group, version, kind } }: Kind, labels: Record<string, string> = label): Stored => ({
+  apiVersion: `${group}/${version}`,
+  kind,
+  metadata: { name: "train", namespace: "default", uid, resourceVersion: "1", labels },
+});
+
+const condition = (type: string, status: string, reason: string, message: string, minute: string) => ({
+  ...{ type, status, reason, message },
+  lastTransitionTime: `2026-11-02T08:${minute}:00Z`,
+});
+
+const held = condition("QuotaReserved", "False", "Pending", "insufficient unused quota for cpu, 4 more needed", "05");
+const has = condition("QuotaReserved", "True", "QuotaReserved", "Quota reserved in ClusterQueue all", "10");
+const admitted = condition("Admitted", "True", "Admitted", "The workload is admitted", "11");
+const evicted = condition("Evicted", "True", "Preempted", "Preempted to accommodate a workload", "20");
+const checks = [
+  { name: "capacity", state: "Pending", message: "no nodes yet" },
+  { name: "budget", state: "Ready", message: "fine" },
+];
+
+/** Reads the view of an object beside a Workload with this status and spec. */
+const viewOf = async (status: object, spec: object = {}, kind: Kind = sparkApplication, owner = uid) => {
+  const { transport } = openSimulator({ start, crds: kueueCrds });
+  const path = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads";
+  const { apiVersion, metadata, ...object } = objectOf(kind);
+  await request(transport, "POST", path, {
+    ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload" },
+    metadata: {
+      name: "w",
+      labels: { "kueue.x-k8s.io/job-uid": uid },
+      ownerReferences: [{ apiVersion, kind: object.kind, name: metadata.name, uid: owner, controller: true }],
+    },
+    spec: { podSets: [{ name: "main", count: 1, template: {} }], ...spec },
+  });
+  await request(transport, "PUT", `${path}/w/status`, { ...(await request(transport, "GET", `${path}/w`)), status });
+  return await kueueOf(transport, kind, objectOf(kind));
+};
+
+const rows = [
+  ["no condition yet", {}, {}, "held since 08:00:00"],
+  ["no quota", { conditions: [held] }, {}, "held since 08:05:00: insufficient unused quota for cpu, 4 more needed"],
+  [
+    "open admission checks",
+    { conditions: [has], admissionChecks: checks },
+    {},
+    "held since 08:10:00: admission check capacity is Pending: no nodes yet",
+  ],
+  ["admission", { conditions: [has, admitted] }, {}, "admitted since 08:11:00: The workload is admitted"],
+  [
+    "an eviction",
+    { conditions: [has, admitted, evicted] },
+    {},
+    "evicted, waits to be admitted again since 08:20:00: Preempted: Preempted to accommodate a workload",
+  ],
+  [
+    "an eviction whose quota is given back",
+    { conditions: [held, evicted] },
+    {},
+    "evicted, waits to be admitted again since 08:20:00: Preempted: Preempted to accommodate a workload; insufficient unused quota for cpu, 4 more needed",
+  ],
+  ["a deactivation", { conditions: [held] }, { active: false }, "held since 08:00:00: its Workload is deactivated"],
+  [
+    "an end",
+    { conditions: [has, admitted, condition("Finished", "True", "Succeeded", "Job finished", "30")] },
+    {},
+    "finished since 08:30:00: Job finished",
+  ],
+] as const;
+
+describe("an object in a queue of Kueue", () => {
+  for (const [what, status, spec, said] of rows)
+    test(`whose Workload shows ${what} says so, with the time and Kueue's words`, async () => {
+      const view = await viewOf(status, spec);
+      assert.ok(view !== undefined);
+      const text = kueueText(view, (at) => new Date(at).toISOString().slice(11, 19));
+      assert.equal(text, `LocalQueue team-a: ${said}`);
+    });
+
+  test("says that nobody admits it where the cluster does not serve Kueue's kinds", async () => {
+    const { transport } = openSimulator({ start, crds: [] });
+    const view = await kueueOf(transport, volcanoJob, objectOf(volcanoJob));
+    const message = "nobody admits it: the cluster does not serve Workloads of Kueue (kueue.x-k8s.io/v1beta2)";
+    assert.deepEqual([view?.state, view?.message], ["held", message]);
+  });
+
+  test("says why, where its Workload may not be read or does not exist", async () => {
+    const { transport } = openSimulator({ start, crds: kueueCrds });
+    const message = "workloads is forbidden";
+    const body = JSON.stringify({ kind: "Status", status: "Failure", reason: "Forbidden", code: 403, message });
+    const forbidding: Transport = { ...transport, send: async () => ({ status: 403, headers: {}, body }) };
+    const view = await kueueOf(forbidding, volcanoJob, objectOf(volcanoJob));
+    const read = "its Workload cannot be read: list workloads default: workloads is forbidden";
+    assert.deepEqual([view?.state, view?.message], ["unknown", read]);
+    const [job, spark] = await Promise.all(
+      [volcanoJob, sparkApplication].map((kind) => kueueOf(transport, kind, objectOf(kind))),
+    );
+    assert.equal(job?.message, "no Workload of it exists yet");
+    assert.match(spark?.message ?? "", /integration sparkoperator.k8s.io\/sparkapplication/);
+  });
+
+  test("takes the Workload of no other object for its own, and reads none without the label or of another kind", async () => {
+    assert.equal((await viewOf({ conditions: [held] }, {}, volcanoJob, "another"))?.workload, undefined);
+    const { transport } = openSimulator({ start, crds: kueueCrds });
+    const send: Transport["send"] = () => assert.fail("nothing is to be read");
+    const silent = { ...transport, send };
+    assert.equal(await kueueOf(silent, sparkApplication, objectOf(sparkApplication, {})), undefined);
+    assert.equal(await kueueOf(silent, scheduledSparkApplication, objectOf(scheduledSparkApplication)), undefined);
+  });
+
+  test("shows it in a line of its status, and as data", async () => {
+    const terminal = openTerminal();
+    const made = application("app", { applicationState: { state: "SUSPENDED" } });
+    await make(terminal.simulator, { ...made, metadata: { ...made.metadata, labels: label } });
+    const { out } = await terminal.run("status", "app");
+    assert.match(out, /^Kueue {6}LocalQueue team-a: held: nobody admits it: the cluster does not serve/m);
+    const data = JSON.parse((await terminal.run("status", "app", "-o", "json")).out);
+    assert.equal(data.kueue.queue, "team-a");
+  });
+});

@@ -4,7 +4,7 @@
  * released, replaced and finished after that.
  *
  * Q1. A pod is created only by a step that has read the Workload as admitted.
- * Q2. Quota is given back only when no pod is left that uses it.
+ * Q2. Quota is given back only when no pod is left that uses it; that of succeeded pods as `reclaimable-pods.ts` says.
  */
 import { all, get, getIfAllowed, list, type Reads } from "../../core/decision.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
@@ -30,6 +30,7 @@ import { totalReplicas } from "../schema/spec.ts";
 import { type JobContext, ownerOf, type Quota, refOf, removal, tallied, type Word } from "./context.ts";
 import { isFinished, isWorking } from "./machine.ts";
 import { hasFinished, isOver, isReady } from "./pods.ts";
+import { reclaimablePods, shortageOf } from "./reclaimable-pods.ts";
 
 /** True if the job has a group or unfinished pods: something of it holds quota, or may begin to. */
 const hasStarted = ({ group, members, memory }: Pick<JobContext, "group" | "members" | "memory">): boolean =>
@@ -87,13 +88,21 @@ function* readPriority({ object, spec }: JobContext): Reads<Pick<Quota, "priorit
   return { priority: { ...named, value: typeof value === "number" ? value : 0 } };
 }
 
+/** Judges the Workload. One that has given quota back which the job needs again admits it no longer. */
+const standingIn = (context: JobContext, workload: Stored | undefined): Quota["standing"] => {
+  const standing = standingOf(workload, context.object, context.spec);
+  if (workload === undefined || standing.is !== "admitted" || !isWorking(context.memory.phase)) return standing;
+  const why = shortageOf(context, workload);
+  return why === undefined ? standing : { is: "outdated", why };
+};
+
 /** Reads what Kueue says of the job; undefined if its labels name no LocalQueue. */
 export function* readQuota(context: JobContext): Reads<Quota | undefined> {
   const { object, spec, members } = context;
   const queue = localQueueOf(object);
   if (queue === undefined) return undefined;
   const workload = yield* readWorkload(context);
-  const standing = standingOf(workload, object, spec);
+  const standing = standingIn(context, workload);
   const none = { queue, workload, standing, placements: new Map() };
   if (!isWorking(context.memory.phase)) return none;
   if (workload === undefined) return { ...none, ...(yield* readPriority(context)) };
@@ -159,7 +168,8 @@ const released = (context: JobContext, workload: Stored): Effect => {
     { type: "PodsReady", status: "False", reason: "WaitForStart", message: "Not all pods are ready or succeeded" },
   ];
   const conditions = changes.reduce((all, one) => withCondition(all, one, context), conditionsOf(workload));
-  return statusPatch(workload, { admission: null, conditions, ...spentOf(workload, context.view.now) });
+  const nothing = { admission: null, reclaimablePods: null };
+  return statusPatch(workload, { ...nothing, conditions, ...spentOf(workload, context.view.now) });
 };
 
 /** Marks the Workload of an ended job as finished, which gives its quota back. */
@@ -180,11 +190,11 @@ const arePodsReady = (context: JobContext): boolean => {
   return memory.phase === "Running" && ready + succeeded >= minAvailable;
 };
 
-/** Returns the condition that Kueue's waitForPodsReady goes by, if it has changed. */
-const readiness = (context: JobContext, workload: Stored): readonly Effect[] => {
+/** Returns the conditions with the one that Kueue's waitForPodsReady goes by, if it has changed. */
+const readiness = (context: JobContext, workload: Stored): Json => {
   const before = conditionIn(workload, "PodsReady");
   const isReadyNow = arePodsReady(context);
-  if (isReadyNow === (before?.["status"] === "True")) return [];
+  if (isReadyNow === (before?.["status"] === "True")) return {};
   const recovers = ["WaitForRecovery", "Recovered"].includes(String(before?.["reason"]));
   const condition: Condition = isReadyNow
     ? {
@@ -195,7 +205,17 @@ const readiness = (context: JobContext, workload: Stored): readonly Effect[] => 
         ...{ type: "PodsReady", status: "False", reason: "WaitForRecovery" },
         message: "At least one pod has failed, waiting for recovery",
       };
-  return [statusPatch(workload, { conditions: withCondition(conditionsOf(workload), condition, context) })];
+  return { conditions: withCondition(conditionsOf(workload), condition, context) };
+};
+
+/** Returns what an admitted job tells Kueue: whether its pods are ready, and whose quota it needs no more. */
+const progress = (context: JobContext, workload: Stored): readonly Effect[] => {
+  const reclaimable = reclaimablePods(context, workload);
+  const status = {
+    ...readiness(context, workload),
+    ...(reclaimable === undefined ? {} : { reclaimablePods: reclaimable }),
+  };
+  return Object.keys(status).length === 0 ? [] : [statusPatch(workload, status)];
 };
 
 const created = (context: JobContext): Stages => {
@@ -210,7 +230,7 @@ const removed = (workload: Stored): Stages => (isEnding(workload) ? [] : [[remov
 
 /** The effects for a job that is to run. */
 const forWork = (context: JobContext, { workload, standing }: Quota): Stages => {
-  if (standing.is === "admitted") return workload === undefined ? [] : [readiness(context, workload)];
+  if (standing.is === "admitted") return workload === undefined ? [] : [progress(context, workload)];
   if (!isDrained(context) || hasStarted(context)) return [];
   if (workload === undefined) return created(context);
   if (standing.is === "evicted") return [[released(context, workload)]];

@@ -84,6 +84,10 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "a fault costs time; all are made of it",
   },
   {
+    what: "the pods whose quota a finished Workload has given back before",
+    reason: "a late step sees the job's end with them; while quota is held they are judged by A4",
+  },
+  {
     what: "which digest a job's record has of what its pods share, and which keys were drawn",
     reason:
       "made of the UID, which is drawn later when a fault costs draws; that keys stay is judged by the invariants",
@@ -128,7 +132,7 @@ const isOwn = ({ kind, metadata }: Item): boolean => kind === "Pod" && /-exec-1\
 /** Ignored fields, by kind. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   Job: new Set(["status.runningDuration", "status.conditions"]),
-  Workload: new Set(["status.accumulatedPastExecutionTimeSeconds"]),
+  Workload: new Set(["status.accumulatedPastExecutionTimeSeconds", "status.reclaimablePods"]),
   JobFlow: new Set(["status.jobStatusList.*.runningHistories", "status.conditions.*.runningDuration"]),
   Checkpoint: new Set([
     "spec.saves",

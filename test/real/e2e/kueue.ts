@@ -6,6 +6,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Obj } from "../../../shared/core/object.ts";
 import { evicted, flavorOf, reserved } from "../../support/kueue.ts";
 import { kueueDefinitions } from "../setup/kueue.ts";
@@ -19,24 +20,20 @@ const pods = `/api/v1/namespaces/default/pods?labelSelector=${encodeURIComponent
 const merge = "application/merge-patch+json";
 const flavor = "linux";
 
+const task = (name: string, replicas: number, seconds: number): object => ({
+  ...{ name, replicas },
+  template: {
+    spec: {
+      restartPolicy: "Never",
+      containers: [{ name: "main", image: "busybox:1.36", command: ["sleep", `${seconds}`] }],
+    },
+  },
+});
+
 const job = {
   ...{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job" },
   metadata: { name: "admitted", namespace: "default", labels: { "kueue.x-k8s.io/queue-name": "team-a" } },
-  spec: {
-    minAvailable: 2,
-    schedulerName: "default-scheduler",
-    tasks: [
-      {
-        ...{ name: "work", replicas: 2 },
-        template: {
-          spec: {
-            restartPolicy: "Never",
-            containers: [{ name: "main", image: "busybox:1.36", command: ["sleep", "12"] }],
-          },
-        },
-      },
-    ],
-  },
+  spec: { minAvailable: 3, schedulerName: "default-scheduler", tasks: [task("work", 2, 12), task("tail", 1, 24)] },
 };
 
 const install = async ({ cluster }: Scene, folder: string): Promise<void> => {
@@ -97,9 +94,10 @@ const noPodFor = async (scene: Scene, ms: number, while_: string): Promise<void>
 const admit = async (scene: Scene): Promise<void> => {
   const workload = await awaitWorkload(scene, "queued", (one) => !is(one, "QuotaReserved"));
   await put(scene, workload, reserved(workload, flavor, Date.now(), true));
-  for (const { metadata, spec } of await awaitPods(scene, 2, "Running")) {
+  for (const { metadata, spec } of await awaitPods(scene, 3, "Running")) {
     must(Object(spec).nodeSelector?.["kubernetes.io/os"] === "linux", `${metadata.name} lacks the flavor's label`);
-    must(metadata.labels?.["kueue.x-k8s.io/podset"] === "work", `${metadata.name} lacks the label of its pod set`);
+    const set = metadata.annotations?.["volcano.sh/task-spec"];
+    must(metadata.labels?.["kueue.x-k8s.io/podset"] === set, `${metadata.name} lacks the label of its pod set`);
   }
 };
 
@@ -122,12 +120,16 @@ const lifeOf = async (scene: Scene): Promise<readonly string[]> => {
     "pods without quota",
   );
   await admit(scene);
+  const reclaimed = [{ name: "work", count: 2 }];
+  await awaitWorkload(scene, "reclaimable in part", (one) =>
+    isDeepStrictEqual(Object(one["status"]).reclaimablePods, reclaimed),
+  );
   await api.until(`${jobs}/admitted`, ({ body }) => Object(body).status?.state?.phase === "Completed", 60_000);
   await awaitWorkload(scene, "finished", (one) => is(one, "Finished"));
   const { body } = await api.call("GET", `${jobs}/admitted`);
   const { retryCount = 0 } = Object(body).status;
   must(retryCount === 0, `${retryCount} retries were spent`);
-  return ["reserved, admitted, evicted, admitted again, completed"];
+  return ["reserved, admitted, evicted, admitted again, quota of two pods given back, completed"];
 };
 
 export const kueuedJob: Case = {

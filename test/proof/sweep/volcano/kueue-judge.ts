@@ -5,6 +5,8 @@
  * A1. A pod is created only while a Workload is admitted, or by a call that was under way when it was evicted.
  * A2. Quota is given back, and a Workload is finished or deleted, only when no unfinished pod is left.
  * A3. At rest no unfinished pod is left without an admitted Workload, and the Workload is finished with its Job.
+ * A4. As reclaimable a Workload shows only pods that have succeeded since its quota was reserved, never fewer than before,
+ *     and none when its quota is given back.
  */
 
 import type { Item } from "../../../../shared/simulator/storage/metadata.ts";
@@ -77,6 +79,9 @@ type Facts = {
   lostAt: number;
   /** By UID: the names of unfinished pods. */
   pods: Map<string, string>;
+  /** By task: pods that have succeeded since quota was reserved; and the number that was shown as reclaimable. */
+  succeeded: Map<string, Set<string>>;
+  reclaimed: Map<string, number>;
   phase: string;
 };
 
@@ -90,10 +95,32 @@ const isOver = (pod: Item): boolean => ["Succeeded", "Failed"].includes(textAt(p
 const hearPod = (facts: Facts, { type, object }: Change, actor: Actor, now: number): void => {
   if (!isOfJob(object)) return;
   const { uid, name } = object.metadata;
+  const task = object.metadata.annotations?.["volcano.sh/task-spec"] ?? "";
+  if (type !== "DELETED" && textAt(object, "status", "phase") === "Succeeded")
+    facts.succeeded.set(task, new Set([...(facts.succeeded.get(task) ?? []), name]));
   if (type === "ADDED" && actor === "engine" && facts.admitted.size === 0 && now - facts.lostAt > latestMs)
     facts.violations.push(`A1: pod ${name} is created without an admitted Workload`);
   if (type === "DELETED" || isOver(object)) facts.pods.delete(uid);
   else facts.pods.set(uid, name);
+};
+
+/** Judges A4. */
+const hearReclaimed = (facts: Facts, workload: Item): void => {
+  const list = at(workload, "status", "reclaimablePods");
+  const shown = new Map<string, number>((Array.isArray(list) ? list : []).map(({ name, count }) => [name, count]));
+  if (!holdsQuota(workload)) {
+    if (shown.size > 0 && statusOf(workload, "Finished") !== "True")
+      facts.violations.push("A4: quota is given back, and pods stay reclaimable");
+    facts.reclaimed = new Map();
+    return;
+  }
+  for (const [task, count] of shown)
+    if (count > (facts.succeeded.get(task)?.size ?? 0))
+      facts.violations.push(`A4: ${count} pods of ${task} are reclaimable, and fewer have succeeded`);
+  for (const [task, count] of facts.reclaimed)
+    if ((shown.get(task) ?? 0) < count)
+      facts.violations.push(`A4: fewer than ${count} pods of ${task} are reclaimable`);
+  facts.reclaimed = shown;
 };
 
 const hearWorkload = (facts: Facts, { type, object }: Change, actor: Actor, now: number): void => {
@@ -102,6 +129,9 @@ const hearWorkload = (facts: Facts, { type, object }: Change, actor: Actor, now:
   if (isThere && isAdmitted(object)) facts.admitted.add(uid);
   else if (facts.admitted.delete(uid)) facts.lostAt = now;
   const holds = isThere && holdsQuota(object);
+  if (holds && !facts.reserved.has(uid)) facts.succeeded = new Map();
+  if (isThere) hearReclaimed(facts, object);
+  else facts.reclaimed = new Map();
   if (!holds && facts.reserved.has(uid) && actor === "engine" && facts.pods.size > 0)
     facts.violations.push(`A2: quota is given back while ${[...facts.pods.values()].join(", ")} use it`);
   facts.reserved[holds ? "add" : "delete"](uid);
@@ -133,5 +163,5 @@ const judging = (inner: Oracle, facts: Facts): Oracle => ({
 export const withKueue = (inner: Oracle): Oracle =>
   judging(inner, {
     ...{ violations: [], admitted: new Set(), reserved: new Set(), finished: false, phase: "" },
-    ...{ lostAt: Number.NEGATIVE_INFINITY, pods: new Map() },
+    ...{ lostAt: Number.NEGATIVE_INFINITY, pods: new Map(), succeeded: new Map(), reclaimed: new Map() },
   });

@@ -23,4 +23,18 @@ export const kueuedJobs: readonly Scenario[] = [
     ends: "Completed",
     breadth: "thin",
   },
+  {
+    name: "job-kueued-reclaimed",
+    kind: "Job",
+    what: "pods of a job that Kueue admits succeed one after the other, before and after an eviction: it gives back the quota of each",
+    spec: { minAvailable: 2, maxRetry: 2, tasks: [workers] },
+    labels: { "kueue.x-k8s.io/queue-name": "team-a" },
+    stands,
+    scripts: {},
+    lives: living({ "worker-0": [{ runMs: 3_000 }], "*": [{ runMs: 20_000 }] }),
+    kueued: true,
+    userActions: [],
+    ends: "Completed",
+    breadth: "thin",
+  },
 ];

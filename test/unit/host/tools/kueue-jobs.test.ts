@@ -50,6 +50,22 @@ const write = async (stand: Stand, status: (workload: Stored, now: number) => Fi
   assert.equal(answer, 200, text);
 };
 
+/** The pods whose quota the Workload has given back. */
+const reclaimedIn = (stand: Stand): readonly unknown[] => {
+  const list = within(workloadIn(stand), "status", "reclaimablePods");
+  return Array.isArray(list) ? list : [];
+};
+
+/** A job of two pods that end soon, and one that runs on. */
+const twoTasks = (more: Fields = {}): Obj => {
+  const [short, long] = [10_000, 120_000].map((runMs) => Object(volcanoJob("", { runMs })["spec"]).tasks[0]);
+  const tasks = [
+    { ...short, name: "short" },
+    { ...long, name: "long", replicas: 1 },
+  ];
+  return labelled("job", {}, { tasks, ...more });
+};
+
 const admit = (stand: Stand): Promise<void> => write(stand, (one, now) => reserved(one, "spot", now, true));
 const evict = (stand: Stand, reason = "Preempted"): Promise<void> =>
   write(stand, (one, now) => evicted(one, reason, now));
@@ -209,6 +225,54 @@ describe("a Volcano Job with Kueue's queue label", () => {
       assert.equal(conditionOf(stand, "Finished")["reason"], "Failed");
       await stand.remove("Job", "job");
       await stand.until("the Workload went with it", () => workloadIn(stand) === undefined);
+    }, options),
+  );
+
+  it(
+    "gives the quota of succeeded pods back while others run, and is queued anew when a Command restarts it after that",
+    onStand(async (stand) => {
+      await stand.create(flavorOf("spot"));
+      await stand.create(home);
+      await stand.host();
+      await stand.create(twoTasks());
+      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
+      await admit(stand);
+      await stand.until("the first task has ended", () => reclaimedIn(stand).length > 0);
+      await stand.turn(10_000);
+      assert.deepEqual(reclaimedIn(stand), [{ name: "short", count: 2 }]);
+      assert.equal(phaseOf(stand), "Running");
+      const before = workloadIn(stand)?.metadata.uid;
+      const job = stand.get("Job", "job") ?? assert.fail("the job is gone");
+      await stand.create(command("again", "RestartJob", job));
+      await stand.until("there is another", () => ![undefined, before].includes(workloadIn(stand)?.metadata.uid));
+      assert.equal(unfinishedIn(stand).length, 0);
+      assert.match(messageOf(stand), /waits until Kueue admits/);
+      await admit(stand);
+      await stand.until("it is complete", () => phaseOf(stand) === "Completed");
+    }, options),
+  );
+
+  it(
+    "begins without given back quota after an eviction, and gives none back where a policy creates finished pods again",
+    onStand(async (stand) => {
+      await stand.create(flavorOf("spot"));
+      await stand.create(home);
+      await stand.host();
+      await stand.create(twoTasks());
+      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
+      await admit(stand);
+      await stand.until("the first task has ended", () => reclaimedIn(stand).length > 0);
+      await evict(stand);
+      await stand.until("its quota is released", () => conditionOf(stand, "QuotaReserved")["status"] === "False");
+      assert.deepEqual(reclaimedIn(stand), []);
+      await stand.remove("Job", "job");
+      await stand.until("the Workload went with it", () => workloadIn(stand) === undefined);
+      await stand.create(twoTasks({ policies: [{ event: "PodFailed", action: "RestartJob" }] }));
+      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
+      await admit(stand);
+      await stand.until("one task has ended", () => podsIn(stand).length - unfinishedIn(stand).length === 2);
+      await stand.turn(20_000);
+      assert.deepEqual([phaseOf(stand), reclaimedIn(stand)], ["Running", []]);
     }, options),
   );
 

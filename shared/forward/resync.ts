@@ -57,13 +57,25 @@ export const reasonFor = (
   return hint.pruneAt !== undefined && hint.pruneAt <= now ? "retention" : undefined;
 };
 
+/** The number of objects or hints after which `dueOf` yields undefined, so that its caller can serve other work. */
+const restEvery = 1_000;
+
+function* placed(hints: readonly Hint[]): Generator<undefined, ReadonlyMap<string, Hint>> {
+  const found = new Map<string, Hint>();
+  for (const hint of hints) {
+    found.set(place(hint.namespace, hint.name), hint);
+    if (found.size % restEvery === 0) yield undefined;
+  }
+  return found;
+}
+
 /**
  * Yields the messages of one resync. A timer beyond the queue's longest delay is set by the step that its unfinished
  * object gets. `sweep` names this resync, so that its deduplication ids are unique.
  */
-export function* dueOf(census: Census, sweep: string): Generator<Due> {
+export function* dueOf(census: Census, sweep: string): Generator<Due | undefined> {
   const { cluster, kind } = census;
-  const hints = new Map(census.hints.map((hint) => [place(hint.namespace, hint.name), hint]));
+  const hints = yield* placed(census.hints);
   const message = (namespace: string, name: string, reason: string): Due => {
     const key: Key = { cluster, kind, namespace, name };
     return { message: { ...key, reason: `resync: ${reason}` }, dedupeId: dedupe.sweep(key, sweep) };
@@ -74,6 +86,7 @@ export function* dueOf(census: Census, sweep: string): Generator<Due> {
     present.add(where);
     const reason = reasonFor(object, hints.get(where), census);
     if (reason !== undefined) yield message(object.namespace ?? "", object.name, reason);
+    if (present.size % restEvery === 0) yield undefined;
   }
   for (const [where, { namespace, name }] of hints) if (!present.has(where)) yield message(namespace, name, "orphaned");
   for (const name of census.founds ?? [])
@@ -88,9 +101,11 @@ export const agedLogsOf = (
   { cluster, kinds, hints, now }: Pick<Census, "cluster" | "hints" | "now"> & { readonly kinds: ReadonlySet<string> },
   sweep: string,
 ): readonly Due[] => {
+  const logs = hints.filter(({ kind }) => loggedKind(kind) !== undefined);
+  if (logs.length === 0) return [];
   const id = (kind: string, { namespace, name }: Hint): string => `${kind} ${place(namespace, name)}`;
   const present = new Set(hints.map((hint) => id(hint.kind, hint)));
-  return hints.flatMap((hint) => {
+  return logs.flatMap((hint) => {
     const kind = loggedKind(hint.kind);
     if (kind === undefined || !kinds.has(kind)) return [];
     const isLeft = !hint.rests && !present.has(id(kind, hint));
@@ -102,10 +117,11 @@ export const agedLogsOf = (
 
 /** Returns the messages of one resync; `hints` are those of all records. */
 export const undeliveredOf = (cluster: string, hints: readonly Hint[], sweep: string): readonly Due[] => {
-  const streams = hints.map(({ kind, namespace, name, updates }) => ({
-    key: { cluster, kind, namespace, name },
-    updates,
-  }));
+  // Most records have no stream.
+  const streams = hints.flatMap(({ kind, namespace, name, updates }) => {
+    const key = { cluster, kind, namespace, name };
+    return updates === undefined && subjectOf(key) === undefined ? [] : [{ key, updates }];
+  });
   const reached = new Map(streams.map(({ key, updates }) => [textOf(key), updates]));
   const due = streams.flatMap(({ key, updates }): readonly Key[] => {
     const subject = subjectOf(key);

@@ -91,7 +91,7 @@ type Results = {
   readonly publishes: boolean;
 };
 
-/** Measures the parts of these names, and prints the table. Figures are published only if no part failed. */
+/** Measures the parts of these names, and prints the table. The figures of a part that failed are not published. */
 export const benchWhole = async (names: readonly string[], { json, publishes }: Results): Promise<void> => {
   const unknown = names.filter((name) => parts[name] === undefined);
   if (unknown.length > 0) throw new Error(`no part ${unknown.join(", ")}: ${Object.keys(parts).join(", ")}`);
@@ -105,7 +105,11 @@ export const benchWhole = async (names: readonly string[], { json, publishes }: 
     }
     console.log(`\n${columns(rowsOf(found.flatMap(({ figures }) => figures)))}`);
     const measuredAt = new Date().toISOString();
-    if (publishes && found.every(({ ok }) => ok)) publish(found, measuredAt);
+    if (publishes)
+      publish(
+        found.filter(({ ok }) => ok),
+        measuredAt,
+      );
     const details = { measuredAt, processors: availableParallelism(), parts: found };
     conclude(tallyOf(found), json === undefined ? undefined : { file: json, details });
   } finally {

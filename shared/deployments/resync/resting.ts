@@ -10,6 +10,7 @@ import type { Report } from "../../engine/ports.ts";
 import type { Loop } from "../../forward/forwarder.ts";
 import type { Watcher } from "../../forward/keys.ts";
 import type { RestCheck } from "../../forward/listwatch.ts";
+import { openBreather } from "../../forward/pause.ts";
 import { type Hint, place, reasonFor } from "../../forward/resync.ts";
 import { isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -30,15 +31,18 @@ const isEnded = (pod: Stored): boolean =>
 
 /** Reads the records at rest of a kind. Without them, every object causes a step. */
 const readResting = async (
-  { transport, hints, report }: Settings,
+  { transport, hints, report, now }: Settings,
   kind: string,
   namespace: string | undefined,
 ): Promise<Resting> => {
   const where = { transport, hints, namespaces: namespace === undefined ? [] : [namespace] };
   const resting = new Map<string, Hint>();
+  const breathe = openBreather(now);
   try {
-    for (const hint of await hintsIn(where, undefined, kindSelector(kind)))
+    for (const hint of await hintsIn(where, undefined, kindSelector(kind))) {
+      await breathe();
       if (hint.rests && hint.kind === kind) resting.set(place(hint.namespace, hint.name), hint);
+    }
   } catch (cause) {
     report("debug", "cannot read which objects rest: each gets a step", { kind, error: String(cause) });
   }

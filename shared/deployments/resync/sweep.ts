@@ -156,7 +156,7 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
     const mine = hints.filter((hint) => hint.kind === kind);
     const errands = await errandsOf(operator);
     for (const one of dueOf({ cluster: scope.cluster, kind, objects, founds, hints: mine, errands, now }, sweep)) {
-      due.push(one);
+      if (one !== undefined) due.push(one);
       await scope.breathe?.();
     }
   }

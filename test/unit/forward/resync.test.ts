@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { logsAged } from "../../../shared/core/kept-log.ts";
 import type { Metadata } from "../../../shared/core/object.ts";
-import { agedLogsOf, dueOf, type Hint } from "../../../shared/forward/resync.ts";
+import { agedLogsOf, type Census, type Due, dueOf, type Hint } from "../../../shared/forward/resync.ts";
 
 const object = (more: Partial<Metadata> = {}): Metadata => ({
   name: "pi",
@@ -25,21 +25,30 @@ const hint = (more: Partial<Hint> = {}): Hint => ({
   ...more,
 });
 
-const sweep = (objects: readonly Metadata[], hints: readonly Hint[], name = "s1") => [
-  ...dueOf({ cluster: "here", kind: "SparkApplication", objects, hints, now: 1_000 }, name),
-];
+const allOf = (census: Census, name: string): readonly Due[] => [...dueOf(census, name)].flatMap((one) => one ?? []);
+
+const sweep = (objects: readonly Metadata[], hints: readonly Hint[], name = "s1") =>
+  allOf({ cluster: "here", kind: "SparkApplication", objects, hints, now: 1_000 }, name);
 
 describe("a resync", () => {
   test("sends the key of a missing object that every cluster needs, or of its record if there is one", () => {
     const queue = (name: string): Metadata => ({ name, uid: name, generation: 1 });
     const record = (name: string): Hint => hint({ kind: "Queue", namespace: "", name, uid: name, generation: 1 });
     const due = (objects: readonly Metadata[], hints: readonly Hint[]): readonly string[] =>
-      [...dueOf({ cluster: "here", kind: "Queue", objects, hints, founds: ["root", "default"], now: 1_000 }, "s1")].map(
+      allOf({ cluster: "here", kind: "Queue", objects, hints, founds: ["root", "default"], now: 1_000 }, "s1").map(
         ({ message: { namespace, name, reason } }) => `${namespace}/${name} ${reason}`,
       );
     assert.deepEqual(due([], []), ["/root resync: missing", "/default resync: missing"]);
     assert.deepEqual(due([queue("root")], [record("root")]), ["/default resync: missing"]);
     assert.deepEqual(due([queue("root")], [record("root"), record("default")]), ["/default resync: orphaned"]);
+  });
+
+  test("gives way to other work while it looks through many objects and records", () => {
+    const many = Array.from({ length: 2_500 }, (_, at) => `pi-${at}`);
+    const objects = many.map((name) => object({ name }));
+    const hints = many.map((name) => hint({ name }));
+    const all = [...dueOf({ cluster: "here", kind: "SparkApplication", objects, hints, now: 1_000 }, "s1")];
+    assert.deepEqual(all, [undefined, undefined, undefined, undefined]);
   });
 
   const cases = [
@@ -123,7 +132,7 @@ describe("a resync", () => {
   test("sends the key of a resting object for which an errand waits in its namespace", () => {
     const errands = new Set(["ns/pi", "other/pi", "ns/gone"]);
     const census = { cluster: "here", kind: "SparkApplication", objects: [object()], hints: [hint()], now: 1_000 };
-    const due = [...dueOf({ ...census, errands }, "s1")];
+    const due = allOf({ ...census, errands }, "s1");
     assert.deepEqual(
       due.map(({ message }) => `${message.namespace}/${message.name} ${message.reason}`),
       ["ns/pi resync: errand"],

@@ -76,6 +76,26 @@ const eventsOf = (stand: Stand, reason: string): readonly string[] =>
     .filter((event) => event["reason"] === reason)
     .map((event) => String(event["message"]));
 
+/** A cluster with one flavor and the namespace of the host, which runs. */
+const opened = async (stand: Stand): Promise<void> => {
+  await stand.create(flavorOf("spot"));
+  await stand.create(home);
+  await stand.host();
+};
+
+/** Creates the Job, which then waits in its LocalQueue. */
+const queued = async (stand: Stand, job: Obj): Promise<void> => {
+  await stand.create(job);
+  await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
+};
+
+/** Creates the Job, and runs it as Kueue admits it. */
+const running = async (stand: Stand, job: Obj): Promise<void> => {
+  await queued(stand, job);
+  await admit(stand);
+  await stand.until("it runs", () => phaseOf(stand) === "Running");
+};
+
 const options = {
   crds: [...crds, ...kueueCrds],
   nodes: [{ name: "n1", labels: { "cloud.example/flavour": "spot" } }],
@@ -85,11 +105,8 @@ describe("a Volcano Job with Kueue's queue label", () => {
   it(
     "has no group and no pod before its Workload is admitted, runs on the flavor's nodes, and finishes the Workload",
     onStand(async (stand) => {
-      await stand.create(flavorOf("spot"));
-      await stand.create(home);
-      await stand.host();
-      await stand.create(labelled("job", { runMs: 20_000 }));
-      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
+      await opened(stand);
+      await queued(stand, labelled("job", { runMs: 20_000 }));
       await stand.turn(60_000);
       assert.equal(podsIn(stand).length + stand.all("PodGroup").length, 0);
       assert.equal(phaseOf(stand), "Pending");
@@ -125,13 +142,8 @@ describe("a Volcano Job with Kueue's queue label", () => {
   it(
     "ends its pods when Kueue evicts it, gives the quota back after they have ended, and runs again when it is admitted",
     onStand(async (stand) => {
-      await stand.create(flavorOf("spot"));
-      await stand.create(home);
-      await stand.host();
-      await stand.create(labelled("job", { runMs: 60_000 }, { maxRetry: 1 }));
-      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
-      await admit(stand);
-      await stand.until("it runs", () => phaseOf(stand) === "Running");
+      await opened(stand);
+      await running(stand, labelled("job", { runMs: 60_000 }, { maxRetry: 1 }));
       const uids = podsIn(stand).map(({ metadata }) => metadata.uid);
       let releasedWithPods = false;
       stand.simulator.subscribe(({ object }) => {
@@ -160,13 +172,8 @@ describe("a Volcano Job with Kueue's queue label", () => {
   it(
     "whose Workload is deleted ends its pods, and gets another Workload",
     onStand(async (stand) => {
-      await stand.create(flavorOf("spot"));
-      await stand.create(home);
-      await stand.host();
-      await stand.create(labelled("job", { runMs: 600_000 }));
-      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
-      await admit(stand);
-      await stand.until("it runs", () => phaseOf(stand) === "Running");
+      await opened(stand);
+      await running(stand, labelled("job", { runMs: 600_000 }));
       const before = workloadIn(stand)?.metadata.uid;
       await stand.remove("Workload", workloadIn(stand)?.metadata.name ?? "");
       await stand.until("there is another", () => ![undefined, before].includes(workloadIn(stand)?.metadata.uid));
@@ -179,12 +186,9 @@ describe("a Volcano Job with Kueue's queue label", () => {
   it(
     "that is deactivated waits and says so, and has a Workload of other numbers after its replicas change",
     onStand(async (stand) => {
-      await stand.create(flavorOf("spot"));
-      await stand.create(home);
-      await stand.host();
+      await opened(stand);
       const job = labelled("job", { runMs: 600_000 });
-      await stand.create(job);
-      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
+      await queued(stand, job);
       const name = workloadIn(stand)?.metadata.name ?? "";
       await stand.patch("Workload", name, { spec: { active: false } });
       await stand.until("it says so", () => /spec.active is false/.test(messageOf(stand)));
@@ -204,13 +208,8 @@ describe("a Volcano Job with Kueue's queue label", () => {
   it(
     "that is aborted has no Workload, gets one when it is resumed, and its Workload is failed when it is terminated",
     onStand(async (stand) => {
-      await stand.create(flavorOf("spot"));
-      await stand.create(home);
-      await stand.host();
-      await stand.create(labelled("job", { runMs: 600_000 }));
-      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
-      await admit(stand);
-      await stand.until("it runs", () => phaseOf(stand) === "Running");
+      await opened(stand);
+      await running(stand, labelled("job", { runMs: 600_000 }));
       const job = (): Stored => stand.get("Job", "job") ?? assert.fail("the job is gone");
       await stand.create(command("abort", "AbortJob", job()));
       await stand.until("it has no Workload", () => workloadIn(stand) === undefined && podsIn(stand).length === 0);
@@ -289,8 +288,7 @@ describe("a Volcano Job with Kueue's queue label", () => {
         "kueue.x-k8s.io/priority-class": "urgent",
         "kueue.x-k8s.io/max-exec-time-seconds": "90",
       };
-      await stand.create(labelled("job", { runMs: 600_000 }, {}, { labels }));
-      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
+      await queued(stand, labelled("job", { runMs: 600_000 }, {}, { labels }));
       const { priority, priorityClassRef, maximumExecutionTimeSeconds } = Object(workloadIn(stand)?.["spec"]);
       assert.deepEqual([priority, maximumExecutionTimeSeconds], [70, 90]);
       assert.deepEqual(priorityClassRef, { group: "kueue.x-k8s.io", kind: "WorkloadPriorityClass", name: "urgent" });
@@ -346,13 +344,8 @@ describe("a Volcano Job with Kueue's queue label", () => {
   it(
     "keeps its pods while the API server does not serve Workloads for a moment",
     onStand(async (stand) => {
-      await stand.create(flavorOf("spot"));
-      await stand.create(home);
-      await stand.host();
-      await stand.create(labelled("job", { runMs: 60_000 }));
-      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
-      await admit(stand);
-      await stand.until("it runs", () => phaseOf(stand) === "Running");
+      await opened(stand);
+      await running(stand, labelled("job", { runMs: 60_000 }));
       const uids = podsIn(stand).map(({ metadata }) => metadata.uid);
       stand.fault(({ path }) =>
         path.includes("/workloads") ? { status: 404, headers: {}, body: "404 page not found" } : undefined,

@@ -109,7 +109,10 @@ export type CheckpointRecord = SavedRecord & {
   /** Labels of the object when it was last read: they tell whose key it is after the object is gone. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly waitsFor?: string | undefined;
-  /** The plan waits for events alone: a timer that still comes was set by an earlier plan. */
+  /**
+   * The plan waits for events alone: a timer that still comes was set by an earlier plan. False: the plan rests, and the
+   * timer that began its step may come again.
+   */
   readonly untimed?: boolean | undefined;
   /** Digests of the status that the last write wished for and of the one that the server kept, if they differ. */
   readonly status?: { readonly wished: string; readonly answered: string } | undefined;

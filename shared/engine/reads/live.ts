@@ -157,7 +157,7 @@ export const readLive = async (world: World, key: Key, operator: Operator<unknow
  * cleanup order, no update to deliver.
  */
 const wantsNoTimer = ({ rests, untimed, wakeAt, ...record }: CheckpointRecord): boolean =>
-  (rests === true || untimed === true) &&
+  (untimed ?? rests === true) &&
   [wakeAt, record.trouble, record.returning, record.cleanup, record.outbox].every((one) => one === undefined);
 
 /**

@@ -1,7 +1,7 @@
 /** Saves a plan: stores what cannot be observed again before any effect, by a conditional write that decides races. */
 
 import { same } from "../../core/json.ts";
-import { textOf } from "../../core/key.ts";
+import { textOf, timerReason } from "../../core/key.ts";
 import { type PastRun, waitOf, waitsForText } from "../../core/plan.ts";
 import { madeWith } from "../checkpoint/classify.ts";
 import { bounded, carried, expiryOf, keptRuns } from "../checkpoint/record.ts";
@@ -13,23 +13,30 @@ import { recoveryOf } from "../settings.ts";
 import { outboxAfter, ring } from "./outbox.ts";
 import { acts, needsNone } from "./status.ts";
 
+const unnoticed = { saves: 0, made: undefined, timeline: undefined, specs: undefined };
+
 /**
  * True if the record changes in more than the deployment's settings, its timeline and specs, or in that no timer is
  * wanted any more: these alone are no reason to write.
  */
 const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>
   !same(
-    { ...held, saves: 0, made: undefined, timeline: undefined, specs: undefined },
-    {
-      ...next,
-      ...{ saves: 0, made: undefined, timeline: undefined, specs: undefined },
-      untimed: next.untimed === true ? held?.untimed : undefined,
-    },
+    { ...held, ...unnoticed, untimed: held?.untimed === true ? true : undefined },
+    { ...next, ...unnoticed, untimed: next.untimed === true && held?.untimed === true ? true : undefined },
   );
 
 /** True of a plan that waits for events alone. A step that continues decides, and saves, again if it needs a timer. */
 const isUntimed = ({ next }: StepPlan): boolean =>
   (next.do === "wait" || next.do === "continue") && next.wakeAt === undefined && next.pollMs === undefined;
+
+/**
+ * After a death beside the save, the message that began the step comes again, and its step does what is left of the plan. So a
+ * record that a timer's step saves takes no timer for outdated.
+ */
+const untimedAfter = ({ message }: StepContext, plan: StepPlan): CheckpointRecord["untimed"] => {
+  if (message.reason !== timerReason) return isUntimed(plan) ? true : undefined;
+  return plan.next.do === "rest" ? false : undefined;
+};
 
 /** R1: stores the memory. Only the winner of the conditional save goes on; the loser has touched nothing. */
 export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<StoredRecord | "raced"> => {
@@ -116,7 +123,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     waitsFor,
     timeline: timelineAfter(record, waitsFor, observation.now),
     specs: operator.keepsSpecs === true ? specsAfter(record?.specs, object, observation.now) : undefined,
-    untimed: isUntimed(plan) ? true : undefined,
+    untimed: untimedAfter(run, plan),
     returning: returning === true ? observation.returning : undefined,
     cleanup: cleanupAfter(run, held, plan),
     runs: runs.length === 0 ? undefined : runs,

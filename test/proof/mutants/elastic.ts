@@ -313,6 +313,14 @@ export const elasticMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/application/executors/node-drain.test.ts"],
   },
   {
+    name: "timer-again-outdated",
+    promise: "the timer of a step that died beside its save comes again, and carries out the plan",
+    file: "shared/engine/writes/save.ts",
+    find: "if (message.reason !== timerReason)",
+    replace: 'if (message.reason !== "" || timerReason === "")',
+    tests: ["test/unit/engine/reads/timed.test.ts"],
+  },
+  {
     name: "deleted-node-untold",
     promise: "a deleted node is passed on",
     file: "shared/forward/node-watch.ts",

@@ -58,8 +58,8 @@ export const pageMutants: readonly Mutant[] = [
     name: "timeline-costs-a-save",
     promise: "no save is made for the timeline of a record",
     file: "shared/engine/writes/save.ts",
-    find: "...{ saves: 0, made: undefined, timeline: undefined, specs: undefined },",
-    replace: "...{ saves: 0, made: undefined, specs: undefined },",
+    find: "const unnoticed = { saves: 0, made: undefined, timeline: undefined, specs: undefined };",
+    replace: "const unnoticed = { saves: 0, made: undefined, specs: undefined };",
     tests: ["test/unit/engine/checkpoint/timeline.test.ts"],
   },
   {

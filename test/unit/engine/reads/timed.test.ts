@@ -50,6 +50,15 @@ describe("a timer leads to a whole step", () => {
       assert.ok(isWhole(fixture));
     });
 
+  for (const next of [{ do: "wait" }, { do: "rest" }] as const)
+    test(`when a timer began the step whose plan says ${next.do}, as the same timer comes again after a death`, async () => {
+      const fixture = following(next);
+      await step(fixture.world, timer);
+      fixture.calls.length = 0;
+      await step(fixture.world, timer);
+      assert.ok(isWhole(fixture));
+    });
+
   test("when the key has no record", async () => {
     const fixture = following({ do: "wait" });
     await step(fixture.world, timer);

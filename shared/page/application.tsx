@@ -1,21 +1,18 @@
 /** One application: why it is not done, what was lost and what came instead, its attempts, events, spec and record. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ActionAnswered, ApplicationActions } from "./actions.tsx";
+import { LogEnd, Runs } from "./driver-logs.tsx";
 import { FlowGraph, GangCells } from "./members.tsx";
 import { chosen, showLog } from "./panels.ts";
 import { FactList, Link, State, Table } from "./parts.tsx";
 import { receiptOf, usedText } from "./receipt.ts";
-import { detail, isLogShown, log, now, place } from "./store.ts";
+import { detail, now, place } from "./store.ts";
 import { briefly, kindText, moment, plural, span, visible } from "./text.ts";
 import { slotsOf } from "./timeline.ts";
 import { Timeline } from "./timeline-view.tsx";
 import { type Detail, keyOf, type LossRow } from "./wire.ts";
 
 type Tab = readonly [title: string, count: number | undefined, view: () => ComponentChildren];
-
-/** The server sends no more characters of a log, less the beginning of a line. */
-const longestLog = 60_000;
 
 type Tabbed = { readonly side: keyof typeof chosen; readonly tabs: readonly Tab[] };
 
@@ -132,22 +129,6 @@ const Updates = ({ one }: { readonly one: Detail }) => {
   );
 };
 
-const Runs = ({ one }: { readonly one: Detail }) => (
-  <Table
-    label="Runs"
-    heads={["Attempt", "Outcome", "Ended", "Error"]}
-    rows={one.runs
-      .toReversed()
-      .map(({ attempt, outcome, at, error }) => [
-        String(attempt),
-        visible(outcome),
-        moment(at, one.now),
-        visible(error),
-      ])}
-    empty="The record keeps no earlier run of this application."
-  />
-);
-
 const valueCell = (value: string): ComponentChildren =>
   value === "" ? <span class="muted">none</span> : <span class="mono">{visible(value)}</span>;
 
@@ -173,36 +154,6 @@ const Changes = ({ one }: { readonly one: Detail }) => (
     empty="Its record keeps no change of the spec."
   />
 );
-
-/** The end of a log. It is read while it is in view. */
-const LogEnd = ({ one }: { readonly one: Detail }) => {
-  useEffect(() => {
-    isLogShown.value = true;
-    return () => {
-      isLogShown.value = false;
-    };
-  }, []);
-  const end = useRef<HTMLPreElement>(null);
-  const found = log.value;
-  useLayoutEffect(() => {
-    const { current } = end;
-    if (current !== null) current.scrollTop = current.scrollHeight;
-  }, [found?.text]);
-  if (found === undefined) return <p class="empty">Reading the log …</p>;
-  if (found.error !== "")
-    return (
-      <p class="note">
-        The log{found.pod === "" ? "" : ` of ${visible(found.pod)}`} cannot be read here: {visible(found.error)}
-      </p>
-    );
-  if (found.text === "") return <p class="empty">{visible(found.pod)} has written nothing yet.</p>;
-  return (
-    <pre ref={end} class="log" tabIndex={0} role="region" aria-label={`Log of ${visible(found.pod)}`}>
-      {found.text.length >= longestLog ? `… rekindle log ${named(one)} shows all\n` : ""}
-      {visible(found.text)}
-    </pre>
-  );
-};
 
 const named = ({ kind, namespace, name }: Detail): string =>
   kind === "SparkApplication" ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
@@ -347,7 +298,7 @@ const Whole = ({ one }: { readonly one: Detail }) => (
       <Tabs
         side="right"
         tabs={[
-          ["Log", undefined, () => <LogEnd one={one} />],
+          ["Log", undefined, () => <LogEnd name={named(one)} now={one.now} />],
           ["Changes", one.changes.length, () => <Changes one={one} />],
           ["Spec", undefined, () => <Text text={one.spec} label="Spec" />],
           ["Record", undefined, () => <Text text={one.record} label="Record" />],

@@ -1,6 +1,6 @@
 /** The state of an application's panels: the chosen tabs, and the form of its timeline. */
 import { signal } from "@preact/signals";
-import { logPod } from "./store.ts";
+import { logAttempt, logPod } from "./store.ts";
 
 /** The titles of the chosen tabs. */
 export const chosen = { left: signal("Losses"), right: signal("Spec") };
@@ -8,9 +8,10 @@ export const chosen = { left: signal("Losses"), right: signal("Spec") };
 /** True: the timeline is shown as a table. */
 export const isTable = signal(false);
 
-/** Shows the log, of the main pod or of another one. */
-export const showLog = (pod = ""): void => {
+/** Shows the log, of the main pod or of another one, or the kept one of an attempt. */
+export const showLog = (pod = "", attempt = 0): void => {
   chosen.right.value = "Log";
   logPod.value = pod;
+  logAttempt.value = attempt;
   requestAnimationFrame(() => document.getElementById("panel-right")?.scrollIntoView({ block: "nearest" }));
 };

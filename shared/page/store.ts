@@ -259,14 +259,17 @@ effect(() => {
 export const log = signal<Log | undefined>(undefined);
 /** The pod whose log is shown; "": the main one. */
 export const logPod = signal("");
+/** The attempt whose kept log is shown; 0: the log of a pod is. */
+export const logAttempt = signal(0);
 /** True while a log is in view: nothing reads it otherwise. */
 export const isLogShown = signal(false);
 
 const readLog = async (): Promise<void> => {
   const { application } = place.value;
-  const pod = logPod.value;
-  const answer = await fetch(`/page/log/${pathOf(application)}?pod=${encodeURIComponent(pod)}`).catch(() => undefined);
-  if (place.value.application !== application || logPod.value !== pod) return;
+  const [pod, attempt] = [logPod.value, logAttempt.value];
+  const query = attempt === 0 ? `pod=${encodeURIComponent(pod)}` : `attempt=${attempt}`;
+  const answer = await fetch(`/page/log/${pathOf(application)}?${query}`).catch(() => undefined);
+  if (place.value.application !== application || logPod.value !== pod || logAttempt.value !== attempt) return;
   if (answer?.ok === true) log.value = await answer.json();
   else log.value = { pod, text: "", error: `the server answered ${answer?.status ?? "nothing"}` };
 };
@@ -274,11 +277,13 @@ const readLog = async (): Promise<void> => {
 effect(() => {
   place.value.application;
   logPod.value = "";
+  logAttempt.value = 0;
 });
 
 effect(() => {
   const { screen, application } = place.value;
   logPod.value;
+  logAttempt.value;
   log.value = undefined;
   if (isLogShown.value && screen === "application" && application !== "") void readLog();
 });
@@ -287,7 +292,9 @@ const logMs = 3_000;
 
 setInterval(() => {
   const isSeen = isLogShown.value && place.value.screen === "application" && document.visibilityState === "visible";
-  if (isSeen && link.value !== "signed out") void readLog();
+  // A kept log stays as it is.
+  const isRead = logAttempt.value !== 0 && log.value !== undefined;
+  if (isSeen && !isRead && link.value !== "signed out") void readLog();
 }, logMs);
 
 /** A live page is read again every 5 s while it is visible: waits grow longer without a change of the cluster. */

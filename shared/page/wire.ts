@@ -222,6 +222,9 @@ export type FlowNode = {
 /** The answer of `/page/log`: the end of a pod's log. */
 export type Log = {
   readonly pod: string;
+  /** Of a kept log: the attempt of its driver, and when it was kept, epoch ms. */
+  readonly attempt?: number;
+  readonly at?: number;
   readonly text: string;
   /** Why there is none; "" where there is. */
   readonly error: string;
@@ -256,6 +259,8 @@ export type Detail = Seen & {
     readonly at: number;
     readonly error: string;
   }[];
+  /** Logs of drivers that are kept, oldest first. */
+  readonly keptLogs: readonly { readonly attempt: number; readonly pod: string; readonly at: number }[];
   /** The latest waits in the order of their ends, the present one last; below, times of saves. */
   readonly waits: readonly WaitRow[];
   readonly savedAt: readonly number[];

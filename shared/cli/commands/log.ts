@@ -10,6 +10,7 @@ import { labelOf, podStatus, waitingReason } from "../../kube/pods.ts";
 import { errorOf } from "../../kube/responses.ts";
 import { keptLogLines, keptLogsOf, keptLogText } from "../inspection/kept-logs.ts";
 import { eventText, heardOf, logPath, mainContainer } from "../inspection/log.ts";
+import { driverWordsOf, driverWordsText, recordOf } from "../inspection/record.ts";
 import {
   findTarget,
   fullName,
@@ -199,10 +200,19 @@ const targetFor = (name: string, session: Session, namespace: string | undefined
     throw cause;
   });
 
+/** Tells on stderr what the driver of an attempt last reported, where the record has it: of the newest attempt alone. */
+const tellWords = async (tools: Tools, session: Session, { key }: Target, attempt: true | number): Promise<void> => {
+  const found = await recordOf(session, key);
+  const words = driverWordsOf(found.is === "record" ? found.record : undefined);
+  if (words === undefined || (attempt !== true && attempt !== words.attempt)) return;
+  tools.warn(`--- the driver of attempt ${words.attempt} last reported at ${driverWordsText(words)}`);
+};
+
 /** Prints the list of kept logs, or the kept log of an attempt; of the attempt whose pod is there, that pod's. */
 const showKept = async (tools: Tools, session: Session, { name, options, attempt }: Kept): Promise<void> => {
   const target = await targetFor(name, session, options.namespace);
   const logs = await keptLogsOf(session, target.key);
+  await tellWords(tools, session, target, attempt);
   if (attempt === true) return tools.print(keptLogLines(logs));
   const text = keptLogText(logs, attempt);
   if (text !== undefined) return tools.print(text);

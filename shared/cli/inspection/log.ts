@@ -140,6 +140,20 @@ const refusalOf = (cause: ApiError, pod: Stored): Error => {
   return cause.status === 400 && why !== undefined ? new Refused(`${name} has not started: ${why}`, { cause }) : cause;
 };
 
+/** Returns why this process may not read logs of pods; undefined where it may, also of a pod that is gone. */
+export const logRefusal = async (
+  { transport }: Pick<Source, "transport">,
+  namespace: string,
+  name: string,
+): Promise<string | undefined> => {
+  const path = withQuery(objectPath({ resource: podResource, namespace, name }, "log"), {
+    tailLines: "1",
+    limitBytes: "1",
+  });
+  const answer = await transport.send({ method: "GET", path, headers: { accept: "*/*" }, timeoutMs: 10_000 });
+  return answer.status === 401 || answer.status === 403 ? errorOf(`log of ${name}`, answer).message : undefined;
+};
+
 /** Reads the end of a pod's log, at most `most` characters: of a line that is longer than an answer its beginning. */
 export const logEnd = async (
   { transport }: Pick<Source, "transport">,

@@ -44,6 +44,8 @@ const shape = z.object({
     .optional(),
   timeline: z.unknown().optional(),
   specs: z.unknown().optional(),
+  /** Logs may be kept beside it. */
+  logs: z.boolean().optional(),
   memory: z.unknown(),
 });
 
@@ -232,6 +234,7 @@ export const lossesText = ({ lost, losses }: Losses): string => {
 const count = z.number().nonnegative();
 const wordsShape = z.object({
   executors: z.object({
+    attempt: count,
     care: z.object({
       pulse: z.object({
         at: count,
@@ -246,14 +249,16 @@ type DriverWords = z.infer<typeof wordsShape>["executors"]["care"]["pulse"]["wor
   /** The number of ended tasks. */
   readonly ended: number;
   readonly at: string;
+  readonly attempt: number;
 };
 
 /** The last answer of the newest run's driver that the record keeps; undefined where it keeps none. */
 export const driverWordsOf = (record: RecordView | undefined): DriverWords | undefined => {
   const { data } = wordsShape.safeParse(record?.memory);
   if (data === undefined) return undefined;
-  const { words, tasks, at } = data.executors.care.pulse;
-  return { ...words, ended: tasks, at: timeText(at) };
+  const { attempt, care } = data.executors;
+  const { words, tasks, at } = care.pulse;
+  return { ...words, ended: tasks, at: timeText(at), attempt };
 };
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;

@@ -3,10 +3,11 @@ import { Hono } from "hono";
 import type { Gate } from "../common/authentication.ts";
 import { callersOnly, openSecretSessions } from "./access.ts";
 import { openActions, type Trigger } from "./actions.ts";
-import { openDetails, openLogs } from "./detail.ts";
+import { openDetails } from "./detail.ts";
 import { pageFiles } from "./files.ts";
 import type { ServedPage } from "./host.ts";
 import { openKubeWay } from "./kube-token.ts";
+import { openLogs } from "./logs.ts";
 import { openProvider } from "./provider.ts";
 import { openWaiting } from "./queue-order.ts";
 import { servePage } from "./routes.ts";
@@ -32,7 +33,7 @@ export const callersPage = (page: ServedPage, gate: Gate, trigger: Trigger): Hon
   const kube = signIn.kube && openKubeWay({ transport, families: signIn.kube, namespaces: seen(page), report });
   const ways = { hasCallers: signIn.hasCallers, provider, kube };
   const details = openDetails({ transport, table }, board, { freshMs, rates });
-  const logs = openLogs({ transport });
+  const logs = openLogs({ transport, table });
   const actions = openActions({ transport, report, commandNamespace, trigger, now: Date.now, advice });
   servePage(
     app,

@@ -1,17 +1,16 @@
 /**
  * One application as the page shows it: what `rekindle status` says, its pods over time, its events, spec and record;
  * the pods of a Job as cells of its gang, the jobs of a JobFlow as nodes of its graph. Read once for all viewers:
- * requests in flight and answers of an unchanged application are shared. The end of a pod's log is read at most once
- * in two seconds, with the rights of the process; a process that may not read logs says so.
+ * requests in flight and answers of an unchanged application are shared.
  */
 
 import { setTimeout } from "node:timers/promises";
 import { kueueText } from "../../cli/inspection/kueue.ts";
-import { type EventEntry, eventsAbout, logEnd } from "../../cli/inspection/log.ts";
+import { type EventEntry, eventsAbout } from "../../cli/inspection/log.ts";
 import type { Rates } from "../../cli/inspection/rates.ts";
 import { driverWordsText } from "../../cli/inspection/record.ts";
 import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
-import { indexOf, lifeOf, podsMeant, taskOf } from "../../cli/inspection/target.ts";
+import { indexOf, taskOf } from "../../cli/inspection/target.ts";
 import { accountsOf } from "../../cli/inspection/usage.ts";
 import { asYaml } from "../../cli/io/documents.ts";
 import { Refused, type Source } from "../../cli/io/tools.ts";
@@ -36,13 +35,13 @@ import {
   type Group,
   keyOf,
   type Lane,
-  type Log,
   type Row,
 } from "../../page/wire.ts";
 import { type Flow, flowSpecSchema, flowStatusSchema } from "../../volcano/schema/workflows.ts";
 import { actionsOn } from "./actions.ts";
 import type { Board } from "./board.ts";
 import { changesIn } from "./changes.ts";
+import { type KeptLogs, openKeptLogs } from "./kept-logs.ts";
 import { openLanes, recordedLanes, recordedLosses, withLosses } from "./lanes.ts";
 import { groupOf } from "./projection.ts";
 
@@ -245,9 +244,9 @@ const pricesFor = (lanes: readonly Lane[], rates: Rates | undefined): Pick<Detai
 };
 
 /** The parts of an answer that other requests have brought. */
-type Beside = { readonly talk: EventsRead; readonly board: Board; readonly rates: Rates | undefined };
+type Beside = Pick<Detail, "keptLogs"> & Pick<Reading, "board" | "rates"> & { readonly talk: EventsRead };
 
-const detailOf = (seen: Seen, { talk: { events, error }, board, rates }: Beside): Detail => {
+const detailOf = (seen: Seen, { talk: { events, error }, board, rates, keptLogs }: Beside): Detail => {
   const view = statusView(seen);
   const { found } = seen;
   const key = keyOf(view);
@@ -275,6 +274,7 @@ const detailOf = (seen: Seen, { talk: { events, error }, board, rates }: Beside)
       ...(view.driver === undefined ? [] : [["DRIVER SAID", driverWordsText(view.driver)] as const]),
     ],
     ...times,
+    keptLogs,
     changes: changesIn(found.is === "record" ? found.record : undefined, times.history),
     ...membersOf(seen),
     losses: losses.map(({ pod: _, ...loss }) => loss),
@@ -290,15 +290,16 @@ const detailOf = (seen: Seen, { talk: { events, error }, board, rates }: Beside)
   };
 };
 
-type Reading = { readonly board: Board; readonly rates: Rates | undefined };
+type Reading = { readonly board: Board; readonly rates: Rates | undefined; readonly kept: KeptLogs };
 
-const read = async (source: Source, named: Named, { board, rates }: Reading): Promise<Detail | undefined> => {
+const read = async (source: Source, named: Named, { board, rates, kept }: Reading): Promise<Detail | undefined> => {
   const kind = kindNamed(named.kind);
   if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
   try {
     const seen = await look(source, { kind, key: { cluster: "default", ...named } }, Date.now());
-    const [talk] = await Promise.all([readEvents(source, seen), rates?.refresh()]);
-    return detailOf(seen, { talk, board, rates });
+    const record = seen.found.is === "record" ? seen.found.record : undefined;
+    const [talk, keptLogs] = await Promise.all([readEvents(source, seen), kept(named, record), rates?.refresh()]);
+    return detailOf(seen, { talk, board, rates, keptLogs });
   } catch (cause) {
     if (cause instanceof Refused) return undefined;
     throw cause;
@@ -323,6 +324,7 @@ export const openDetails = (
   { now = () => performance.now(), freshMs = usualFreshMs, rates }: Options = {},
 ): Details => {
   const answers = new Map<string, Answer>();
+  const reading: Reading = { board, rates, kept: openKeptLogs(source) };
   const keep = (key: string, answer: Answer): Answer => {
     answers.delete(key);
     answers.set(key, answer);
@@ -333,7 +335,7 @@ export const openDetails = (
     return answer;
   };
   const begin = (key: string, named: Named): Answer =>
-    keep(key, { at: now(), changes: board.changes(key), detail: read(source, named, { board, rates }) });
+    keep(key, { at: now(), changes: board.changes(key), detail: read(source, named, reading) });
   /** A change that comes soon after a read is read once, when the calm is over. */
   const beginLater = (key: string, named: Named, calm: number): Answer => {
     const detail = setTimeout(calm).then(() => begin(key, named).detail);
@@ -347,46 +349,4 @@ export const openDetails = (
     return age < calmMs ? beginLater(key, named, calmMs - age) : begin(key, named);
   };
   return (named) => answerFor(keyOf(named), named).detail;
-};
-
-/** The longest end of a log, characters. */
-const longestLog = 65_536;
-const freshMs = 2_000;
-const mostLogs = 50;
-
-const readLog = async (source: Source, named: Named, wanted: string): Promise<Log | undefined> => {
-  const kind = kindNamed(named.kind);
-  if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
-  const target = { kind, key: { cluster: "default", ...named } };
-  const life = await lifeOf(source, target);
-  if (life === undefined) return undefined;
-  const main = kind.mainPod(life.object, life.pods);
-  const name = wanted === "" ? main : wanted;
-  const pod = name === undefined ? undefined : podsMeant(target, life, { pod: name })[0];
-  if (pod === undefined) return { pod: name ?? "", text: "", error: "it has no such pod" };
-  try {
-    return { pod: pod.metadata.name, text: await logEnd(source, named.namespace, pod, longestLog), error: "" };
-  } catch (cause) {
-    if (cause instanceof ApiError || cause instanceof Refused)
-      return { pod: pod.metadata.name, text: "", error: cause.message };
-    throw cause;
-  }
-};
-
-/** Reads the log of one pod; "": of the main one. Resolves with undefined where there is no such application. */
-export type Logs = (named: Named, pod: string) => Promise<Log | undefined>;
-
-export const openLogs = (source: Source, now: () => number = () => performance.now()): Logs => {
-  const answers = new Map<string, { readonly at: number; readonly log: Promise<Log | undefined> }>();
-  return (named, pod) => {
-    const key = `${keyOf(named)} ${pod}`;
-    const known = answers.get(key);
-    if (known !== undefined && now() - known.at < freshMs) return known.log;
-    const log = readLog(source, named, pod);
-    answers.delete(key);
-    answers.set(key, { at: now(), log });
-    forgetOldest(answers, mostLogs);
-    log.catch(() => answers.delete(key));
-    return log;
-  };
 };

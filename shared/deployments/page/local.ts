@@ -25,8 +25,9 @@ import { httpTimeouts } from "../http/server.ts";
 import { type Access, oneTime } from "./access.ts";
 import { openActions } from "./actions.ts";
 import { type Board, openBoard } from "./board.ts";
-import { openDetails, openLogs } from "./detail.ts";
+import { openDetails } from "./detail.ts";
 import { pageFiles } from "./files.ts";
+import { openLogs } from "./logs.ts";
 import { openWaiting } from "./queue-order.ts";
 import { pageApp } from "./routes.ts";
 
@@ -126,7 +127,7 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
   let port = settings.port;
   const hosts = (): readonly string[] => [`127.0.0.1:${port}`, `localhost:${port}`];
   const { ready } = watching;
-  const logs = openLogs({ transport });
+  const logs = openLogs({ transport, table });
   const actions = actionsOf(settings);
   const app = pageApp(
     {

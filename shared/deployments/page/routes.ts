@@ -17,8 +17,9 @@ import type { Access, Viewer } from "./access.ts";
 import { serveActions } from "./action-route.ts";
 import type { Actions } from "./actions.ts";
 import type { Board } from "./board.ts";
-import type { Details, Logs, Named } from "./detail.ts";
+import type { Details, Named } from "./detail.ts";
 import type { PageFiles } from "./files.ts";
+import type { Logs } from "./logs.ts";
 import type { Waiting } from "./queue-order.ts";
 import { openStreams } from "./stream.ts";
 
@@ -215,9 +216,12 @@ const serveApplication = (app: Hono, { board, details, logs }: PageParts, admit:
     const viewer = await admit(c);
     if (viewer instanceof Response) return viewer;
     const named = namedBy(c.req.param(), viewer);
-    const pod = c.req.query("pod") ?? "";
+    const { pod = "", attempt } = c.req.query();
+    if (attempt !== undefined && !/^[1-9]\d{0,8}$/.test(attempt))
+      return c.json({ error: "attempt is the number of an attempt, from 1 on" }, 400);
     const isRequested = named !== undefined && (pod === "" || isName(pod));
-    return found(c, isRequested ? await logs(named, pod) : undefined);
+    const wanted = { pod, attempt: attempt === undefined ? undefined : Number(attempt) };
+    return found(c, isRequested ? await logs(named, wanted) : undefined);
   });
   app.get("/page/lanes/:kind/:namespace/:name", async (c) => {
     const viewer = await admit(c);

@@ -133,10 +133,12 @@ export const isOver = ({ over = "" }: Ledger, id: number): boolean => hasId(idsO
 export const countedIn = ({ lost = {} }: Ledger): number =>
   lossReasons.reduce((sum, reason) => sum + (losses[reason].counts ? (lost[reason] ?? 0) : 0), 0);
 
-/** The ledger after the driver's end: its executors end with it, and none is missing. */
+/** The ledger after the driver's end: its executors end with it, and none is missing. What it last reported is kept. */
 export const settled = (ledger: Ledger): Ledger => {
-  const { live: _, marks: __, unclear: ___, doomed: ____, untold: _____, care: ______, ...rest } = ledger;
-  return rest;
+  const { live: _, marks: __, unclear: ___, doomed: ____, untold: _____, care, ...rest } = ledger;
+  const { at, tasks, movedAt, words } = care?.pulse ?? {};
+  if (at === undefined || tasks === undefined || movedAt === undefined || words === undefined) return rest;
+  return { ...rest, care: { pulse: { at, tasks, movedAt, words } } };
 };
 
 /** The most losses kept in full, the most ranges of ids, and the most reads of a pod that shows no reason. */

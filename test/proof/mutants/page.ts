@@ -217,7 +217,7 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "page-log-read-for-each-viewer",
     promise: "a log is read at most once in two seconds for any number of viewers",
-    file: `${folder}/detail.ts`,
+    file: `${folder}/logs.ts`,
     find: "if (known !== undefined && now() - known.at < freshMs) return known.log;",
     replace: "if (known === undefined && now() < 0) return Promise.resolve(undefined);",
     tests: testsOf("logs"),
@@ -225,9 +225,17 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "page-log-of-another-application",
     promise: "a viewer of one application reads only logs of its pods",
-    file: `${folder}/detail.ts`,
+    file: `${folder}/logs.ts`,
     find: "podsMeant(target, life, { pod: name })[0];",
     replace: "({ ...life.object, metadata: { ...life.object.metadata, name } });",
+    tests: testsOf("logs"),
+  },
+  {
+    name: "page-kept-log-without-the-right",
+    promise: "a process that may not read logs shows no kept log",
+    file: `${folder}/logs.ts`,
+    find: "if (refusal !== undefined) return",
+    replace: 'if (refusal === "") return',
     tests: testsOf("logs"),
   },
   {

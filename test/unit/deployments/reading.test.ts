@@ -13,9 +13,10 @@ import { openApi } from "../../../shared/deployments/api/function.ts";
 import { openNamespaceScope } from "../../../shared/deployments/common/namespaces.ts";
 import { familiesFor, openGauges, upstreamNaming } from "../../../shared/deployments/host/metrics.ts";
 import { openActions } from "../../../shared/deployments/page/actions.ts";
-import { openDetails, openLogs } from "../../../shared/deployments/page/detail.ts";
+import { openDetails } from "../../../shared/deployments/page/detail.ts";
 import { openFunctionPage } from "../../../shared/deployments/page/host.ts";
 import { openReviews } from "../../../shared/deployments/page/kube-token.ts";
+import { openLogs } from "../../../shared/deployments/page/logs.ts";
 import { openWaiting } from "../../../shared/deployments/page/queue-order.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
@@ -198,7 +199,7 @@ const lookAtPage = async (transport: Transport): Promise<void> => {
   await page.fresh?.();
   const details = openDetails({ transport, table: page.table }, page.board);
   for (const kind of shownKinds) await details({ ...pi, kind });
-  const log = await openLogs({ transport, table: page.table })(pi, "");
+  const log = await openLogs({ transport, table: page.table })(pi, { pod: "" });
   assert.equal(log?.pod, "pi-driver");
 };
 

@@ -6,8 +6,8 @@ import { hostRules, lookoutRules, nodeRules } from "../../../shared/cli/installa
 import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { openActions } from "../../../shared/deployments/page/actions.ts";
-import { openLogs } from "../../../shared/deployments/page/detail.ts";
 import { openReviews } from "../../../shared/deployments/page/kube-token.ts";
+import { openLogs } from "../../../shared/deployments/page/logs.ts";
 import { findOtherControllers } from "../../../shared/forward/controller-detection.ts";
 import { families } from "../../../shared/kube/resources.ts";
 import { coschedulingPodGroups } from "../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
@@ -106,7 +106,7 @@ const gang = (replicas: number): Readonly<Record<string, unknown>> => {
 const readLog = async (stand: Stand, transport: Way["transport"]): Promise<void> => {
   await stand.turn(5_000);
   const source = { transport, table: undefined };
-  await openLogs(source)({ kind: "SparkApplication", namespace: "default", name: "deleted" }, "");
+  await openLogs(source)({ kind: "SparkApplication", namespace: "default", name: "deleted" }, { pod: "" });
 };
 
 const viewer = {

@@ -277,7 +277,7 @@ test("rekindle status prints the last answer of a run's driver that its record k
     "driver     07:59:51: 2 executors; 1 task running, 40 ended, 3 failed; 5 MiB of shuffle data written; largest heap 100 MiB",
   );
   const told = JSON.parse((await terminal.run("status", "app", "-n", "default", "-o", "json")).out);
-  assert.deepEqual(told.driver, { ...words, ended: 40, at: "2026-11-02T07:59:51Z" });
+  assert.deepEqual(told.driver, { ...words, ended: 40, at: "2026-11-02T07:59:51Z", attempt: 1 });
 });
 
 test("rekindle status prints a run's losses in one line, and each loss as data", async () => {

@@ -114,6 +114,22 @@ describe("details of the page", () => {
     assert.equal(await factOf("etl"), undefined);
   });
 
+  test("list the kept logs of drivers", async () => {
+    const { simulator, details } = open();
+    const log = { attempt: 2, pod: "etl-driver", uid: "u-2", at: 1_000, until: 9_000, text: "" };
+    const specs = {
+      "logs.SparkApplication": { memory: { logs: [log] } },
+      SparkApplication: { logs: true, memory: {} },
+    };
+    for (const [kind, spec] of Object.entries(specs))
+      post(simulator, "/apis/rekindle.dev/v1alpha1/namespaces/team-a/checkpoints", {
+        ...{ apiVersion: "rekindle.dev/v1alpha1", kind: "Checkpoint" },
+        metadata: { name: checkpointRef({ cluster: "default", ...named, kind }, "rekindle").name, namespace: "team-a" },
+        spec: { schema: 1, cluster: "c1", uid: "u1", saves: 1, ...spec },
+      });
+    assert.deepEqual((await details(named))?.keptLogs, [{ attempt: 2, pod: "etl-driver", at: 1_000 }]);
+  });
+
   test("have prices only where they are set, and those of the nodes of its pods", async () => {
     const byNode = {
       currency: "EUR",

@@ -33,7 +33,7 @@ for (const namespace of ["team-a", "team-b"])
 const parts: PageParts = {
   board,
   details: async () => undefined,
-  logs: async ({ name }, pod) => ({ pod, text: `log of ${name}`, error: "" }),
+  logs: async ({ name }, { pod, attempt }) => ({ pod, text: `log of ${name}, attempt ${attempt}`, error: "" }),
   files: async () => ({
     ...{ script: "1", style: "a{}" },
     parts: [
@@ -113,6 +113,21 @@ describe("access to the page", () => {
     };
     for (const what of ["lanes", "log"])
       assert.deepEqual([await statusOf(what, "team-a"), await statusOf(what, "team-b")], [200, 404], what);
+  });
+
+  test("the kept log of an attempt is read by its number, and another text is refused with one sentence", async () => {
+    const app = open();
+    const signed = await app.request("/page/session", { method: "POST", headers: bearer(token) });
+    const log = (query: string) =>
+      app.request(`/page/log/SparkApplication/team-a/of-team-a?${query}`, { headers: { cookie: cookieIn(signed) } });
+    const texts = await Promise.all(
+      ["", "attempt=2"].map(async (query) => JSON.parse(await (await log(query)).text()).text),
+    );
+    assert.deepEqual(texts, ["log of of-team-a, attempt undefined", "log of of-team-a, attempt 2"]);
+    for (const attempt of ["0", "-1", "two", "1e3", "9999999999"]) {
+      const { status } = await log(`attempt=${attempt}`);
+      assert.equal(status, 400, attempt);
+    }
   });
 
   test("a changed cookie, a caller that may not read, and a request of another site are refused", async () => {

@@ -161,6 +161,15 @@ describe("the ledger", () => {
     const { ledger } = after(alive(1, 2), [...alive(1), dead]);
     assert.deepEqual(look(settled(ledger), []).lost, []);
   });
+
+  test("keeps of the driver's answers what it last reported, once it has ended", () => {
+    const words = { executors: 2, running: 0, failed: 1, shuffle: 7, heap: 9 };
+    const pulse = { at: 5, tasks: 40, movedAt: 4, idle: true, words };
+    const stuck = { times: 1, last: 2 };
+    const kept = { pulse: { at: 5, tasks: 40, movedAt: 4, words } };
+    assert.deepEqual(settled({ attempt: 1, live: "1", care: { stuck, pulse } }), { attempt: 1, care: kept });
+    assert.deepEqual(settled({ attempt: 1, care: { stuck, pulse: { at: 5, tasks: 40, movedAt: 4 } } }), { attempt: 1 });
+  });
 });
 
 describe("a stored ledger", () => {

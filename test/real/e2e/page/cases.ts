@@ -6,7 +6,7 @@ import { byProvider, doors, hostileText, ofOneTeam, statusOf, withoutGroup } fro
 import { buttons, refusals } from "./action-cases.ts";
 import { evaluated, objections, openTab, signIn, type Tab } from "./browser.ts";
 import { hostile, sparkApplication, tokens } from "./fixture.ts";
-import { logs, members, money, queueGroups, repairs } from "./screen-cases.ts";
+import { keptLogs, logs, members, money, queueGroups, repairs } from "./screen-cases.ts";
 import { type Case, type Fixture, onHost, open, screens, watched } from "./tabs.ts";
 import { changes, demoAgrees, losses, onFunction, pastDriver, timeline } from "./timeline-cases.ts";
 
@@ -327,6 +327,7 @@ export const cases: readonly Case[] = [
     accessible,
     members,
     logs,
+    keptLogs,
     money,
     repairs,
     queueGroups,

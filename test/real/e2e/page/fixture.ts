@@ -40,6 +40,10 @@ const hostileLog = `${"y".repeat(1_000_000)}\nbefore <img src=x onerror="documen
 const scripts: Readonly<Record<string, readonly DriverScript[]>> = {
   broken: [{ startMs: 300, runMs: 300, exitCode: 1 }],
   stuck: [{ pull: "fails" }],
+  retried: [
+    { startMs: 300, runMs: 300, exitCode: 1, log: "the first attempt\n" },
+    { startMs: 300, hangs: true },
+  ],
   watched: [{ startMs: 300, bootMs: 200, hangs: true, log: hostileLog, executors: { "*": { startMs: 600 } } }],
   "*": [{ startMs: 300, bootMs: 200, hangs: true, executors: { "*": { startMs: 600 } } }],
 };
@@ -181,7 +185,7 @@ export const openPageHost = async (cluster: PageCluster, dir: string): Promise<P
       ...["--page-url", url, "--oidc-issuer", provider.issuer, "--oidc-client-id", client.id],
       ...["--oidc-client-secret-file", clientSecret, "--oidc-groups", groups],
       ...["--listen", address, "--trigger-secret-file", secret],
-      ...["--prices", JSON.stringify({ currency: "US$", core: 0.04, gib: 0.005 })],
+      ...["--prices", JSON.stringify({ currency: "US$", core: 0.04, gib: 0.005 }), "--keep-driver-logs", "1h"],
     ]);
   let host = begin();
   await answers(`http://${address}/readyz`);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { must } from "../scene.ts";
 import { objections } from "./browser.ts";
-import type { PageCluster } from "./fixture.ts";
+import { type PageCluster, sparkApplication } from "./fixture.ts";
 import { type Case, onHost, open, watched } from "./tabs.ts";
 
 export const members: Case = {
@@ -51,6 +51,37 @@ export const logs: Case = {
       must(found.length === 0, found.join("; "));
       return [`${text.length} characters`];
     }),
+};
+
+export const keptLogs: Case = {
+  name: "2 the kept log of an attempt whose driver is gone is shown by a host and by a function",
+  run: async (fixture) => {
+    const { cluster, host, served } = fixture;
+    const { spec, ...rest } = sparkApplication("team-a", "retried", 1);
+    const restartPolicy = { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 1 };
+    cluster.submit({ ...rest, spec: { ...spec, restartPolicy } });
+    const found: string[] = [];
+    for (const at of [host.url, served.url])
+      await onHost(
+        fixture,
+        async (tab) => {
+          await open(tab, at, "SparkApplication/team-a/retried");
+          await tab.page.getByRole("tab", { name: /^Runs/ }).click();
+          await tab.page.getByRole("button", { name: "Attempt 1" }).click({ timeout: 30_000 });
+          const log = tab.page.getByRole("region", { name: "Log of retried-driver" });
+          await log.getByText("the first attempt").waitFor();
+          await tab.page.getByText("The end of the log of attempt 1, kept").waitFor();
+          await tab.shoot("kept-log");
+          found.push(...(await objections(tab)));
+          await tab.page.getByRole("button", { name: "Show the present log" }).click();
+          await tab.page.getByText("The end of the log of attempt 1").waitFor({ state: "detached" });
+        },
+        { at },
+      );
+    cluster.remove("team-a", "retried");
+    must(found.length === 0, found.join("; "));
+    return [];
+  },
 };
 
 export const money: Case = {

@@ -313,6 +313,15 @@ export const elasticMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/application/executors/node-drain.test.ts"],
   },
   {
+    name: "closing-node-by-an-old-list",
+    promise: "after a list that is behind, the notices on executors that were read anew hold",
+    file: "shared/spark/application/executors/allocator.ts",
+    find: "there: withMembers(found, members).executors,",
+    replace: "there: found.executors,",
+    scenarios: ["own-machine-gone"],
+    fault: "stale",
+  },
+  {
     name: "timer-again-outdated",
     promise: "the timer of a step that died beside its save comes again, and carries out the plan",
     file: "shared/engine/writes/save.ts",

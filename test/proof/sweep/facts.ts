@@ -62,6 +62,8 @@ export type Facts = {
   settled: boolean;
   /** Time of the resync after a message was lost. */
   resyncAt: number | undefined;
+  /** A step has read the application many revisions behind, and has not saved since. */
+  isBehind: boolean;
   /** Claims by UID: what replaces them, and since when no pod mounts them; new: none has mounted it. */
   claims: Map<
     string,
@@ -123,6 +125,7 @@ export const fresh = (): Facts => ({
   most: undefined,
   settled: false,
   resyncAt: undefined,
+  isBehind: false,
   claims: new Map(),
   suspicions: [],
   claimsMade: 0,

@@ -282,7 +282,8 @@ function* allocateAmong(
     context: context,
     driver,
     pod,
-    there: found.executors,
+    // The members may be read anew after a list that is behind: they show the notices, and mount the claims.
+    there: withMembers(found, members).executors,
     members: staying,
     allotment,
     expected,
@@ -296,7 +297,7 @@ export function* allocateExecutors(context: ApplicationContext, run: OwnRun): Re
   const { allotment } = context.memory;
   if (allotment?.attempt !== run.driver.attempt || !context.read.ok) return undefined;
   const members = yield* membersOfRun(context, allotment, run.found);
-  return yield* allocateAmong(context, { ...run, found: withMembers(run.found, members) }, members);
+  return yield* allocateAmong(context, run, members);
 }
 
 type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };

@@ -40,6 +40,17 @@ export const claimPolicyOf = (confs: Texts): ClaimPolicy | undefined => {
   return { each: names.length, waits: flagIn(confs, driverConf("waitToReuse")) === "true" };
 };
 
+export const reuseConf = driverConf("reuse");
+const shufflePlugin = "spark.shuffle.sort.io.plugin.class";
+
+/**
+ * True of confs with which executors find the shuffle data on claims that they are handed. They do so only where the
+ * driver's conf says that claims are reused: unlike its driver, Spark's plugin takes an absent conf for false.
+ */
+export const recoversShuffle = (confs: Texts): boolean =>
+  claimPolicyOf(confs) !== undefined &&
+  confs[shufflePlugin]?.trim().endsWith(".KubernetesLocalDiskShuffleDataIO") === true;
+
 /** Names of the claims that a pod mounts. */
 const mountsOf = (pod: Obj): readonly string[] =>
   recordsIn(fieldsOf(pod["spec"])["volumes"]).flatMap(({ persistentVolumeClaim }) => {

@@ -7,6 +7,7 @@ import { memoryLimitMark } from "../../kube/admission.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Rules } from "../configuration/versions.ts";
 import { decommissionConfs } from "../executors/allocation.ts";
+import { recoversShuffle, reuseConf } from "../executors/claims.ts";
 import { scaleOf } from "../executors/demand.ts";
 import { wantedOf } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
@@ -68,6 +69,10 @@ export const additions: readonly { readonly what: string; readonly why: string }
   {
     what: `with it and with dynamic allocation, ${decommissionConfs.map(([key, value]) => `${key}=${value}`).join(", ")}, unless they are set`,
     why: "an executor that leaves moves its shuffle data to others first",
+  },
+  {
+    what: `with it, claims for each executor and the plugin KubernetesLocalDiskShuffleDataIO, ${reuseConf}=true, unless it is set`,
+    why: "the driver takes an absent conf for true, and the plugin in executors for false: it would find no shuffle data on a claim",
   },
   {
     what: "without it and without dynamic allocation, spark.executor.maxNumFailures of 12 or four for every executor",
@@ -221,6 +226,7 @@ export const confs = (spec: SparkApplicationSpec, rules: Rules, own: boolean): r
     [keepEvidence, "false"],
     ...(own ? [failureBudget(spec)] : failuresPassed(spec)),
     ...(own && isDynamic(spec) ? decommissionConfs : []),
+    ...(own && recoversShuffle(spec.sparkConf ?? {}) ? [[reuseConf, "true"] as const] : []),
     // From 4.1 on Spark overwrites what the template says.
     ...(grace === undefined || !rules.executorGraceConf ? [] : [[executorGrace, `${grace}s`] as const]),
   ];

@@ -322,6 +322,14 @@ export const elasticMutants: readonly Mutant[] = [
     fault: "stale",
   },
   {
+    name: "claims-without-their-data",
+    promise: "executors with Spark's plugin for shuffle data on claims know that these are reused",
+    file: "shared/spark/submission/additions.ts",
+    find: "...(own && recoversShuffle(",
+    replace: "...(!own && recoversShuffle(",
+    tests: ["test/unit/spark/executors/owner.test.ts"],
+  },
+  {
     name: "timer-again-outdated",
     promise: "the timer of a step that died beside its save comes again, and carries out the plan",
     file: "shared/engine/writes/save.ts",

@@ -74,8 +74,6 @@ const claim = "spark.kubernetes.executor.volumes.persistentVolumeClaim.spark-loc
 
 /** Shuffle data on a claim for each executor, which the next executor with the claim registers again. */
 const onClaims = {
-  // Executors read this conf without its default.
-  "spark.kubernetes.driver.reusePersistentVolumeClaim": "true",
   "spark.shuffle.sort.io.plugin.class": "org.apache.spark.shuffle.KubernetesLocalDiskShuffleDataIO",
   [`${claim}.options.claimName`]: "OnDemand",
   [`${claim}.options.storageClass`]: storageClass,

@@ -45,6 +45,16 @@ const submitted = (changes: object = {}, mode = "own"): Submission => {
 };
 
 describe("a driver's properties", () => {
+  const reuse = "spark.kubernetes.driver.reusePersistentVolumeClaim";
+  const plugin = "spark.shuffle.sort.io.plugin.class";
+  const volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.spark-local-dir-1";
+  const recovering = {
+    [plugin]: "org.apache.spark.shuffle.KubernetesLocalDiskShuffleDataIO",
+    [`${volume}.options.claimName`]: "OnDemand",
+    [`${volume}.options.storageClass`]: "fast",
+    [`${volume}.options.sizeLimit`]: "1Gi",
+    [`${volume}.mount.path`]: "/data/spark-x/executor-x",
+  };
   const properties = ({ before }: Submission): string => {
     const texts = before.flatMap(({ data }) => Object.entries(data ?? {}));
     return `${texts.find(([name]) => name === "spark.properties")?.[1]}`;
@@ -99,6 +109,12 @@ describe("a driver's properties", () => {
       ([conf]) => [conf, undefined, { dynamicAllocation: { enabled: true } }, "assist"] as const,
     ),
     ["spark.decommission.enabled", "false", { dynamicAllocation: { enabled: true }, sparkConf: undecommissioned }],
+    [reuse, "true", { sparkConf: recovering }],
+    [reuse, undefined, { sparkConf: recovering }, "assist"],
+    [reuse, undefined, { sparkConf: { ...recovering, [plugin]: "org.example.Mine" } }],
+    [reuse, undefined, { sparkConf: { [plugin]: recovering[plugin] } }],
+    [reuse, undefined, { sparkConf: { ...recovering, [reuse.replace("reuse", "own")]: "false" } }],
+    [reuse, "false", { sparkConf: { ...recovering, [reuse]: "false" } }],
   ];
   for (const [conf, value, changes, mode] of rows)
     test(`have ${conf}=${value} for ${JSON.stringify(changes ?? {})}, ${mode ?? "own"}`, () => {

@@ -11,6 +11,7 @@ import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
 import { nativeMutants } from "./natives.ts";
 import { natsMutants } from "./nats.ts";
+import { nodeMutants } from "./nodes.ts";
 import { pageMutants } from "./page.ts";
 import { recordingMutants } from "./recordings.ts";
 import { recoveryMutants } from "./recoveries.ts";
@@ -33,6 +34,7 @@ export const mutants: readonly Mutant[] = [
   ...nativeMutants,
   ...kueueMutants,
   ...elasticMutants,
+  ...nodeMutants,
   ...keptLogMutants,
   ...tenantMutants,
   ...shareMutants,

@@ -7,7 +7,7 @@ import { memoryLimitMark } from "../../kube/admission.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Rules } from "../configuration/versions.ts";
 import { decommissionConfs } from "../executors/allocation.ts";
-import { recoversShuffle, reuseConf } from "../executors/claims.ts";
+import { recoversShuffle, reuseConf } from "../executors/claim-policy.ts";
 import { scaleOf } from "../executors/demand.ts";
 import { wantedOf } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";

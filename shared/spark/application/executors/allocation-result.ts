@@ -31,7 +31,8 @@ import {
   refusedGrant,
   settlesAt,
 } from "../../executors/allotment.ts";
-import { claimPolicyOf, type Handover, handOn, labelled, marksOf, withClaims } from "../../executors/claims.ts";
+import { claimPolicyOf } from "../../executors/claim-policy.ts";
+import { type Handover, handOn, labelled, marksOf, withClaims } from "../../executors/claims.ts";
 import type { Scale } from "../../executors/demand.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
 import { avoidedNodes, closingNodes, placedElsewhere } from "../../executors/nodes.ts";

@@ -29,7 +29,8 @@ import {
   quitters,
   settlesAt,
 } from "../../executors/allotment.ts";
-import { claimPolicyOf, handoverOf } from "../../executors/claims.ts";
+import { claimPolicyOf } from "../../executors/claim-policy.ts";
+import { handoverOf } from "../../executors/claims.ts";
 import { demandAfter, firstDemand, gaugeEveryMs, scaleOf, targetOf } from "../../executors/demand.ts";
 import { idsOf } from "../../executors/ids.ts";
 import { freshLedger } from "../../executors/ledger.ts";

@@ -7,7 +7,7 @@ import type { Effect } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { isEnding, labelOf } from "../../../kube/pods.ts";
 import { firstId } from "../../executors/allotment.ts";
-import { claimPolicyOf } from "../../executors/claims.ts";
+import { claimPolicyOf } from "../../executors/claim-policy.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { endingOf, executorId, losses } from "../../executors/losses.ts";
 import { holdsClaims } from "../../executors/nodes.ts";

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import { type Allotment, begun } from "../../../../shared/spark/executors/allotment.ts";
+import { claimPolicyOf } from "../../../../shared/spark/executors/claim-policy.ts";
 import {
-  claimPolicyOf,
   handOn,
   handoverOf,
   labelled,

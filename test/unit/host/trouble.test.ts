@@ -3,7 +3,7 @@
  * it ends.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import type { HttpRequest } from "../../../shared/core/http.ts";
 import { rekindle } from "./command.ts";
 import { application, errorOf, stateOf, statusOf } from "./objects.ts";
@@ -102,15 +102,22 @@ describe("trouble of one application costs it no retry, is reported on it, and e
       says: /cannot create resource "services"/,
     },
   ];
+  /** Requests of an hour in which nothing happens. */
+  let calm = 0;
+  before(
+    onStand(async (stand) => {
+      await stand.host();
+      await stand.pass(1);
+      const idle = stand.asked.length;
+      await stand.pass(1);
+      calm = stand.asked.length - idle;
+    }),
+  );
   for (const { name, fault, says } of cases) {
     it(
       name,
       onStand(async (stand) => {
         await stand.host();
-        await stand.pass(1);
-        const idle = stand.asked.length;
-        await stand.pass(1);
-        const calm = stand.asked.length - idle;
         stand.fault(fault);
         await stand.create(application("app"));
         await stand.pass(1);

@@ -79,7 +79,7 @@ export type Operator<Memory> = {
   /** True if an object's metadata alone shows that nothing is left to do: a resync skips it. */
   readonly settled?: (metadata: Metadata) => boolean;
   /**
-   * True if the status shows an end after which only a change of the object, or another object, brings work. Beside a
+   * True if the status shows an end or a suspension, after which only a change of the object, or another object, brings work. Beside a
    * record at rest, a forwarder that lists the object for the first time sends no key. Absent: it always does.
    */
   readonly hasEnded?: (object: Stored) => boolean;

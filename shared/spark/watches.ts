@@ -110,9 +110,9 @@ const applicationWatches: readonly Watch[] = [
   },
 ];
 
-/** True in the states that upstream's operator calls terminal. */
+/** True in the states that upstream's operator calls terminal, and while the spec suspends the application. */
 const hasEnded = ({ status }: Stored): boolean =>
-  ["COMPLETED", "FAILED"].includes(String(fieldsOf(fieldsOf(status)["applicationState"])["state"]));
+  ["COMPLETED", "FAILED", "SUSPENDED"].includes(String(fieldsOf(fieldsOf(status)["applicationState"])["state"]));
 
 /** The SparkApplication watcher for forwarders. */
 export const applicationWatcher = {

@@ -37,6 +37,20 @@ describe("a host that starts beside a completed application", () => {
   );
 
   it(
+    "reads no suspended one either, until it is resumed",
+    onStand(async (stand) => {
+      const host = await stand.host();
+      await stand.create(application("old-one", { spec: { suspend: true } }));
+      await stand.turn(60_000);
+      assert.equal(stateOf(stand.get("SparkApplication", "old-one")), "SUSPENDED");
+      await host.drain(1_000);
+      assert.deepEqual(await askedBy(stand, "old-one"), []);
+      await stand.patch("SparkApplication", "old-one", { spec: { suspend: false } });
+      await stand.until("it is COMPLETED", () => stateOf(stand.get("SparkApplication", "old-one")) === "COMPLETED");
+    }),
+  );
+
+  it(
     "takes a step when its spec has changed while no host ran",
     onStand(async (stand) => {
       await lived(stand, "old-one");

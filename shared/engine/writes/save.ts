@@ -11,7 +11,7 @@ import type { StepContext, StepPlan, StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 import { outboxAfter, ring } from "./outbox.ts";
-import { acts, needsNone } from "./status.ts";
+import { acts, needsNone, statusPatch } from "./status.ts";
 
 const unnoticed = { saves: 0, made: undefined, timeline: undefined, specs: undefined };
 
@@ -29,12 +29,17 @@ const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boo
 const isUntimed = ({ next }: StepPlan): boolean =>
   (next.do === "wait" || next.do === "continue") && next.wakeAt === undefined && next.pollMs === undefined;
 
+/** True if a death after the save would leave something of the plan undone. */
+const leavesWork = ({ observation: { object } }: StepContext, { record }: StoredRecord, plan: StepPlan): boolean =>
+  plan.stages.flat().length > 0 ||
+  (object !== undefined && plan.status !== undefined && statusPatch(object, plan.status, record?.status) !== undefined);
+
 /**
  * After a death beside the save, the message that began the step comes again, and its step does what is left of the plan. So a
- * record that a timer's step saves takes no timer for outdated.
+ * record that a timer's step saves takes no timer for outdated, unless nothing is left to do.
  */
-const untimedAfter = ({ message }: StepContext, plan: StepPlan): CheckpointRecord["untimed"] => {
-  if (message.reason !== timerReason) return isUntimed(plan) ? true : undefined;
+const untimedAfter = (run: StepContext, held: StoredRecord, plan: StepPlan): CheckpointRecord["untimed"] => {
+  if (run.message.reason !== timerReason || !leavesWork(run, held, plan)) return isUntimed(plan) ? true : undefined;
   return plan.next.do === "rest" ? false : undefined;
 };
 
@@ -123,7 +128,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     waitsFor,
     timeline: timelineAfter(record, waitsFor, observation.now),
     specs: operator.keepsSpecs === true ? specsAfter(record?.specs, object, observation.now) : undefined,
-    untimed: untimedAfter(run, plan),
+    untimed: untimedAfter(run, held, plan),
     returning: returning === true ? observation.returning : undefined,
     cleanup: cleanupAfter(run, held, plan),
     runs: runs.length === 0 ? undefined : runs,

@@ -57,8 +57,8 @@ export const nodeMutants: readonly Mutant[] = [
     name: "timer-again-outdated",
     promise: "the timer of a step that died beside its save comes again, and carries out the plan",
     file: "shared/engine/writes/save.ts",
-    find: "if (message.reason !== timerReason)",
-    replace: 'if (message.reason !== "" || timerReason === "")',
+    find: "if (run.message.reason !== timerReason || !leavesWork(run, held, plan))",
+    replace: 'if (run.message.reason !== "" || timerReason === "" || !leavesWork(run, held, plan))',
     tests: ["test/unit/engine/reads/timed.test.ts"],
   },
   {

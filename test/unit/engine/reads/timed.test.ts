@@ -35,6 +35,15 @@ describe("a timer reads the record alone", () => {
       const ending = await step(fixture.world, timer);
       assert.deepEqual([ending.did, fixture.calls, fixture.sent], ["nothing", ["load"], []]);
     });
+
+  for (const next of quiet)
+    test(`when a timer began the step whose plan says ${next.do}, without anything to do after its save`, async () => {
+      const fixture = following(next);
+      await step(fixture.world, timer);
+      fixture.calls.length = 0;
+      await step(fixture.world, timer);
+      assert.deepEqual(fixture.calls, ["load"]);
+    });
 });
 
 describe("a timer leads to a whole step", () => {
@@ -51,8 +60,8 @@ describe("a timer leads to a whole step", () => {
     });
 
   for (const next of [{ do: "wait" }, { do: "rest" }] as const)
-    test(`when a timer began the step whose plan says ${next.do}, as the same timer comes again after a death`, async () => {
-      const fixture = following(next);
+    test(`when a timer began the step whose plan says ${next.do} and writes a status, as the same timer comes again after a death`, async () => {
+      const fixture = openFixture(() => ({ memory: { count: 1 }, stages: [], status: { count: 1 }, next }));
       await step(fixture.world, timer);
       fixture.calls.length = 0;
       await step(fixture.world, timer);

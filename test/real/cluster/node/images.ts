@@ -57,6 +57,8 @@ const sparkImage = (cache: string, version: string): Image | undefined => {
       SPARK_HOME: sparkHome,
       JAVA_HOME: javaHome,
       PYSPARK_PYTHON: "python3",
+      // Virtual machines of tests live for seconds, of which the second compiler would take half.
+      JDK_JAVA_OPTIONS: "-XX:TieredStopAtLevel=1",
       LANG: "C.UTF-8",
     },
     workingDir: `${sparkHome}/work-dir`,

@@ -123,7 +123,7 @@ export const shareMutants: readonly Mutant[] = [
     file: "shared/deployments/resync/resting.ts",
     find: "return reason === undefined && operator",
     replace: "return operator",
-    tests: ["test/unit/host/rest.test.ts"],
+    tests: ["test/unit/deployments/resync/resting.test.ts"],
   },
   {
     name: "refused-objects-at-rest",

@@ -45,45 +45,64 @@ const script = new URL("nats-worker.ts", import.meta.url).pathname;
 /** The visibility timeout of workers that are killed: longer than a busy machine pauses a process. */
 const workerLockMs = 6_000;
 
-/** The lines of workers, in the order of its arrival. */
-type Log = { readonly begun: Map<string, string>; readonly ended: string[]; overlaps: number };
+/** A step of a worker; `from` and `to` are of the machine's monotonic clock, ns, which all processes share. */
+type Step = { readonly group: string; readonly from: bigint; to: bigint | undefined };
 
-const openLog = (): Log => ({ begun: new Map(), ended: [], overlaps: 0 });
+/** The steps of all workers. Their lines arrive in any order, so steps are compared by the times in the lines. */
+type Log = { readonly steps: Step[]; readonly ended: string[] };
 
-const note = (log: Log, own: Set<string>, line: string): void => {
-  const [what = "", group = "", reasons = ""] = line.split(" ");
+const openLog = (): Log => ({ steps: [], ended: [] });
+
+const note = (log: Log, own: Map<string, Step>, line: string): void => {
+  const [what = "", group = "", reasons = "", at = ""] = line.split(" ");
   if (what === "begin") {
-    if (log.begun.has(group)) log.overlaps += 1;
-    log.begun.set(group, reasons);
-    own.add(group);
+    const step: Step = { group, from: BigInt(at), to: undefined };
+    log.steps.push(step);
+    own.set(group, step);
   }
   if (what === "end") {
-    log.begun.delete(group);
+    const step = own.get(group);
+    if (step !== undefined) step.to = BigInt(at);
     own.delete(group);
     log.ended.push(...reasons.split(","));
   }
 };
+
+/** Returns the steps of a key that began before another step of it had ended. */
+const overlapsIn = ({ steps }: Log): readonly string[] =>
+  [...Map.groupBy(steps, ({ group }) => group).values()].flatMap((all) => {
+    const inTurn = all.toSorted((a, b) => (a.from < b.from ? -1 : 1));
+    return inTurn.flatMap(({ group, from }, at) => {
+      const before = inTurn[at - 1];
+      if (before === undefined || (before.to !== undefined && before.to <= from)) return [];
+      return [`${group}: from ${before.from} to ${before.to}, and from ${from}`];
+    });
+  });
 
 /** Starts a worker as a process. A killed one ends its steps. */
 const startWorker = async (url: string, queue: string, stepMs: number, log: Log): Promise<ChildProcess> => {
   const child = spawn(process.execPath, [script, url, queue, String(stepMs), String(workerLockMs)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const own = new Set<string>();
+  const own = new Map<string, Step>();
   const { promise: ready, resolve } = Promise.withResolvers<void>();
   createInterface(child.stdout).on("line", (line) => {
     if (line === "ready") resolve();
     else note(log, own, line);
   });
-  child.once("exit", () => {
-    for (const group of own) log.begun.delete(group);
+  const { promise: gone, resolve: end } = Promise.withResolvers<bigint>();
+  child.once("exit", () => end(process.hrtime.bigint()));
+  // All lines of the process have arrived when its streams are closed.
+  child.once("close", async () => {
+    const at = await gone;
+    for (const step of own.values()) step.to = at;
   });
   await ready;
   return child;
 };
 
 const killed = async (child: ChildProcess): Promise<void> => {
-  const gone = new Promise((resolve) => child.once("exit", resolve));
+  const gone = new Promise((resolve) => child.once("close", resolve));
   child.kill("SIGKILL");
   await gone;
 };
@@ -165,7 +184,7 @@ export const natsCases: readonly Case[] = [
         await until(`all messages are taken (${taken().size})`, () => taken().size === 600);
         for (const worker of workers) await killed(worker);
         await nats.close();
-        assert.equal(log.overlaps, 0);
+        assert.deepEqual(overlapsIn(log), []);
       }),
   },
   {

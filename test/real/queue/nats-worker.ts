@@ -1,6 +1,6 @@
 /**
- * A worker for the tests of NATS, as a process: it takes messages and prints `begin GROUP REASON` and `end GROUP REASON`
- * around each. `node nats-worker.ts URL QUEUE STEP-MS VISIBILITY-MS`
+ * A worker for the tests of NATS, as a process: it takes messages and prints `begin GROUP REASON NS` and `end GROUP REASON NS`
+ * around each, with the time of the machine's monotonic clock. `node nats-worker.ts URL QUEUE STEP-MS VISIBILITY-MS`
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPoller } from "../../../shared/adapters/sqs/receiver.ts";
@@ -16,9 +16,9 @@ startPoller({
   take: async (messages) => {
     const [first] = messages;
     const reasons = messages.map(({ body }) => readMessage(body)?.reason ?? "").join(",");
-    process.stdout.write(`begin ${first?.group} ${reasons}\n`);
+    process.stdout.write(`begin ${first?.group} ${reasons} ${process.hrtime.bigint()}\n`);
     await sleep(Number(stepMs));
-    process.stdout.write(`end ${first?.group} ${reasons}\n`);
+    process.stdout.write(`end ${first?.group} ${reasons} ${process.hrtime.bigint()}\n`);
     return [];
   },
   parallel: 4,

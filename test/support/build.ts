@@ -55,12 +55,13 @@ const openBuild = async (key: string): Promise<Build> => {
   return JSON.parse(readFileSync(done, "utf8"));
 };
 
-/** Returns esbuild's account of the bundles in `dist/`; with a folder, puts them there. */
+/** Returns esbuild's account of the bundles in `dist/`; with a folder, puts them there, and the account as `meta.json`. */
 export const builtFor = async (folder?: string): Promise<Metafile> => {
   const key = keyOf();
   const { meta, paths } = await openBuild(key);
   if (folder === undefined) return meta;
   for (const path of paths)
     put(resolve(root, folder, path.replace(/^dist./, "")), readFileSync(join(cache, key, path)));
+  put(resolve(root, folder, "meta.json"), Buffer.from(JSON.stringify(meta)));
   return meta;
 };

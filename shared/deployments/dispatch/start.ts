@@ -28,7 +28,7 @@ import { sightingKey, startSighting } from "../common/standby.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import type { Metering } from "../host/metrics.ts";
-import { restingIn } from "../resync/resting.ts";
+import { restingIn } from "../resync/rest-check.ts";
 import { resync, startSweeping } from "../resync/sweep.ts";
 import { leasesOf, weightOf } from "../settings/conversions.ts";
 import type { Settings } from "../settings/read.ts";

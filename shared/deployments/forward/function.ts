@@ -24,7 +24,7 @@ import { openRecords, type Records } from "../common/records.ts";
 import { sightingKey, startSighting } from "../common/standby.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
-import { restingIn } from "../resync/resting.ts";
+import { restingIn } from "../resync/rest-check.ts";
 import { hintsIn } from "../resync/sweep.ts";
 import { leasesOf } from "../settings/conversions.ts";
 import { lookLength } from "../settings/formats.ts";

@@ -36,7 +36,7 @@ import { openRecords, tellingSaves } from "../common/records.ts";
 import { openWorld, operatorsByKind, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
-import { restingIn } from "../resync/resting.ts";
+import { restingIn } from "../resync/rest-check.ts";
 import { resync, startSweeping } from "../resync/sweep.ts";
 import type { Naming } from "../settings/conversions.ts";
 import type { Place } from "../settings/formats.ts";

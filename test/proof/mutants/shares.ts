@@ -120,15 +120,15 @@ export const shareMutants: readonly Mutant[] = [
   {
     name: "changed-objects-at-rest",
     promise: "an ended object that has changed while no process watched gets a step",
-    file: "shared/deployments/resync/resting.ts",
+    file: "shared/deployments/resync/rest-check.ts",
     find: "return reason === undefined && operator",
     replace: "return operator",
-    tests: ["test/unit/deployments/resync/resting.test.ts"],
+    tests: ["test/unit/deployments/resync/rest-check.test.ts"],
   },
   {
     name: "refused-objects-at-rest",
     promise: "an object that rests without an end gets a step of each process that starts",
-    file: "shared/deployments/resync/resting.ts",
+    file: "shared/deployments/resync/rest-check.ts",
     find: " && operator?.hasEnded?.(object) === true",
     replace: "",
     tests: ["test/unit/host/rest.test.ts"],

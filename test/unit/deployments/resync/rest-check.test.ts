@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { restingIn } from "../../../../shared/deployments/resync/resting.ts";
+import { restingIn } from "../../../../shared/deployments/resync/rest-check.ts";
 import type { Hint } from "../../../../shared/forward/resync.ts";
 import { applicationWatcher } from "../../../../shared/spark/watches.ts";
 

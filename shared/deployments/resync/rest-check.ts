@@ -12,7 +12,7 @@ import type { Watcher } from "../../forward/keys.ts";
 import type { RestCheck } from "../../forward/listwatch.ts";
 import { openBreather } from "../../forward/pause.ts";
 import { type Hint, place, reasonFor } from "../../forward/resync.ts";
-import { isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
+import { isEnding, isOver, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { hintsIn, type ResyncScope } from "./sweep.ts";
 
@@ -26,8 +26,7 @@ type Settings = Pick<ResyncScope, "transport" | "hints"> & {
 /** Hints of the records at rest, by the place of their keys. */
 type Resting = ReadonlyMap<string, Hint>;
 
-const isEnded = (pod: Stored): boolean =>
-  ["Succeeded", "Failed"].includes(podStatus(pod).phase ?? "") && !isEnding(pod);
+const isEnded = (pod: Stored): boolean => isOver(podStatus(pod)) && !isEnding(pod);
 
 /** Reads the records at rest of a kind. Without them, every object causes a step. */
 const readResting = async (

@@ -1,4 +1,4 @@
-/** What `rekindle status` tells of Kueue: who holds the object, since when, and in whose words. */
+/** Lines of `rekindle status` about Kueue: the LocalQueue, whether Kueue holds the object, since when, and Kueue's words. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";

@@ -83,6 +83,15 @@ const opened = async (stand: Stand): Promise<void> => {
   await stand.host();
 };
 
+/** An admitted job whose first task has ended, and has given its quota back. */
+const reclaiming = async (stand: Stand): Promise<void> => {
+  await opened(stand);
+  await stand.create(twoTasks());
+  await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
+  await admit(stand);
+  await stand.until("the first task has ended", () => reclaimedIn(stand).length > 0);
+};
+
 /** Creates the Job, which then waits in its LocalQueue. */
 const queued = async (stand: Stand, job: Obj): Promise<void> => {
   await stand.create(job);
@@ -230,13 +239,7 @@ describe("a Volcano Job with Kueue's queue label", () => {
   it(
     "gives the quota of succeeded pods back while others run, and is queued anew when a Command restarts it after that",
     onStand(async (stand) => {
-      await stand.create(flavorOf("spot"));
-      await stand.create(home);
-      await stand.host();
-      await stand.create(twoTasks());
-      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
-      await admit(stand);
-      await stand.until("the first task has ended", () => reclaimedIn(stand).length > 0);
+      await reclaiming(stand);
       await stand.turn(10_000);
       assert.deepEqual(reclaimedIn(stand), [{ name: "short", count: 2 }]);
       assert.equal(phaseOf(stand), "Running");
@@ -254,13 +257,7 @@ describe("a Volcano Job with Kueue's queue label", () => {
   it(
     "begins without given back quota after an eviction, and gives none back where a policy creates finished pods again",
     onStand(async (stand) => {
-      await stand.create(flavorOf("spot"));
-      await stand.create(home);
-      await stand.host();
-      await stand.create(twoTasks());
-      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined);
-      await admit(stand);
-      await stand.until("the first task has ended", () => reclaimedIn(stand).length > 0);
+      await reclaiming(stand);
       await evict(stand);
       await stand.until("its quota is released", () => conditionOf(stand, "QuotaReserved")["status"] === "False");
       assert.deepEqual(reclaimedIn(stand), []);

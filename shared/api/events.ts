@@ -1,8 +1,8 @@
 /**
  * The intents of external events: CloudEvents 1.0 in both modes and in batches, events of EventBridge, and
  * Alertmanager's webhook. A subject, or the labels of an alert that name an object, request its step; the type
- * `dev.rekindle.node.leaving` and EC2's interruption and rebalance events give notice of a node. The steps decide what
- * follows.
+ * `dev.rekindle.node.leaving` and EC2's interruption and rebalance events give notice of a node, and
+ * `dev.rekindle.node.staying` takes it back. The steps decide what follows.
  */
 
 import * as z from "zod";
@@ -16,8 +16,8 @@ export type Named = { readonly kind: string; readonly namespace: string; readonl
 /** `event`: deduplication id; two intents with the same one count once. */
 export type Intent =
   | ({ readonly do: "step"; readonly event: string } & Named)
-  /** `node`: its name, or its machine's. `until`: when it goes, epoch ms. */
-  | { readonly do: "notice"; readonly node: string; readonly until: number; readonly event: string }
+  /** `node`: its name, or its machine's. `until`: when it goes, epoch ms; undefined: it stays. */
+  | { readonly do: "notice"; readonly node: string; readonly until: number | undefined; readonly event: string }
   | { readonly do: "nothing"; readonly why: string };
 
 /** The ability that each intent needs. */
@@ -42,9 +42,11 @@ export const stepOf = (named: Named, kinds: readonly string[], event: string): I
 };
 
 /** Returns a notice; nothing where the name is not valid or the time is long over. `now`: epoch ms. */
-const noticeOf = (node: string, until: number, event: string, now: number): Intent => {
+const noticeOf = (node: string, until: number | undefined, event: string, now: number): Intent => {
   if (!isName(node)) return nothing("not a node's name");
-  return until + lateMs < now ? nothing("the time of this notice is long past") : { do: "notice", node, until, event };
+  return until !== undefined && until + lateMs < now
+    ? nothing("the time of this notice is long past")
+    : { do: "notice", node, until, event };
 };
 
 /** Headers by their names in lower case. */
@@ -86,6 +88,9 @@ const bridged = z.looseObject({
 /** The CloudEvents type of a notice; `subject` is the name of the node or of its machine. */
 export const leavingType = "dev.rekindle.node.leaving";
 
+/** The CloudEvents type that takes notices of a node back; `subject` as above. */
+export const stayingType = "dev.rekindle.node.staying";
+
 /**
  * By detail type: the time from EventBridge's event until the machine goes, ms. A recommendation names no time, and no
  * pod is ended for one alone.
@@ -116,6 +121,7 @@ const stepIn = (subject: string, event: string, { kinds, plurals }: Reading): In
 
 const intentOf = ({ id, source, type, subject = "", time, data }: CloudEvent, reading: Reading): Intent => {
   const event = `${source} ${id}`;
+  if (type === stayingType) return noticeOf(subject, undefined, event, reading.now);
   if (type !== leavingType) return stepIn(subject, event, reading);
   const { data: said } = leavingData.safeParse(data);
   const until = instantOf(said?.until) ?? (instantOf(time) ?? reading.now) + usualMs;
@@ -211,7 +217,7 @@ export const naming: readonly { readonly label: string; readonly kind: string }[
 const places = ["rekindle_namespace", "exported_namespace", "namespace"] as const;
 
 /** The values of the label `rekindle_action`; an alert without it requests a step. */
-export const actions = ["step", "node-leaving"] as const;
+export const actions = ["step", "node-leaving", "node-staying"] as const;
 
 const namedIn = (given: Alert["labels"]): Named | undefined => {
   const namespace = places.map((place) => given[place]).find((one) => one !== undefined) ?? "";
@@ -224,9 +230,11 @@ const namedIn = (given: Alert["labels"]): Named | undefined => {
 type AlertReading = { readonly kinds: readonly string[]; readonly now: number };
 
 const aboutNode = ({ status, labels: given, annotations, startsAt }: Alert, event: string, now: number): Intent => {
-  const { node } = given;
+  const { node, rekindle_action: action } = given;
   if (node === undefined) return nothing("no label names a node");
-  if (status === "resolved") return nothing("resolved: a node that stays needs nothing");
+  // An alert is resolved as well when its node's metrics end because the node goes.
+  if (status === "resolved") return nothing("resolved: only a firing alert is about a node");
+  if (action === "node-staying") return noticeOf(node, undefined, event, now);
   const until = instantOf(annotations["until"]) ?? (instantOf(startsAt) ?? now) + usualMs;
   return noticeOf(node, until, event, now);
 };
@@ -234,7 +242,7 @@ const aboutNode = ({ status, labels: given, annotations, startsAt }: Alert, even
 const intentOfAlert = (given: Alert, { kinds, now }: AlertReading): Intent => {
   const event = `alert ${given.fingerprint} ${given.status} ${given.startsAt}`;
   const action = given.labels["rekindle_action"] ?? "step";
-  if (action === "node-leaving") return aboutNode(given, event, now);
+  if (action === "node-leaving" || action === "node-staying") return aboutNode(given, event, now);
   if (action !== "step") return nothing(`rekindle_action must be one of ${actions.join(", ")}`);
   const named = namedIn(given.labels);
   return named === undefined ? nothing("no label names an object that Rekindle runs") : stepOf(named, kinds, event);

@@ -30,6 +30,8 @@ export type Message = Key & {
    * it.
    */
   readonly until?: number;
+  /** In a notice: earlier notices of the node hold no longer. Without `until` the node stays. */
+  readonly stays?: true;
   /** In a timer: the instant that it was set for, epoch ms. It tells a timer that came too early from others. */
   readonly due?: number;
   /** W3C trace context of the event that led to this message, so that logs show their connection. */

@@ -14,6 +14,7 @@ const shape = z.object({
   fresh: z.literal(true).optional(),
   tries: z.number().int().min(0).optional(),
   until: z.number().int().min(0).optional(),
+  stays: z.literal(true).optional(),
   // A bad instant of a timer, or a bad trace, does not make the message invalid.
   due: z.number().min(0).optional().catch(undefined),
   trace: z.string().regex(traceForm).optional().catch(undefined),
@@ -49,13 +50,14 @@ export const isNewer = (text: string): boolean => {
 /** Returns the message in a body, or undefined if it is not one; the caller reports and acknowledges such a body. */
 export const readMessage = (text: string): Message | undefined => {
   try {
-    const { resourceVersion, fresh, tries, until, due, trace, ...message } = shape.parse(JSON.parse(text));
+    const { resourceVersion, fresh, tries, until, stays, due, trace, ...message } = shape.parse(JSON.parse(text));
     return {
       ...message,
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(fresh === undefined ? {} : { fresh }),
       ...(tries === undefined ? {} : { tries }),
       ...(until === undefined ? {} : { until }),
+      ...(stays === undefined ? {} : { stays }),
       ...(due === undefined ? {} : { due }),
       ...(trace === undefined ? {} : { trace }),
     };

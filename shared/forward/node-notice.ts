@@ -2,7 +2,8 @@
  * Writes a notice about a node as an annotation on the node's pods, where every step sees it. The message stays in the
  * queue until all annotations are written, so a death in between repeats the writes; a repetition finds them done.
  *
- * N1. A pod's annotation names the earliest known end, and is written only if the pod is unchanged since it was read.
+ * N1. A pod's annotation names the earliest known end since the last notice that the node stays, which removes it. It is
+ *     written only if the pod is unchanged since it was read.
  * N2. This module deletes nothing: the steps of the pods' owners decide what follows.
  */
 import * as z from "zod";
@@ -74,8 +75,14 @@ const labelsIn = (selector: string): Readonly<Record<string, string>> =>
     ),
   );
 
-/** N1. True if the pod's annotation names this end or an earlier one. */
-const isAnnounced = (pod: Obj, until: number): boolean => (leavingAt(pod) ?? Number.POSITIVE_INFINITY) <= until;
+type Notice = Pick<Message, "until" | "stays">;
+
+/** N1. True if the pod's annotation names this end, or an earlier one that is not taken back. */
+const isAnnounced = (pod: Obj, { until, stays }: Notice): boolean => {
+  const announced = leavingAt(pod);
+  if (stays === true || until === undefined) return announced === until;
+  return announced !== undefined && announced <= until;
+};
 
 type AffectedPod = { readonly pod: Stored; readonly key: Key };
 
@@ -107,32 +114,39 @@ const affectedPods = async (
 };
 
 /**
- * Writes the annotation. If the pod has changed since it was read, or is gone, the patch fails and the notice is
+ * Writes the annotation, or removes it. If the pod has changed since it was read, or is gone, the patch fails and the notice is
  * retried.
  */
-const write = async ({ cluster }: NoticeContext, { pod }: AffectedPod, until: number): Promise<void> => {
+const write = async ({ cluster }: NoticeContext, { pod }: AffectedPod, { until }: Notice): Promise<void> => {
   const { name, namespace = "", uid, resourceVersion } = pod.metadata;
-  const annotations = { [leavingAnnotation]: timeText(until) };
+  const annotations = { [leavingAnnotation]: until === undefined ? null : timeText(until) };
   await cluster.patch({ resource: pods, namespace, name }, { uid, resourceVersion }, { metadata: { annotations } });
 };
 
 /** The number of parallel writes. */
 const parallel = 16;
 
-const writeAll = async (context: NoticeContext, affected: readonly AffectedPod[], until: number): Promise<void> => {
+const writeAll = async (context: NoticeContext, affected: readonly AffectedPod[], notice: Notice): Promise<void> => {
   for (let at = 0; at < affected.length; at += parallel) {
     const some = affected.slice(at, at + parallel);
-    const ends = await Promise.allSettled(some.map((one) => write(context, one, until)));
+    const ends = await Promise.allSettled(some.map((one) => write(context, one, notice)));
     const failed = ends.find((end) => end.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
 };
 
 /** Sends the owners' keys. The watch events of the pods bring them, too, unless they are lost. */
-const tellOwners = async ({ queue }: NoticeContext, affected: readonly AffectedPod[], until: number): Promise<void> => {
+const tellOwners = async (
+  { queue }: NoticeContext,
+  affected: readonly AffectedPod[],
+  { until, stays }: Notice,
+): Promise<void> => {
+  // A node may be given notice of, and the notice be taken back, again and again.
+  const versions = stays === true ? affected.map(({ pod }) => pod.metadata.resourceVersion).join() : "";
+  const event = `notice ${until ?? "of none"} ${versions}`.trim();
   const keys = new Map(affected.map(({ key }) => [textOf(key), key]));
   await Promise.all(
-    [...keys.values()].map((key) => queue.send({ ...key, reason: "notice" }, dedupe.trigger(key, `notice ${until}`))),
+    [...keys.values()].map((key) => queue.send({ ...key, reason: "notice" }, dedupe.trigger(key, event))),
   );
 };
 
@@ -141,16 +155,16 @@ export const noticing =
   (context: NoticeContext) =>
   async (message: Message): Promise<Noticed> => {
     const kind = noticedKind(message) ?? "";
-    const { until } = message;
-    if (until === undefined) return { did: "nothing", why: "the notice has no time" };
+    const { until, stays } = message;
+    if (until === undefined && stays !== true) return { did: "nothing", why: "the notice has no time" };
     if (context.shadow !== undefined) return { did: "nothing", why: "shadow mode" };
     const node = await nodeOf(context, message);
     if (node === undefined) return { did: "nothing", why: `no node of this cluster is ${message.name}` };
     const affected = await affectedPods(context, { cluster: message.cluster, kind }, node);
-    const unaware = affected.filter(({ pod }) => !isAnnounced(pod, until));
-    await writeAll(context, unaware, until);
-    await tellOwners(context, affected, until);
-    context.report("info", `node ${node} goes at ${timeText(until)}`, {
+    const unaware = affected.filter(({ pod }) => !isAnnounced(pod, message));
+    await writeAll(context, unaware, message);
+    await tellOwners(context, affected, message);
+    context.report("info", `node ${node} ${until === undefined ? "stays" : `goes at ${timeText(until)}`}`, {
       pods: affected.length,
       notified: unaware.length,
     });

@@ -18,21 +18,26 @@ type Level = readonly [fromMs: number, executors: number];
 const levelMs = 137_300;
 const levels = 24;
 const most = 16;
+/** From SIGTERM to the end of an executor's process. */
+const stopMs = 2_000;
 const heights = [12, 0, 5, 1, most, 2, 8, 3] as const;
 const bursts: readonly Level[] = Array.from({ length: levels }, (_, index) => [
   index * levelMs,
   heights[index % heights.length] ?? 0,
 ]);
 
-const scenarioOf = (gauge: readonly Level[]): Scenario => ({
+/** Executors are created by Rekindle, or by the driver's own dynamic allocation. */
+type Mode = "own" | "assist";
+
+const scenarioOf = (gauge: readonly Level[], mode: Mode): Scenario => ({
   name: "elastic-bench",
   what: "bursts of work",
   spec: {
     ...{ ...base, executor: { cores: 1, memory: "512m" } },
     dynamicAllocation: { enabled: true, maxExecutors: most },
   },
-  annotations: { "rekindle.dev/executors": "own" },
-  scripts: { [appName]: [{ jobMs: levels * levelMs, gauge, executors: { "*": { busyMs: 0, stopMs: 2_000 } } }] },
+  annotations: { "rekindle.dev/executors": mode },
+  scripts: { [appName]: [{ jobMs: levels * levelMs, gauge, executors: { "*": { busyMs: 0, stopMs } } }] },
   userActions: [],
   ends: "COMPLETED",
   breadth: "sparse",
@@ -80,8 +85,8 @@ const openNotes = () => {
 const longest = { invocations: 10_000, ms: 86_400_000 } as const;
 
 /** Runs the application to its end. */
-const followed = async (gauge: readonly Level[]): Promise<Course> => {
-  const fixture = openFixture(scenarioOf(gauge));
+const followed = async (gauge: readonly Level[], mode: Mode = "own"): Promise<Course> => {
+  const fixture = openFixture(scenarioOf(gauge, mode));
   const execution = new Execution(fixture, fixture.initial, noFault);
   const notes = openNotes();
   const hear = fixture.subscriber;
@@ -104,32 +109,68 @@ const hours = (ms: number): number => ms / 3_600_000;
 const needed = ({ began, ended }: Course): number =>
   bursts.reduce((sum, [from, count]) => sum + count * Math.max(0, Math.min(levelMs, ended - began - from)), 0);
 
-export const benchElastic = async (): Promise<readonly Figure[]> => {
-  const course = await followed(bursts);
-  const steady = await followed([[0, bursts[0]?.[1] ?? 1]]);
+/** The executors that are there, as core-hours. */
+const used = ({ lives, ended }: Course): number =>
+  hours(lives.reduce((sum, { from, until = ended }) => sum + Math.min(until, ended) - from, 0));
+
+/** Times of executors from the beginning of a level of the demand, ms. */
+type Times = { readonly came: readonly number[]; readonly left: readonly number[]; readonly gone: readonly number[] };
+
+/** The first level is there before the driver listens, and the end of the job ends the last executors. */
+const timesOf = (course: Course): Times => {
   const { lives, began, ended } = course;
-  // The first level is there before the driver listens, and the end of the job ends the last executors.
-  const came = lives.filter(({ from }) => from > began + levelMs).map(({ from }) => sinceLevel(course, from));
-  const left = lives.flatMap(({ leftAt }) =>
-    leftAt === undefined || leftAt >= ended - 30_000 ? [] : [sinceLevel(course, leftAt)],
-  );
-  const used = lives.reduce((sum, { from, until = ended }) => sum + Math.min(until, ended) - from, 0);
+  const isEarly = (at: number | undefined): at is number => at !== undefined && at < ended - 30_000;
+  const since = (moments: readonly number[]) => moments.map((at) => sinceLevel(course, at));
+  return {
+    came: since(lives.map(({ from }) => from).filter((from) => from > began + levelMs)),
+    left: since(lives.map(({ leftAt }) => leftAt).filter(isEarly)),
+    gone: since(lives.map(({ until }) => until).filter(isEarly)),
+  };
+};
+
+/** The idle timeout, one look at the demand, and the time in which an executor's process ends, s. */
+const goneAimS = 60 + 5 + stopMs / 1_000;
+
+const timeFigures = (own: Times, drivers: Times): readonly Figure[] => {
+  const seconds = (times: readonly number[], part: number): number => quantile(times, part) / 1_000;
   return [
-    { name: "elastic.demand-to-POST.p50", value: quantile(came, 0.5), unit: "ms", aim: 5_030 },
-    { name: "elastic.demand-to-POST.p95", value: quantile(came, 0.95), unit: "ms", aim: 5_030 },
-    { name: "elastic.idle-to-DELETE.p50", value: quantile(left, 0.5) / 1_000, unit: "s" },
-    { name: "elastic.idle-to-DELETE.p95", value: quantile(left, 0.95) / 1_000, unit: "s" },
+    { name: "elastic.demand-to-POST.p50", value: quantile(own.came, 0.5), unit: "ms", aim: 5_030 },
+    { name: "elastic.demand-to-POST.p95", value: quantile(own.came, 0.95), unit: "ms", aim: 5_030 },
+    { name: "elastic.demand-to-POST.p50.by-the-driver", value: quantile(drivers.came, 0.5), unit: "ms" },
+    { name: "elastic.idle-to-DELETE.p50", value: seconds(own.left, 0.5), unit: "s", floor: 60 },
+    { name: "elastic.idle-to-DELETE.p95", value: seconds(own.left, 0.95), unit: "s", floor: 60 },
+    { name: "elastic.idle-to-gone.p50", value: seconds(own.gone, 0.5), unit: "s", floor: 60, aim: goneAimS },
+    { name: "elastic.idle-to-gone.p95", value: seconds(own.gone, 0.95), unit: "s", floor: 60, aim: goneAimS },
+    { name: "elastic.idle-to-gone.p50.by-the-driver", value: seconds(drivers.gone, 0.5), unit: "s", floor: 60 },
+  ];
+};
+
+export const benchElastic = async (): Promise<readonly Figure[]> => {
+  const own = await followed(bursts);
+  const drivers = await followed(bursts, "assist");
+  const steady = await followed([[0, bursts[0]?.[1] ?? 1]]);
+  const times = timesOf(own);
+  const steadyMinutes = (steady.ended - steady.began) / 60_000;
+  const floor = hours(needed(own));
+  return [
+    ...timeFigures(times, timesOf(drivers)),
     {
-      name: "elastic.api-requests-per-change-of-demand",
-      value: (course.requests - steady.requests) / (levels - 1),
-      unit: "requests",
+      ...{ name: "elastic.api-requests-per-change-of-demand", unit: "requests" },
+      value: (own.requests - steady.requests) / (levels - 1),
+      // One for each executor that comes or leaves.
+      floor: (times.came.length + times.left.length) / (levels - 1),
     },
     {
-      name: "elastic.api-requests-per-minute-of-steady-demand",
-      value: steady.requests / ((steady.ended - steady.began) / 60_000),
-      unit: "requests",
+      ...{ name: "elastic.api-requests-per-minute-of-steady-demand", unit: "requests" },
+      value: steady.requests / steadyMinutes,
+      // One look in five seconds.
+      floor: 12,
     },
-    { name: "elastic.core-hours", value: hours(used), unit: "core-h", floor: hours(needed(course)) },
-    { name: `elastic.core-hours.${most}-fixed-executors`, value: hours(most * (ended - began)), unit: "core-h" },
+    { name: "elastic.core-hours", value: used(own), unit: "core-h", floor, aim: Number(used(drivers).toFixed(2)) },
+    { name: "elastic.core-hours.by-the-driver", value: used(drivers), unit: "core-h", floor: hours(needed(drivers)) },
+    {
+      ...{ name: `elastic.core-hours.${most}-fixed-executors`, unit: "core-h", floor },
+      value: hours(most * (own.ended - own.began)),
+    },
   ];
 };

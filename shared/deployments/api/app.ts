@@ -92,11 +92,16 @@ const mayAsk = (caller: Caller, intent: Wanted): boolean =>
 const about = (intent: Wanted): string =>
   intent.do === "notice" ? `notice ${intent.node}` : `step ${intent.kind}/${intent.namespace}/${intent.name}`;
 
-/** Removes duplicates: several events about one object request one step. */
+const isStay = (intent: Wanted | undefined): boolean => intent?.do === "notice" && intent.until === undefined;
+
+/** Removes duplicates: several events about one object request one step. A notice ends one that the node stays. */
 const distinct = (intents: readonly Wanted[]): readonly Wanted[] => {
-  const first = new Map<string, Wanted>();
-  for (const intent of intents) if (!first.has(about(intent))) first.set(about(intent), intent);
-  return [...first.values()];
+  const kept = new Map<string, Wanted>();
+  for (const intent of intents) {
+    const before = kept.get(about(intent));
+    if (before === undefined || isStay(before) !== isStay(intent)) kept.set(about(intent), intent);
+  }
+  return [...kept.values()];
 };
 
 type Parts = Pick<ApiParts, "kinds" | "trigger" | "notice">;

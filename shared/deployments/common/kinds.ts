@@ -20,6 +20,15 @@ export const plurals: Readonly<Record<string, string>> = Object.fromEntries(
   resources.map(({ plural, kind }) => [plural, kind]),
 );
 
-/** Returns the messages of a notice: one for each kind whose pods can leave the node. `until` in epoch ms. */
-export const noticesOf = (cluster: string, node: string, until: number): readonly Message[] =>
-  [sparkApplications, jobs].map(({ kind }) => ({ ...noticeKey(cluster, kind, node), reason: "notice", until }));
+/**
+ * Returns the messages of a notice: one for each kind whose pods can leave the node. `until` in epoch ms; undefined: the
+ * node stays.
+ */
+export const noticesOf = (cluster: string, node: string, until: number | undefined): readonly Message[] => {
+  const says = until === undefined ? ({ stays: true } as const) : { until };
+  return [sparkApplications, jobs].map(({ kind }) => ({
+    ...noticeKey(cluster, kind, node),
+    reason: "notice",
+    ...says,
+  }));
+};

@@ -45,7 +45,7 @@ export type ApiParts = {
   /** True: the API is open to the network, so only callers with the ability `read` in all namespaces get metrics. */
   readonly guarded?: true;
   /** Puts a notice that a node is about to go onto the queue; `until` in epoch ms. */
-  readonly notice: (node: string, until: number, eventId: string) => Promise<void>;
+  readonly notice: (node: string, until: number | undefined, eventId: string) => Promise<void>;
   /** Kinds by the plural of their resource. */
   readonly plurals: Readonly<Record<string, string>>;
   /** Absent: the read API is off. */

@@ -210,8 +210,11 @@ export type Host = {
   ready(): boolean;
   /** Requests a step of this key. An event id that was seen in the last five minutes is ignored. */
   trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
-  /** Writes a notice onto the pods of a node, named by its own name or its machine's. `until` in epoch ms. */
-  notice(node: string, until: number): Promise<void>;
+  /**
+   * Writes a notice onto the pods of a node, named by its own name or its machine's. `until` in epoch ms; undefined: the
+   * node stays.
+   */
+  notice(node: string, until: number | undefined): Promise<void>;
   /** Sends a message to the queue of its key. */
   send: Queue["send"];
   kinds(): readonly string[];

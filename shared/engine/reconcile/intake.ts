@@ -22,6 +22,13 @@ const reasonOf = (messages: readonly Message[], last: Message): string => {
   return (newest ?? last).reason;
 };
 
+/** Of two notices about one node, the earlier end counts; those before one that takes them back do not. */
+const endIn = (messages: readonly Message[]): Pick<Message, "until" | "stays"> => {
+  const back = messages.findLastIndex(({ stays }) => stays === true);
+  const until = Math.min(...messages.slice(Math.max(0, back)).map((one) => one.until ?? Number.POSITIVE_INFINITY));
+  return { ...(Number.isFinite(until) ? { until } : {}), ...(back < 0 ? {} : { stays: true }) };
+};
+
 /**
  * Merges the messages of one key: the newest one, with the fewest tries of all, because a new message starts the
  * backoff again.
@@ -33,9 +40,7 @@ export const merged = (messages: readonly [Message, ...Message[]]): Message => {
   const reason = reasonOf(messages, last);
   // A message without `watched` asks for live reads.
   const all = watched === true && messages.every((message) => message.watched === true);
-  // Of two notices about one node, the earlier end counts.
-  const until = Math.min(...messages.map((message) => message.until ?? Number.POSITIVE_INFINITY));
-  const ends = Number.isFinite(until) ? { until } : {};
+  const ends = endIn(messages);
   const due = Math.max(...messages.map((message) => message.due ?? 0));
   const times = { ...ends, ...(due === 0 ? {} : { due }) };
   return { ...newest, reason, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }), ...times };

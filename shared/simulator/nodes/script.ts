@@ -130,6 +130,8 @@ export type Driver = {
   readonly failures: number;
   /** Number of executors wanted since its last change, where they are allocated dynamically. */
   readonly wanted?: number;
+  /** The number of executors that it adds next, while it has too few for its gauge; 0: it has enough. */
+  readonly adds?: number;
   readonly booted: boolean;
   /** Instant at which the first executor ran. */
   readonly jobSince: number | undefined;

@@ -8,6 +8,7 @@ import type { Task } from "../storage/clock.ts";
 import { type Item, metaOf } from "../storage/metadata.ts";
 import type { Change } from "../storage/store.ts";
 import { about, discard, later, type Part, rewrite, subject } from "../verbs/remove.ts";
+import { beginFollowing, dismissIdle, followsGauge, hearDemand, raise } from "./demand.ts";
 import {
   allocate,
   allocateMs,
@@ -94,7 +95,7 @@ const hearExecutor = (kubelets: Kubelets, change: Change): void => {
   const { object } = change;
   if (startsUp(change)) later(server, connectMs, about("spark.connect", object));
   const driver = driverOf(memory, object);
-  const idleMs = driver === undefined ? undefined : idleMsOf(driver);
+  const idleMs = driver === undefined || followsGauge(driver) ? undefined : idleMsOf(driver);
   if (startsUp(change) && idleMs !== undefined)
     later(server, (kubelets.scriptOf(object).busyMs ?? 0) + idleMs, about("spark.retire", object));
   if (driver === undefined || !driver.booted || driver.ended) return;
@@ -172,7 +173,14 @@ export const spark = (kubelets: Kubelets, scripts: Scripts): Part => ({
     else if (isExecutor(change.object)) hearExecutor(kubelets, change);
   },
   tasks: {
-    "spark.boot": (task) => onMachine(kubelets, task, (pod) => boot(kubelets, pod)),
+    "spark.boot": (task) =>
+      onMachine(kubelets, task, (pod) => {
+        boot(kubelets, pod);
+        beginFollowing(kubelets, pod);
+      }),
+    "spark.demand": (task) => onMachine(kubelets, task, (pod) => hearDemand(kubelets, pod)),
+    "spark.raise": (task) => onMachine(kubelets, task, (pod) => raise(kubelets, pod)),
+    "spark.dismiss": (task) => onMachine(kubelets, task, (pod) => dismissIdle(kubelets, pod)),
     "spark.allocate": (task) => onMachine(kubelets, task, (pod) => allocate(kubelets, pod)),
     "spark.finish": (task) => onMachine(kubelets, task, (pod) => finish(kubelets, pod)),
     "spark.clean": (task) => onMachine(kubelets, task, (pod) => clean(kubelets, pod)),

@@ -184,7 +184,8 @@ export const isExecutor = (item: Item): boolean => labelOf(item, "spark-role") =
 export const driverOf = (memory: Memory, executor: Item): Driver | undefined =>
   memory.newest(executor.metadata.namespace ?? "", labelOf(executor, "spark-app-selector"));
 
-const driverIn = (memory: Memory, pod: Item): Driver | undefined => {
+/** The running driver of a pod. */
+export const driverIn = (memory: Memory, pod: Item): Driver | undefined => {
   const driver = memory.driver(pod.metadata.uid);
   return driver?.ended === true || !isUp(pod) ? undefined : driver;
 };
@@ -239,8 +240,8 @@ export const boot = ({ server, memory }: Kubelets, pod: Item): void => {
   later(server, 0, taskOf("spark.allocate", ready));
 };
 
-const isDynamic = (driver: Driver): boolean => isOn(driver, "spark.dynamicAllocation.enabled");
-const fewest = (driver: Driver): number => Number(confOf(driver, "spark.dynamicAllocation.minExecutors", "0"));
+export const isDynamic = (driver: Driver): boolean => isOn(driver, "spark.dynamicAllocation.enabled");
+export const fewest = (driver: Driver): number => Number(confOf(driver, "spark.dynamicAllocation.minExecutors", "0"));
 
 /** The number of executors that the driver wants. */
 export const wantedBy = (driver: Driver): number => {

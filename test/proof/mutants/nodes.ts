@@ -54,6 +54,14 @@ export const nodeMutants: readonly Mutant[] = [
     fault: "stale",
   },
   {
+    name: "notice-kept-though-it-stays",
+    promise: "a notice that the node stays removes the earlier one",
+    file: "shared/forward/node-notice.ts",
+    find: "if (stays === true || until === undefined) return announced === until;",
+    replace: "if (until === undefined) return true;",
+    tests: ["test/unit/forward/node-notice.test.ts"],
+  },
+  {
     name: "timer-again-outdated",
     promise: "the timer of a step that died beside its save comes again, and carries out the plan",
     file: "shared/engine/writes/save.ts",

@@ -107,6 +107,17 @@ export const allowances: readonly Allowance[] = [
         id.startsWith("events/")),
   },
   {
+    name: "an executor has left before the notice of its machine was taken back, or was not yet to leave",
+    reason:
+      "a step that died is repeated after 90 s, when the executor has been replaced, or when its machine stays; that as many live as are wanted is judged (E2), and that no executor has a notice at the end (E5)",
+    allows: ({ id, path }, _, { userActions }) =>
+      userActions.some(({ do: what }) => what.type === "staying") &&
+      (/^\.spec\.memory\.executors\b/.test(path) ||
+        /^\.status\.executorState\./.test(path) ||
+        /^\.spec\.affinity\b/.test(path) ||
+        (path === "" && /-exec-/.test(id))),
+  },
+  {
     name: "which pod the driver of an attempt was, that its user deleted before a step saw it",
     reason: "nobody can ask for it any more; that the attempt was, and how it ended, is compared",
     allows: ({ id, path, got }) =>

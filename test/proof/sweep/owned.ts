@@ -49,4 +49,24 @@ export const owned: readonly Scenario[] = [
     without: outlasting,
     breadth: "thin",
   },
+  {
+    name: "own-machine-stays",
+    what: "Rekindle is the allocator; an executor's machine is said to go, and then to stay",
+    spec: base,
+    annotations: own,
+    scripts: { [appName]: [{ hangs: true }] },
+    userActions: [
+      {
+        says: "its machine goes in two minutes",
+        when: bothRun,
+        afterMs: 1_500,
+        do: { type: "leaving", pod: /-exec-\d+$/, nth: 1 },
+      },
+      { says: "all machines stay", when: bothRun, afterMs: 4_000, do: { type: "staying" } },
+    ],
+    ends: "RUNNING",
+    machines: ["node-1", "node-2", "node-3"],
+    breadth: "thin",
+    also: ["deaf", "stale"],
+  },
 ];

@@ -42,6 +42,8 @@ export type UserAction = {
     | { readonly type: "release" }
     /** A notice says that the machine of a pod goes in two minutes. */
     | { readonly type: "leaving"; readonly pod: RegExp; readonly nth?: number }
+    /** All machines stay: earlier notices are taken back. */
+    | { readonly type: "staying" }
     /** The machine of a pod is deleted without notice, which a watch of nodes passes on. */
     | { readonly type: "unplug"; readonly pod: RegExp; readonly nth?: number }
     | { readonly type: "remove"; readonly pod: string }

@@ -60,10 +60,16 @@ const podOf = (execution: Execution, { pod, nth = 0 }: Which): Change["object"] 
 const freeze = (execution: Execution, which: Which): void =>
   execution.fixture.simulator.nodes.freeze(textAt(podOf(execution, which), "spec", "nodeName") ?? "");
 
-/** A notice says that a machine goes after this time, or has gone. */
-const noticed = (execution: Execution, node: string, inMs: number): void => {
+/** A notice says that a machine goes after this time, or has gone; or that it stays. */
+const noticed = (execution: Execution, node: string, inMs: number | undefined): void => {
   const key = noticeKey(cluster, sweptOf(execution.fixture.scenario).kind, node);
-  execution.post.send({ ...key, reason: "notice", until: execution.now() + inMs }, `notice of ${node}`);
+  const says = inMs === undefined ? ({ stays: true } as const) : { until: execution.now() + inMs };
+  execution.post.send({ ...key, reason: "notice", ...says }, `notice of ${node} ${inMs ?? "of none"}`);
+};
+
+const staying = (execution: Execution): void => {
+  for (const { metadata } of execution.fixture.simulator.store.list("nodes"))
+    noticed(execution, metadata.name, undefined);
 };
 
 const nodeOf = (execution: Execution, which: Which): string | undefined =>
@@ -192,6 +198,9 @@ export const userDoes = (execution: Execution, { says, do: what }: UserAction): 
       break;
     case "leaving":
       leaving(execution, what);
+      break;
+    case "staying":
+      staying(execution);
       break;
     case "thaw":
       thaw(execution);

@@ -11,6 +11,7 @@ const said = (intents: readonly Intent[] | undefined): readonly string[] | undef
   intents?.map((intent) => {
     if (intent.do === "nothing") return `nothing: ${intent.why}`;
     if (intent.do === "step") return `step ${intent.kind}/${intent.namespace}/${intent.name} for ${intent.event}`;
+    if (intent.until === undefined) return `${intent.node} stays for ${intent.event}`;
     return `${intent.node} goes at ${new Date(intent.until).toISOString().slice(11, 19)} for ${intent.event}`;
   });
 
@@ -84,6 +85,18 @@ const rows: readonly Row[] = [
     body: "",
     asks: ["node-1 goes at 08:02:00 for /ci 7"],
   },
+  {
+    name: "an event about a node that stays after all",
+    headers: structured,
+    body: { ...cloud, type: "dev.rekindle.node.staying", subject: "node-1" },
+    asks: ["node-1 stays for /ci 7"],
+  },
+  {
+    name: "an event about something that stays and is no node",
+    headers: structured,
+    body: { ...cloud, type: "dev.rekindle.node.staying", subject: "Job/a/b" },
+    asks: ["nothing: not a node's name"],
+  },
   { name: "a Spot interruption", body: spot, asks: ["i-0123456789abcdef0 goes at 08:02:00 for aws.ec2 e-1"] },
   {
     name: "a rebalance recommendation, which names no time",
@@ -155,14 +168,19 @@ const alerts: readonly { readonly name: string; readonly alert: object; readonly
     asks: "node-1 goes at 08:05:00 for alert f1 firing 2026-11-02T08:00:00Z",
   },
   {
-    name: "is resolved for a node that stays",
+    name: "is resolved, which takes no notice back",
     alert: alert({ rekindle_action: "node-leaving", node: "node-1" }, { status: "resolved" }),
-    asks: "nothing: resolved: a node that stays needs nothing",
+    asks: "nothing: resolved: only a firing alert is about a node",
+  },
+  {
+    name: "reports a node that stays after all",
+    alert: alert({ rekindle_action: "node-staying", node: "node-1" }),
+    asks: "node-1 stays for alert f1 firing 2026-11-02T08:00:00Z",
   },
   {
     name: "requests an action that no alert may have",
     alert: alert({ rekindle_action: "delete", volcano_job: "j", namespace: "a" }),
-    asks: "nothing: rekindle_action must be one of step, node-leaving",
+    asks: "nothing: rekindle_action must be one of step, node-leaving, node-staying",
   },
   {
     name: "names no object",

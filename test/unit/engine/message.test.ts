@@ -10,6 +10,7 @@ describe("a message", () => {
     { name: "parses with a key and a reason", text: message },
     { name: "parses with hints", text: { ...message, resourceVersion: "12", tries: 3, fresh: true } },
     { name: "parses as a notice with its deadline", text: { ...message, until: 1_793_606_520_000 } },
+    { name: "parses as a notice that the node stays", text: { ...message, stays: true } },
     { name: "parses as a timer with its instant", text: { ...message, due: 1_793_606_520_000 } },
     { name: "parses with a key without namespace", text: { ...message, namespace: "" } },
   ];

@@ -82,7 +82,9 @@ const fixture = ({ pods = [], nodes = [], hidden = false, fails = () => undefine
   });
   const told = (node: string, more: Partial<Message> = {}) =>
     take({ ...noticeKey("default", kind, node), reason: "notice", until, ...more });
-  return { did, told };
+  const saidToStay = (node: string, more: Partial<Message> = {}) =>
+    take({ ...noticeKey("default", kind, node), reason: "notice", stays: true, ...more });
+  return { did, told, saidToStay };
 };
 
 const listPods = "list pods  spec.nodeName=node-1 sparkoperator.k8s.io/launched-by-spark-operator true";
@@ -139,6 +141,38 @@ describe("a notice that a node is about to go", () => {
     const { did, told } = fixture({ pods: [podOf({ name: "a", more })] });
     await told("node-1");
     assert.ok(did.includes(marked("a")));
+  });
+
+  describe("that the node stays", () => {
+    const more = { annotations: { "rekindle.dev/leaving": goes } };
+    const pods = [podOf({ name: "a", more }), podOf({ name: "b" })];
+
+    test("removes the earlier notice from its pods, and each owner is sent a message", async () => {
+      const { did, saidToStay } = fixture({ pods });
+      assert.deepEqual(await saidToStay("node-1"), { did: "step", writes: 1 });
+      assert.deepEqual(did.slice(2), [
+        'patch a at u-a 1: {"rekindle.dev/leaving":null}',
+        "send default/pi notice",
+        "info: node node-1 stays",
+      ]);
+    });
+
+    test("writes the end of a later notice, also where the earlier one named an earlier end", async () => {
+      const later = "2026-11-02T09:00:00Z";
+      const { did, saidToStay } = fixture({ pods });
+      assert.deepEqual(await saidToStay("node-1", { until: Date.parse(later) }), { did: "step", writes: 2 });
+      assert.deepEqual(
+        did.filter((line) => line.startsWith("patch")).map((line) => line.split(": ")[1]),
+        [1, 2].map(() => `{"rekindle.dev/leaving":"${later}"}`),
+      );
+    });
+
+    test("is followed by a notice as if there had been none", async () => {
+      const { did, told, saidToStay } = fixture({ pods });
+      await saidToStay("node-1");
+      assert.deepEqual(await told("node-1"), { did: "step", writes: 2 });
+      assert.ok(did.includes(marked("b")));
+    });
   });
 
   test("ignores pods that have ended, are being deleted, or have no owner", async () => {

@@ -24,7 +24,8 @@ const open = () => {
     kinds: () => ["SparkApplication", "Job"],
     plurals: {},
     trigger: async ({ kind, namespace, name }, event) => void sent.push(`${kind}/${namespace}/${name} for ${event}`),
-    notice: async (node, _, event) => void sent.push(`notice ${node} for ${event}`),
+    notice: async (node, until, event) =>
+      void sent.push(`${until === undefined ? "stays" : "notice"} ${node} for ${event}`),
     identify: identifier(known, { now: Date.now, subjectOf: async () => undefined }),
   };
   return { app: apiApp(parts), parts, sent };
@@ -138,6 +139,21 @@ describe("an event", () => {
   test("about a node is accepted from callers that may send notices only", async () => {
     const { app, sent } = open();
     assert.deepEqual([(await app.fetch(bearing("a-token-of-the-team", "/events", spot))).status, sent], [403, []]);
+  });
+
+  test("in a batch is the last one about its node", async () => {
+    const { app, sent } = open();
+    const about = (id: string, type: string) => ({
+      ...{ specversion: "1.0", id, source: "/ops", type: `dev.rekindle.node.${type}`, subject: "node-1" },
+    });
+    const batch = async (...types: readonly string[]) => {
+      const body = json(types.map((type, at) => about(`${at}`, type)));
+      const headers = { "content-type": "application/cloudevents-batch+json" };
+      assert.equal((await app.fetch(signed("/events", body, headers))).status, 202);
+    };
+    await batch("leaving", "staying");
+    await batch("staying", "leaving", "leaving");
+    assert.deepEqual(sent, ["stays node-1 for /ops 1", "notice node-1 for /ops 1"]);
   });
 
   test("from an EventBridge invocation needs no signature, and is not accepted over HTTP", async () => {

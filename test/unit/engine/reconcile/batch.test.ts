@@ -125,6 +125,16 @@ describe("the message that stands for several of one key", () => {
       messages: [of("a", { until: 2 }), of("a", { until: 1 }), of("a", { until: 3 })],
       want: of("a", { until: 1 }),
     },
+    {
+      name: "has no deadline of notices that were taken back",
+      messages: [of("a", { until: 2 }), of("a", { stays: true })],
+      want: of("a", { stays: true }),
+    },
+    {
+      name: "takes earlier notices back, and has the deadlines of later ones",
+      messages: [of("a", { until: 1 }), of("a", { stays: true }), of("a", { until: 3 }), of("a", { until: 2 })],
+      want: of("a", { stays: true, until: 2 }),
+    },
     { name: "has no tries, even if the new one came first", messages: [of("a"), of("a", { tries: 4 })], want: of("a") },
     {
       name: "has the fewest tries among retries",

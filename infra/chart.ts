@@ -213,11 +213,10 @@ export const usedValues: Readonly<Record<string, z.ZodType>> = {
   "networkPolicy.enable": flag,
 };
 
-const ofHost = "the host serves admission itself, so what holds for controller holds for it";
-const fixed = "names are rekindle, in whatever namespace: one installation is all that a cluster needs";
-const byKubectl =
-  "Helm leaves definitions as they are: rekindle manifests --crds-only | kubectl apply --server-side -f - upgrades them";
-const none = "there is no such limit: the API server's own answers (429) are obeyed";
+const ofHost = "the host serves admission itself, so the values of controller apply";
+const fixed = "objects are named rekindle in every namespace: a cluster needs one installation";
+const byKubectl = "Helm does not upgrade CRDs: rekindle manifests --crds-only | kubectl apply --server-side -f - does";
+const none = "there is no such limit: Rekindle obeys the API server's own answers (429)";
 
 /** Values of kubeflow's chart and of Volcano's that change nothing, each with the reason or the replacement. */
 export const unneededValues: Readonly<Record<string, string>> = {
@@ -229,16 +228,17 @@ export const unneededValues: Readonly<Record<string, string>> = {
     ]),
   ),
   submitter: "submissions are made in the host's process, without a service or a JVM",
-  "controller.leaderElection": "nobody leads: every write carries its fence, and two hosts at once harm nothing",
+  "controller.leaderElection": "hosts elect no leader: every write is fenced, so two hosts at once do no harm",
   "controller.logEncoder": "lines are JSON",
-  "controller.podDisruptionBudget": "a host that is away loses nothing; the next one goes on",
+  "controller.podDisruptionBudget": "no state is lost without a host; the next one continues",
   "controller.pprof": "there is none",
   "controller.workqueueRateLimiter": none,
-  "controller.driverPodCreationGracePeriod": "a missing driver is read again, live, instead of waited for",
+  "controller.driverPodCreationGracePeriod":
+    "Rekindle reads a missing driver pod again, live, before it counts the driver as lost",
   "controller.kubeAPIQPS": none,
   "controller.kubeAPIBurst": none,
   "controller.scheduledSparkApplicationTimestampPrecision":
-    "a run is named after the time that it was due at, as finely as its name has room for",
+    "the name of a run has its scheduled time, with the precision that fits into the name",
   ...Object.fromEntries(
     [
       ...[
@@ -258,9 +258,9 @@ export const unneededValues: Readonly<Record<string, string>> = {
       ...["kubeAPIQPS", "kubeAPIBurst"],
     ].map((name) => [`webhook.${name}`, ofHost]),
   ),
-  "webhook.failurePolicy": "always Ignore: reconcile keeps the same rules, so admission blocks nobody",
+  "webhook.failurePolicy": "always Ignore: reconcile applies the same rules, so admission blocks no client",
   "webhook.timeoutSeconds": "always 3 s",
-  certManager: "the host makes its certificate, and renews it",
+  certManager: "the host creates its certificate and renews it",
   "prometheus.metrics.port": "8080, with health and triggers",
   "prometheus.metrics.portName": "http",
   "prometheus.metrics.endpoint": "/metrics",

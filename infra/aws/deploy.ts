@@ -31,7 +31,7 @@ const checkRecord = async (arn: string): Promise<void> => {
   try {
     console.log(`the record leads to ${endpointIn(text).server}`);
   } catch {
-    throw new Error(`${arn} holds no cluster record: make it with rekindle cluster add`);
+    throw new Error(`${arn} holds no cluster record: create it with rekindle cluster add`);
   }
 };
 

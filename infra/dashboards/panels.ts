@@ -45,7 +45,7 @@ export const panels: readonly (Panel | Heading)[] = [
   },
   {
     id: 5,
-    title: "Updates that nobody acknowledged",
+    title: "Status updates without an acknowledgement",
     page: "screen=health",
     shape: "stat",
     width: 4,
@@ -118,7 +118,7 @@ export const panels: readonly (Panel | Heading)[] = [
   },
   {
     id: 12,
-    title: "Requests that were not answered as wished",
+    title: "Requests to the API server that failed",
     split: "by code",
     note: "0: no answer at all. 409 is a race, and harmless.",
     page: "screen=health",
@@ -258,7 +258,7 @@ export const panels: readonly (Panel | Heading)[] = [
   },
   {
     id: 28,
-    title: "Jobs that ended and still stand",
+    title: "Ended jobs that still exist",
     page: "q=kind:job",
     shape: "graph",
     width: 6,
@@ -279,8 +279,8 @@ export const panels: readonly (Panel | Heading)[] = [
   },
   {
     id: 30,
-    title: "Allocated in a queue, processors",
-    note: "As Volcano's scheduler says.",
+    title: "Processors allocated in a queue",
+    note: "As Volcano's scheduler reports it.",
     page: "screen=queues",
     shape: "graph",
     width: 12,
@@ -297,7 +297,7 @@ export const panels: readonly (Panel | Heading)[] = [
   },
   {
     id: 31,
-    title: "Allocated in a queue, memory",
+    title: "Memory allocated in a queue",
     page: "screen=queues",
     shape: "graph",
     width: 12,

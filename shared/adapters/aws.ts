@@ -305,9 +305,10 @@ const refusal = ({ service, action }: Kind, arn: string, status: number, body: u
   const type = data?.__type.split("#").at(-1) ?? "";
   const advice: Readonly<Record<string, string>> = {
     AccessDeniedException: `no permission: allow ${service}:${action} on it to the role that this runs as`,
-    ResourceNotFoundException: "there is none: correct the ARN, or make it (rekindle cluster add)",
-    ParameterNotFound: "there is none: correct the ARN, or make it (rekindle cluster add)",
-    UnrecognizedClientException: "no valid AWS credentials; a clock that is off by minutes looks the same",
+    ResourceNotFoundException: "it does not exist: correct the ARN, or create it (rekindle cluster add)",
+    ParameterNotFound: "it does not exist: correct the ARN, or create it (rekindle cluster add)",
+    UnrecognizedClientException:
+      "AWS does not accept the credentials: correct them, or this machine's clock if it is wrong by minutes",
     InvalidSignatureException: "the signature is not accepted: credentials or clock are wrong",
   };
   const message = data?.message ?? data?.Message;

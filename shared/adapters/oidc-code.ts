@@ -79,7 +79,7 @@ const addressesOf = async (issuer: string): Promise<Addresses> => {
   if (!answer.ok) throw new Error(`${at} answers ${answer.status}`);
   const { data } = discovery.safeParse(jsonOf(text));
   if (data === undefined)
-    throw new Error(`${at} is no configuration of OpenID Connect, or names an address without TLS`);
+    throw new Error(`${at} is not a configuration of OpenID Connect, or names an address without TLS`);
   if (data.issuer !== issuer) throw new Error(`it calls itself ${data.issuer.slice(0, 256)}: write this as oidcIssuer`);
   return data;
 };

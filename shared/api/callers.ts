@@ -17,6 +17,12 @@ import { verified } from "../core/signature.ts";
 export const abilities = ["trigger", "notice", "read", "act", "enclose"] as const;
 export type Ability = (typeof abilities)[number];
 
+/** The answer to a request whose sender is not known. */
+export const unauthorized = "unauthorized: the caller is unknown, or its proof is not valid";
+
+/** The answer to a request that its sender may not make. */
+export const forbidden = "forbidden: the caller may not do this, or not in this namespace";
+
 const secret = z.string().min(16, { error: "a secret of at least 16 characters is needed" });
 const secrets = z.array(secret).min(1).max(8);
 const namespace = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: "a namespace is needed" });
@@ -64,7 +70,7 @@ const caller = z
 export const callers = z
   .array(caller)
   .max(64)
-  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, { error: "a name is there twice" });
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, { error: "a name occurs twice" });
 
 export type Caller = z.infer<typeof caller>;
 

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { fieldsOf } from "../core/json.ts";
+import { forbidden, unauthorized } from "./callers.ts";
 import { accepted, detail, executors, listQuery, losses, page, refusal, taken, updates } from "./read-schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -22,8 +23,8 @@ const content = (name: Name): Json => ({
 
 const refusals: Readonly<Record<string, string>> = {
   "400": "this path does not accept this request",
-  "401": "unauthorized: the caller is unknown, or its proof is not valid",
-  "403": "forbidden: the caller has no access to this object",
+  "401": unauthorized,
+  "403": forbidden,
   "404": "not found, or switched off",
   "413": "the body is too large",
   "429": "too many requests; `Retry-After` has the seconds to wait",

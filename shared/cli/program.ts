@@ -252,10 +252,10 @@ const wired = (command: Command, tools: Tools, hint: string): Command => {
 const programFor = async (tools: Tools, commandName: string, end: (code: number) => void): Promise<Command> => {
   const running = (run: Tools["host"]) => async (args: readonly string[]) => end(await run(args));
   const program = new Command("rekindle").description(intro).version(tools.version).addHelpText("after", closing);
-  wired(program, tools, "(rekindle --help shows what there is)");
+  wired(program, tools, "(rekindle --help lists the commands)");
   program.enablePositionalOptions();
   const add = (command: Command, summary: string): void => {
-    wired(command.summary(summary), tools, `(rekindle ${command.name()} --help shows what there is)`);
+    wired(command.summary(summary), tools, `(rekindle ${command.name()} --help lists the options)`);
     program.addCommand(command);
   };
   add(delegated("demo", running(tools.demo)), "watch applications run and recover, on a simulated cluster");

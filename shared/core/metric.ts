@@ -55,7 +55,7 @@ export const ownFigures = [
   },
   {
     name: "rekindle_lost_core_seconds_total",
-    help: "The same of lost executors: at most this was lost",
+    help: "Requested cores of lost executors times the seconds that they ran: an upper bound of the lost work",
     kind: "counter",
   },
   {
@@ -65,7 +65,7 @@ export const ownFigures = [
   },
   {
     name: "rekindle_lost_gib_seconds_total",
-    help: "The same of lost executors: at most this was lost",
+    help: "Requested GiB of memory of lost executors times the seconds that they ran: an upper bound of the lost work",
     kind: "counter",
   },
   {
@@ -75,7 +75,7 @@ export const ownFigures = [
   },
   {
     name: "rekindle_lost_cost_total",
-    help: "The same of lost executors: at most this was lost",
+    help: "Money for lost executors: an upper bound of what was lost, where the setting `prices` is set",
     kind: "counter",
   },
   {

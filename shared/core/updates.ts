@@ -141,7 +141,7 @@ export const listenerForms = "an https:// URL, events, or none";
  * Why a URL with a name and a password is not a listener: records contain the URL and must not contain secrets. The
  * text contains nothing of the URL.
  */
-export const userPartSaying = "a listener's URL holds no name and no password: take them out";
+export const userPartSaying = "remove the user name and the password from the listener's URL";
 
 /** True for a URL with a user name or a password before its host. */
 export const hasUserPart = (text: string): boolean => {

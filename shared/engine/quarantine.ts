@@ -135,7 +135,7 @@ const leastBudgetMs = 50;
 const most = 10_000;
 
 const message =
-  "a decision about this object took too long, or the process died of one, so the object is in quarantine. Make its spec smaller: fewer or shorter confs, variables, arguments, volumes, policies, tasks or replicas. A changed spec is tried within 10 s";
+  "a decision about this object took too long or ended the process, so the object is in quarantine. Make its spec smaller: fewer or shorter confs, variables, arguments, volumes, policies, tasks or replicas. A changed spec is tried within 10 s";
 
 const waitMs = ({ count }: Stop): number => (count === 0 ? 0 : backoffOf(count - 1, firstWaitMs, longestWaitMs));
 

@@ -274,7 +274,7 @@ export const startStandby = async ({ look, groups, everyMs, report, freed }: Asi
   const judge = (name: string, signs: readonly string[], began: boolean): void => {
     if (signs.length > 0 && !led.has(name)) {
       led.add(name);
-      report("warn", `stands aside: ${signs.join("; ")}; nothing is written for its kinds meanwhile`);
+      report("warn", `standby: ${signs.join("; ")}; Rekindle writes nothing for these kinds meanwhile`);
     } else if (signs.length === 0 && led.delete(name)) {
       report("info", `${name} no longer leads: taking over its kinds`);
       if (!began) freed();

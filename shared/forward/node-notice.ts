@@ -157,7 +157,7 @@ export const noticing =
     const kind = noticedKind(message) ?? "";
     const { until, stays } = message;
     if (until === undefined && stays !== true) return { did: "nothing", why: "the notice has no time" };
-    if (context.shadow !== undefined) return { did: "nothing", why: "shadow mode" };
+    if (context.shadow !== undefined) return { did: "nothing", why: "dry run" };
     const node = await nodeOf(context, message);
     if (node === undefined) return { did: "nothing", why: `no node of this cluster is ${message.name}` };
     const affected = await affectedPods(context, { cluster: message.cluster, kind }, node);

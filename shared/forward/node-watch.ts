@@ -54,7 +54,7 @@ export const startNodeWatch = ({ transport, report, deleted, now, random, ...res
       if (before === undefined || after !== undefined) return;
       const { name, uid } = before.metadata;
       deleted(name, uid).catch((cause: unknown) =>
-        report("warn", `node ${name} was deleted, and its pods are not told: ${String(cause)}`),
+        report("warn", `node ${name} was deleted, and its pods could not be marked: ${String(cause)}`),
       );
     },
     troubled: (cause) => {

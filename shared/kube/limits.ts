@@ -25,7 +25,7 @@ type Bounds = Omit<Limit, "field">;
 const usual = {
   characters: 131_072,
   entries: 1_000,
-  why: "a container takes no longer argument or variable, and no example comes near so many entries",
+  why: "Linux passes no longer argument or variable to a container, and no list of upstream's examples has a tenth as many entries",
 } as const;
 
 /** A key is at most the prefix and the name of a label, or the name of a Spark property. */
@@ -97,8 +97,7 @@ const brokenAt = ({ value, path, row }: Place): readonly string[] => {
 };
 
 /** The message about a spec that is too large to be read whole. */
-const tooMuch =
-  "spec holds more than 50,000 values, or values hundreds of levels deep within each other: make it smaller";
+const tooMuch = "spec holds more than 50,000 values, or nests them hundreds of levels deep: make it smaller";
 
 /** Judges a spec by a table of limits: one text that names each field and what to change, empty when all are kept. */
 export type LimitsSaying = (spec: unknown) => string;

@@ -185,7 +185,7 @@ const helpFor = (pod: Stored, { reason, message }: Word): string => {
     const found = says.exec(`${reason}: ${message}`);
     if (found !== null) return help(found, place);
   }
-  return "correct what it says";
+  return "correct what the message names";
 };
 
 /** The most characters of a message. */

@@ -243,6 +243,6 @@ export const signIn = async (token: string): Promise<void> => {
   const answer = await fetch("/page/session", { method: "POST", headers: { authorization: `Bearer ${token}` } });
   if (answer.ok) return void follow();
   const { error = "refused" }: { readonly error?: string } = await answer.json().catch(() => ({}));
-  refused.value = answer.status === 401 && error === "signature" ? "no caller has this token" : error;
+  refused.value = answer.status === 401 && error.startsWith("unauthorized") ? "no caller has this token" : error;
   void leave();
 };

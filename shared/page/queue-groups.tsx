@@ -19,7 +19,7 @@ const everyMs = 5_000;
 
 const countText = ({ of, groups, more }: WaitingInQueue): string => {
   if (groups.length === of) return `${grouped(of)} ${of === 1 ? "waits" : "wait"}`;
-  return `${grouped(groups.length + more)} of the ${grouped(of)} that wait are yours to read`;
+  return `${grouped(groups.length + more)} of the ${grouped(of)} that wait are visible to you`;
 };
 
 export const QueueGroups = ({ queue }: { readonly queue: string }) => {

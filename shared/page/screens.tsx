@@ -84,7 +84,7 @@ export const QueuePanel = () => (
         grouped(row.groups[2]),
         ...(mayAct() ? [<QueueCell row={row} key={row.name} />] : []),
       ])}
-      empty="There are no queues here, or they are not yours to read."
+      empty="There are no queues here, or you may not read them."
     />
   </Panel>
 );

@@ -253,7 +253,7 @@ export const deliver = async (ports: DeliveryContext, message: Message): Promise
   if (!read.ok) return stopped(ports, key, read.error);
   const { outbox, uid, cluster, labels } = read.record;
   if ((await ports.inCharge?.(key, value?.metadata.labels ?? labels ?? {})) === false)
-    return nothing("not ours to deliver");
+    return nothing("outside the scope of this process");
   if (cluster !== ports.clusterUid) return stopped(ports, key, `the record was made in another cluster (${cluster})`);
   const object = value?.metadata.uid === uid ? value : undefined;
   const to = object === undefined ? outbox?.to : await ports.destinationOf(key, object.metadata.annotations);

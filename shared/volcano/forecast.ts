@@ -50,27 +50,27 @@ const rows: readonly Row[] = [
   {
     when: (spec, { state, failed }) =>
       ["Pending", "Running"].includes(state.phase) && failed > 0 && policiesOf(spec).some(isAbout("PodFailed", "*")),
-    says: "has failed pods and a policy about them: what upstream has not acted on is acted on now",
+    says: "has failed pods and a policy for them: Rekindle acts on failures on which upstream has not acted",
   },
   {
     when: (spec) => policiesOf(spec).some(isAbout("PodPending")),
-    says: "PodPending is about pods that wait: a running one has not waited for too long",
+    says: "PodPending counts pods that are pending, and no pod that runs",
   },
   {
     when: (spec) => policiesOf(spec).some(({ timeout = "" }) => timeout !== ""),
-    says: "waits of its policies start again once, and are kept in the record from then on",
+    says: "the timeouts of its policies start again once; from then on the record keeps them",
   },
   {
     when: (spec, { version }) => version > 0 && policiesOf(spec).some(isAbout("Unknown")),
-    says: "Unknown is acted on again: upstream is deaf to it since the job's first restart",
+    says: "Rekindle acts on the event Unknown again, which upstream ignores after the job's first restart",
   },
   {
     when: (spec) => hasSeveral(spec) && policiesOf(spec).some(({ exitCode }) => exitCode !== undefined),
-    says: "exit codes of all containers count, not the first one's alone",
+    says: "the exit codes of all containers count, not only that of the first",
   },
   {
     when: (spec) => targeted(spec) && shared.some((name) => spec.plugins?.[name] !== undefined),
-    says: "a restart of a part keeps what the pods of the job share: service, config map, keys",
+    says: "a restart of some pods keeps the service, config map and keys that all pods of the job share",
   },
 ];
 
@@ -88,8 +88,8 @@ const ofFlow = ({ spec }: Stored): VolcanoForecast => {
   return {
     refused: undefined,
     notes: [
-      ...(probed ? ["its probes are obeyed: a job may start while those before it still run"] : []),
-      ...(patched ? ["its patches are merged into jobs that are made from now on"] : []),
+      ...(probed ? ["Rekindle obeys its probes: a job may start while the jobs before it still run"] : []),
+      ...(patched ? ["Rekindle merges its patches into jobs that it creates from now on"] : []),
     ],
   };
 };

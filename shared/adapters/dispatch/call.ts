@@ -321,7 +321,7 @@ export const takingBy = ({ call, enclosing, put, report, now, random }: CallSett
         return close(called);
       case "broke": {
         const againMs = called.againMs ?? spread(growing(count(group)));
-        report("warn", "a call broke off; its messages come again", { group, why: called.why, againMs });
+        report("warn", "a call was interrupted; its messages are delivered again", { group, why: called.why, againMs });
         return { againMs };
       }
       case "answered": {

@@ -147,7 +147,7 @@ const unknown: Meaning = {
   status: 401,
   reason: "StoreForbidden",
   text: () =>
-    "no valid AWS credentials: give this a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; a clock that is off by minutes looks the same",
+    "AWS does not accept the credentials: give this process a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or correct this machine's clock if it is wrong by minutes",
 };
 const throttled: Meaning = { status: 429, reason: "StoreThrottled", text: () => "too many requests for it" };
 const silent: Meaning = { status: 0, reason: "StoreUnreachable", text: () => "no answer in time" };

@@ -301,7 +301,7 @@ async function* once(body: string): AsyncGenerator<string> {
 const endless = (request: HttpRequest, incoming: IncomingMessage, stallMs: number): Omit<HttpStream, "status"> => {
   let closed = false;
   const { socket } = incoming;
-  const stalled = (): unknown => incoming.destroy(timeout(request, `silent for ${stallMs} ms`));
+  const stalled = (): unknown => incoming.destroy(timeout(request, `no data for ${stallMs} ms`));
   socket.setTimeout(stallMs, stalled);
   async function* lines(): AsyncGenerator<string> {
     try {

@@ -101,7 +101,7 @@ const parseFile = (path: string, content: string): z.infer<typeof fileShape> => 
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new KubeconfigError(
-    `kubeconfig ${path} is not one: ${issue?.path.join(".") || "all of it"}: ${issue?.message}`,
+    `kubeconfig ${path} is not valid: ${issue?.path.join(".") || "all of it"}: ${issue?.message}`,
   );
 };
 

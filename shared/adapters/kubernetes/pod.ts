@@ -20,7 +20,8 @@ export const podServer = ({
  */
 export const podRecord = async (env: Environment, folder = account): Promise<string> => {
   const server = podServer(env);
-  if (server === undefined) throw new Error("REKINDLE_CLUSTER_RECORD is in-cluster, and this is no pod");
+  if (server === undefined)
+    throw new Error("REKINDLE_CLUSTER_RECORD is in-cluster, and this process does not run in a pod");
   const text = (file: string): Promise<string> =>
     readFile(join(folder, file), "utf8").catch((cause: unknown) => {
       throw new Error(`the pod has no ${file} of a service account: set automountServiceAccountToken`, { cause });

@@ -73,7 +73,8 @@ const pass = async (
   outgoing: ServerResponse,
 ): Promise<void> => {
   const method = methods[incoming.method ?? ""];
-  if (!isLocal(incoming) || method === undefined) return fail(outgoing, 403, "only for this machine's own pages");
+  if (!isLocal(incoming) || method === undefined)
+    return fail(outgoing, 403, "forbidden: only pages of this machine may use this port");
   const ref = { resource: pods, namespace: leading.namespace, name: `${await leading.pod()}:${leading.port}` };
   const prefix = decodeURIComponent(objectPath(ref, "proxy"));
   const path = pathBelow(prefix, incoming.url ?? "/");

@@ -112,7 +112,7 @@ export type Clock = {
 const clockOf = async (nats: Nats, { queue }: Names): Promise<Clock> => {
   const startedAt = performance.now();
   const at = Date.parse((await infoOf(nats, queue))?.ts ?? "");
-  if (Number.isNaN(at)) throw new Error(`the stream ${queue} has gone`);
+  if (Number.isNaN(at)) throw new Error(`the stream ${queue} is gone`);
   return { now: () => at + performance.now() - startedAt };
 };
 

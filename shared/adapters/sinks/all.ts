@@ -53,7 +53,8 @@ export const eventSink =
       await cluster.create({ resource: events, namespace, name }, event);
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
-      if (cause.status !== 409) return { did: "failed", error: `the event was not taken (${cause.reason})` };
+      if (cause.status !== 409)
+        return { did: "failed", error: `the API server did not accept the Event (${cause.reason})` };
     }
     return { did: "acknowledged" };
   };
@@ -90,6 +91,6 @@ export const sqsSink =
       await sqs("SendMessage", to, message, { withinMs: timeLimitMs });
       return { did: "acknowledged" };
     } catch (cause) {
-      return { did: "failed", error: cause instanceof Error ? cause.message : "the queue did not take it" };
+      return { did: "failed", error: cause instanceof Error ? cause.message : "the queue did not accept it" };
     }
   };

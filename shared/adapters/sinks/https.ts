@@ -229,7 +229,7 @@ const judged = (to: string, { hosts, allowPrivate }: HttpsRules): URL | string =
   const url = new URL(to);
   const isPlain = url.protocol === "http:" && allowPrivate;
   if (url.protocol !== "https:" && !isPlain) return `${url.protocol}// is not allowed: https is needed`;
-  if (url.username !== "" || url.password !== "") return "a URL with a user or a password is not taken";
+  if (url.username !== "" || url.password !== "") return "a URL with a user name or a password is refused";
   return isListed(url.hostname, hosts) ? url : `host ${url.hostname} is not on the operator's list of listeners`;
 };
 
@@ -244,7 +244,7 @@ const pinned = async (url: URL, rules: HttpsRules, resolve: Resolve): Promise<st
   if (first === undefined) return failed(`host ${host} has no address`);
   const inside = addresses.find((address) => !isPublic(address));
   if (inside === undefined || rules.allowPrivate) return first;
-  return refused(`host ${host} leads to ${inside}, which is not an address of the open Internet`);
+  return refused(`host ${host} resolves to ${inside}, which is not a public address`);
 };
 
 const headersFor = async (

@@ -23,7 +23,7 @@ const forbidden: Meaning = {
 const unknown: Meaning = {
   reason: "QueueForbidden",
   text: () =>
-    "no valid AWS credentials: give this a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; a clock that is off by minutes looks the same",
+    "AWS does not accept the credentials: give this process a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or correct this machine's clock if it is wrong by minutes",
 };
 const throttled: Meaning = { reason: "QueueThrottled", text: () => "too many requests for it" };
 const tooLarge: Meaning = { reason: "QueueRefused", text: () => "the message is larger than the queue takes" };

@@ -62,7 +62,7 @@ export const calm = (report: Report, now: () => number): Report => {
     report(verdict === "give" ? level : "debug", message, fields);
     if (verdict === "give no more") {
       const { reason } = fields;
-      report(level, `more of the same, shown at level debug: ${message}`, reason === undefined ? {} : { reason });
+      report(level, `repeated often, from now on at level debug: ${message}`, reason === undefined ? {} : { reason });
     }
   };
 };

@@ -328,7 +328,7 @@ const several = (value: string, before: readonly string[] = []): readonly string
 export const create = (tools: Tools): Command =>
   onNamespace("create")
     .argument("[name]", "with --from: the application's name")
-    .option("-f, --filename <path>", "a file, a folder, or - for what is piped in; may be repeated", several)
+    .option("-f, --filename <path>", "a file, a folder, or - for standard input; may be repeated", several)
     .option("--from <schedule>", "one run of the template of this ScheduledSparkApplication, now")
     .addOption(
       new Option(
@@ -340,11 +340,11 @@ export const create = (tools: Tools): Command =>
       "--upload-to <url>",
       "s3://BUCKET/PATH or gs://BUCKET/PATH: local files of the application are uploaded there",
     )
-    .option("--upload-prefix <path>", "stands before NAMESPACE/NAME/FILE in the bucket")
+    .option("--upload-prefix <path>", "path in the bucket before NAMESPACE/NAME/FILE")
     .option("--upload-to-region <region>", "the region of an S3 bucket; else the AWS client's own")
     .option("--upload-to-endpoint <url>", "an endpoint that speaks S3's or Google's protocol; else the service's own")
-    .option("--public", "let everybody read what is uploaded, and the application read it over HTTP")
-    .option("--s3-force-path-style", "the bucket in the path of S3's URL, as MinIO has it")
+    .option("--public", "make uploaded files public, and let the application read them over HTTP")
+    .option("--s3-force-path-style", "put the bucket into the path of S3's URLs, as MinIO needs it")
     .option("--override", "replace the spec of objects that exist, and files in the bucket")
     .option("--dry-run", "let the server check everything and store nothing")
     .option("--no-check", "send it even if its submission would be refused")

@@ -156,9 +156,9 @@ export const deletion = (tools: Tools): Command =>
     .option("-l, --selector <labels>", "all with these labels in the namespace")
     .option("--all", "all of the namespace")
     .option("--kind <kind>", `kind of the objects, with -l or --all (default: ${usual.resource.kind})`)
-    .option("--yes", "do not ask, with -l or --all")
+    .option("--yes", "skip the question, with -l or --all")
     .option("--wait", "wait until they and their pods are gone")
-    .addOption(spanOption("--timeout <span>", "how long --wait waits", 120_000))
+    .addOption(spanOption("--timeout <duration>", "how long --wait waits", 120_000))
     .action((names: readonly string[], options: Options) =>
       connected(tools, options, (session) => act(tools, session, names, options)),
     );

@@ -97,7 +97,7 @@ const againMs = 1_000;
 const several = (tools: Tools, { key }: Target, found: readonly Stored[]): void => {
   tools.print(podsText(found));
   tools.warn(
-    `name one: rekindle log ${fullName(key)} --pod NAME, or --task TASK --index N; of all of a task: --task TASK`,
+    `name one: rekindle log ${fullName(key)} --pod NAME, or --task TASK --index N; --task TASK prints the logs of all pods of the task`,
   );
 };
 
@@ -265,12 +265,12 @@ export const log = (tools: Tools): Command =>
     .option("--task <name>", "logs of the pods of this task of a job (default: its only pod, or a list of its pods)")
     .option("--index <number>", "log of the pod with this index in its task", countFrom(0))
     .option("--tail <lines>", "only this many of the last lines", countFrom(0))
-    .option("--since <span>", "only lines that are younger, e.g. 10m", spanOf)
+    .option("--since <duration>", "only lines that are younger, e.g. 10m", spanOf)
     .option("--timestamps", "print the time of each line")
     .option("-c, --container <name>", "log of this container of the pod (default: Spark's own)")
     .option(
       "--attempt [number]",
-      "kept end of the driver's log of this attempt (without a number: those that are kept)",
+      "stored end of the driver's log of this attempt (without a number: a list of the stored logs)",
       countFrom(1),
     )
     .option("--previous", "log of the container before its last restart")

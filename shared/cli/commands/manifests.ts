@@ -168,7 +168,7 @@ const withScope = (command: Command, version: string): Command =>
     )
     .option(
       "--spark-account <a,b>",
-      "their names: ours, and the one that upstream's examples use",
+      "names of these accounts: Rekindle's, and the one of upstream's examples",
       namesOf,
       sparkAccounts,
     )
@@ -201,18 +201,15 @@ const withAdmission = (command: Command): Command =>
 
 const withOptions = (command: Command, version: string): Command =>
   withAdmission(withScope(command, version))
-    .option("--policies", "only ValidatingAdmissionPolicies: admission's rules, kept by the API server itself")
+    .option("--policies", "only ValidatingAdmissionPolicies: admission's rules, enforced by the API server itself")
     .option(
       "--functions [names]",
-      "only accounts and roles of functions, e.g. forward,reconcile, each its own; without a value: of all",
+      "only the accounts and roles of these functions, e.g. forward,reconcile; without a value: of all functions",
       namesOrAll,
     )
     .option("--rbac-only", "neither CRDs nor Deployment: only namespace, accounts and roles")
     .option("--crds-only", "only the CRDs")
-    .option(
-      "--upgrade",
-      "with the flags that the cluster's installation was printed with; those that are typed now come after them",
-    );
+    .option("--upgrade", "repeat the flags of the cluster's installation; flags typed now take precedence");
 
 export const manifests = (tools: Tools): Command =>
   withOptions(onCluster("manifests"), tools.version)

@@ -60,7 +60,7 @@ const section = (head: string, lines: readonly string[]): readonly string[] =>
 
 const nextText = ({ saved, blocks, installed, family }: Report): string => {
   const migrate = `rekindle migrate --family ${family.name}`;
-  if (saved?.phase === "left") return `upstream was left: ${migrate} --undo brings it back`;
+  if (saved?.phase === "left") return `upstream's controllers are stopped: ${migrate} --undo starts them again`;
   if (saved !== undefined)
     return `a migration is under way (${saved.phase}): ${migrate} ${saved.phase === "leaving" ? "--apply" : "--undo"} continues it`;
   if (installed.workloads.length === 0) return "there is nothing to take over from";
@@ -163,7 +163,7 @@ const forward = async (session: Session, tools: Tools, options: Options): Promis
   for (const { family } of reports) await leave({ session, family, tools, waitMs: spanOf(options.wait) });
   const unfinished = reports.map((one) => `${one.unfinished} unfinished ${one.family.kinds[0].resource.plural}`);
   tools.print(
-    `done: ${unfinished.join(" and ")} are for a host of Rekindle now; one that runs takes them within a minute of upstream's last write, else: rekindle host`,
+    `done: a host of Rekindle takes over ${unfinished.join(" and ")} within a minute of upstream's last write; if none runs, start one: rekindle host`,
   );
 };
 
@@ -193,8 +193,8 @@ Volcano's scheduler stays. --undo restores everything. Both may be interrupted a
     .option("--apply", "take over from upstream's controllers")
     .option("--undo", "give back to upstream's controllers")
     .option("--force", "continue even if something stands in the way")
-    .option("--yes", "do not ask")
-    .option("--wait <span>", "longest wait for pods to come or go", "2m")
+    .option("--yes", "skip the question")
+    .option("--wait <duration>", "longest wait for pods to come or go", "2m")
     .addOption(outputOption("text", "json", "yaml"))
     .action((options: Options) =>
       connected(tools, options, async (session) => {

@@ -83,7 +83,7 @@ const previewText = (preview: Preview, now: number): string => {
     ...(waitsFor === undefined ? [] : [`  then waits for ${waitsFor}`]),
     ...(wakeAt === undefined ? [] : [`  and the next step is at ${whenText(wakeAt, now)}`]),
     ...(again ? ["  and continues at once"] : []),
-    ...(status === undefined ? [] : ["  status as it should be", indent(yaml(status))]),
+    ...(status === undefined ? [] : ["  the status is up to date", indent(yaml(status))]),
   ].join("\n");
 };
 
@@ -138,13 +138,13 @@ const several = (value: string, before: readonly string[] = []): readonly string
 export const render = (tools: Tools): Command =>
   new Command("render")
     .description(
-      "Prints the objects that an application's run would create, in their order; those after the driver pod when it has\nbegun. Asks no cluster. After -- stand settings of the host that would make them:\n\n  rekindle render -f FILE -- --enable-batch-scheduler --ingress-url-format '{{$appName}}.example.com'",
+      "Prints the objects that an application's run would create, in the order of their creation; those after the driver pod\nare created once it runs. Needs no cluster. After --, write settings of the host that would create them:\n\n  rekindle render -f FILE -- --enable-batch-scheduler --ingress-url-format '{{$appName}}.example.com'",
     )
     .argument("[settings...]", "after --: settings of the host")
-    .requiredOption("-f, --filename <path>", "a file, a folder, or - for what is piped in; may be repeated", several)
+    .requiredOption("-f, --filename <path>", "a file, a folder, or - for standard input; may be repeated", several)
     .option("-n, --namespace <name>", "namespace of applications that name none")
     .option("--attempt <number>", "number of the attempt: names depend on it", countFrom(1), 1)
-    .option("--uid <uid>", "UID of the application, when the file has none", "00000000-0000-0000-0000-000000000000")
+    .option("--uid <uid>", "UID of the application, if the file has none", "00000000-0000-0000-0000-000000000000")
     .addOption(outputOption("yaml", "json"))
     .action((settings: readonly string[], options: Options) => act(tools, settings, options));
 
@@ -177,7 +177,7 @@ type RecordOptions = Scoped & { readonly for: number; readonly stop?: true };
 export const record = (tools: Tools): Command =>
   onNamespace("record")
     .argument(...application)
-    .addOption(spanOption("--for <span>", "how long, 24h at most", hourMs))
+    .addOption(spanOption("--for <duration>", "how long, 24h at most", hourMs))
     .option("--stop", "end the recording now")
     .action((text: string, options: RecordOptions) =>
       connected(tools, options, async (session) => {

@@ -37,7 +37,7 @@ const tokenFor = async (session: Session, tools: Tools, account: string, duratio
   const token = textAt(answer, "status", "token");
   if (token === undefined) throw new Refused(`the server gave no token for ${account}`);
   tools.warn(
-    `the token ends at ${textAt(answer, "status", "expirationTimestamp") ?? "an unknown time"}: make another record before`,
+    `the token expires at ${textAt(answer, "status", "expirationTimestamp") ?? "an unknown time"}: create another record before then`,
   );
   return token;
 };
@@ -80,7 +80,7 @@ parameter and set REKINDLE_CLUSTER_RECORD to its ARN, or set the variable to the
     .option("--eks <name>", "functions log in to this EKS cluster as the role that they run as")
     .option("--region <region>", "its region")
     .option("--service-account <account>", "functions log in with a token of NAMESPACE/NAME")
-    .addOption(spanOption("--duration <span>", "how long that token is valid", 86_400_000))
+    .addOption(spanOption("--duration <duration>", "how long that token is valid", 86_400_000))
     .option("--out <file>", "write it to this file, readable only by its owner, instead of the terminal")
     .action((options: ClusterOptions) =>
       connected(tools, options, async (session) => {
@@ -119,15 +119,15 @@ const sum = (all: readonly Moved[], { dryRun }: CopyOptions): string => {
 const next = ({ to, remove, dryRun }: CopyOptions): string => {
   if (dryRun === true) return "nothing was written; repeat it without --dry-run to copy";
   if (remove === true) return "removed records are only in the other store";
-  return `nothing was removed here. Next: stop hosts and functions (npm run deploy -- … --set Working=DISABLED), type this again with --remove, which copies what they saved meanwhile, and start them with REKINDLE_CHECKPOINTS=${to}`;
+  return `nothing was removed here. Next: stop hosts and functions (npm run deploy -- … --set Working=DISABLED), run this command again with --remove, which also copies what they saved meanwhile, and start them with REKINDLE_CHECKPOINTS=${to}`;
 };
 
 const migrate = (tools: Tools): Command =>
   onCluster("migrate")
     .summary("copy records from one store into another")
     .description(
-      `Copies every record from one store into another, each by a conditional save: hosts may work on meanwhile, and what
-they save after its copy is copied when this is typed again. It may be interrupted anywhere. A place is
+      `Copies every record from one store into another, each by a conditional save. Hosts may run meanwhile: run the command
+again to copy what they saved after the first copy. It may be interrupted at any point. A place is
 kubernetes, or dynamodb://TABLE?region=REGION.`,
     )
     .requiredOption("--to <place>", "the store to copy to")

@@ -138,7 +138,7 @@ const block = (one: Recovered): string =>
 const sum = (all: readonly Recovered[]): string => {
   const refused = all.filter((one) => one.refused !== undefined).length;
   const waiting = all.filter((one) => one.waitsFor !== undefined).length;
-  return `${all.length} looked at, ${refused} refused, ${waiting} not settled yet`;
+  return `${all.length} checked, ${refused} refused, ${waiting} not settled yet`;
 };
 
 const recoveredText = (all: readonly Recovered[], form: string): string => {
@@ -175,7 +175,7 @@ const longestReturnMs = 600_000;
 const returning = (text: string): number => {
   const ms = spanOf(text);
   if (ms >= 1_000 && ms <= longestReturnMs) return ms;
-  throw new Refused(`${JSON.stringify(text)}: write a span from 1s to 10m`);
+  throw new Refused(`${JSON.stringify(text)}: write a duration from 1s to 10m`);
 };
 
 const chosen = async (session: Session, names: readonly string[], options: Options): Promise<readonly Key[]> => {
@@ -212,7 +212,7 @@ const concluded = (all: readonly Recovered[]): void => {
   if (refused.length > 0) throw new Refused(`${refused.length} refused: ${refused[0]?.refused}`);
   const waiting = all.find((one) => one.waitsFor !== undefined);
   if (waiting === undefined) return;
-  const message = `time is over: ${waiting.namespace}/${waiting.name} waits for ${waiting.waitsFor}; a host continues it, and so does this command`;
+  const message = `time is over: ${waiting.namespace}/${waiting.name} waits for ${waiting.waitsFor}; a host continues it, or run this command again`;
   throw new Refused(message, { code: exits.timeOver });
 };
 
@@ -236,15 +236,15 @@ export const recover = (tools: Tools): Command =>
     .option("--fresh", "discard the record, whatever it contains, and adopt the running pods")
     .option("--reconfigure", "adopt the record under the settings of the next host")
     .option(
-      "--timeout <span>",
+      "--timeout <duration>",
       "time in which missing pods may reappear (default: its annotation, else 30s)",
       returning,
     )
     .option("--grace <seconds>", "cleanup: seconds until pods are deleted by force", countFrom(0), 30)
-    .addOption(spanOption("--wait <span>", "maximum duration; a host continues with the rest", 60_000))
-    .option("--coexist", "work although another controller leads, which watches other namespaces")
+    .addOption(spanOption("--wait <duration>", "maximum duration; a host continues with the rest", 60_000))
+    .option("--coexist", "work beside another controller that watches other namespaces")
     .option("--dry-run", "only print the findings")
-    .option("--yes", "do not ask, with --mode cleanup or --fresh")
+    .option("--yes", "skip the question, with --mode cleanup or --fresh")
     .option("-A, --all-namespaces", "all namespaces")
     .addOption(outputOption("text", "json", "yaml"))
     .action((names: readonly string[], options: Options) =>

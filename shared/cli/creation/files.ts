@@ -123,7 +123,7 @@ export const withUploads = (
     const { file, alias } = local;
     const key = [...path, namespace, given.metadata.name, basename(file)].join("/");
     if (!/^[\w./=+@-]+$/.test(key))
-      throw new Refused(`${field}: ${file}: Spark can read no URL with this name; use letters, digits and ._=+@-`);
+      throw new Refused(`${field}: ${file}: Spark cannot read a URL with this name; use letters, digits and ._=+@-`);
     const other = uploads.find((upload) => upload.key === key && upload.file !== file);
     if (other !== undefined)
       throw new Refused(
@@ -139,7 +139,7 @@ export const withUploads = (
 const problemOf = async ({ field, file }: Upload): Promise<readonly string[]> => {
   const found = await stat(file).catch((cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause))));
   if (found instanceof Error) return [`${field}: ${file}: cannot be read (${found.message.split(",")[0] ?? ""})`];
-  if (!found.isFile()) return [`${field}: ${file}: is no file`];
+  if (!found.isFile()) return [`${field}: ${file}: is not a file`];
   return found.size > mostBytes ? [`${field}: ${file}: has ${found.size} bytes, and ${mostBytes} is the most`] : [];
 };
 
@@ -217,7 +217,9 @@ export const hadoopFiles = async (folder: string): Promise<HadoopFiles> => {
   const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
   const wrong = names.find((name) => !isKey(name));
   if (wrong !== undefined)
-    throw new Refused(`--hadoop-conf-dir ${folder}: ${JSON.stringify(wrong)} is no name that a ConfigMap can hold`);
+    throw new Refused(
+      `--hadoop-conf-dir ${folder}: ${JSON.stringify(wrong)} cannot be the name of a key in a ConfigMap`,
+    );
   if (names.length === 0) throw new Refused(`--hadoop-conf-dir ${folder}: there is no file in it`);
   const read = await Promise.all(names.sort().map(async (name) => [name, await readFile(join(folder, name))] as const));
   const bytes = read.reduce((sum, [, content]) => sum + content.length, 0);

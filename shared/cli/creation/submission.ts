@@ -53,26 +53,26 @@ export const flags: readonly Flag[] = [
   {
     flag: "--total-executor-cores <number>",
     is: "refused",
-    because: "that is for Spark's own cluster: say --num-executors and --executor-cores",
+    because: "it is for a Spark standalone cluster: use --num-executors and --executor-cores",
   },
   {
     flag: "--queue <name>",
     is: "refused",
-    because: "that is for YARN: set spec.batchSchedulerOptions.queue in a manifest (see -o yaml)",
+    because: "it is for YARN: set spec.batchSchedulerOptions.queue in a manifest (see -o yaml)",
   },
-  { flag: "--supervise", is: "refused", because: "that is for Spark's own cluster: say --restart OnFailure" },
+  { flag: "--supervise", is: "refused", because: "it is for a Spark standalone cluster: use --restart OnFailure" },
   {
     flag: "--principal <name>",
     is: "refused",
-    because: "a keytab would have to be uploaded: mount it from a Secret, and say --conf spark.kerberos.principal",
+    because: "a keytab would have to be uploaded: mount it from a Secret, and use --conf spark.kerberos.principal",
   },
   {
     flag: "--keytab <file>",
     is: "refused",
-    because: "it would have to be uploaded: mount it from a Secret, and say --conf spark.kerberos.keytab=local:///…",
+    because: "it would have to be uploaded: mount it from a Secret, and use --conf spark.kerberos.keytab=local:///…",
   },
-  { flag: "--kill <id>", is: "refused", because: "say rekindle delete NAMESPACE/NAME" },
-  { flag: "--status <id>", is: "refused", because: "say rekindle status NAMESPACE/NAME" },
+  { flag: "--kill <id>", is: "refused", because: "use rekindle delete NAMESPACE/NAME" },
+  { flag: "--status <id>", is: "refused", because: "use rekindle status NAMESPACE/NAME" },
 ];
 
 /** Confs that a field expresses, some of which are refused as confs. An empty path drops the conf. */
@@ -182,7 +182,7 @@ const where = (options: Line["options"]): void => {
     );
   const mode = textOf(options["deployMode"]);
   if (mode !== undefined && mode !== "cluster")
-    throw new Refused(`--deploy-mode ${mode}: only cluster; in client mode the driver would run here`);
+    throw new Refused(`--deploy-mode ${mode}: use cluster; in client mode the driver would run on this machine`);
 };
 
 /** The language of the main file; a file that is no script is a jar. */
@@ -194,7 +194,7 @@ const languageOf = (file: string): string => {
 const versionOf = (options: Line["options"], image: string | undefined): string => {
   const found = textOf(options["sparkVersion"]) ?? /:[^:/]*?(\d+\.\d+\.\d+)[^:/]*$/.exec(image ?? "")?.[1];
   if (found !== undefined) return found;
-  throw new Refused("which Spark? The image's tag does not say: --spark-version 4.1.1");
+  throw new Refused("the image's tag names no version of Spark: add --spark-version, such as --spark-version 4.1.1");
 };
 
 /** A prefix for generateName: a valid name of an application, with room for the server's suffix. */

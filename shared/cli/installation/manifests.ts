@@ -48,12 +48,13 @@ const checkedFeatures = ({ namespaces = [], namespaceSelector = "", features = [
 const checked = (installation: Installation): Installation => {
   const { namespace, namespaces, sparkNamespaces, sparkAccounts, image } = installation;
   const wrong = [namespace, ...namespaces, ...sparkNamespaces, ...sparkAccounts].find((name) => !label.test(name));
-  if (wrong !== undefined) throw new Refused(`${JSON.stringify(wrong)} is no name for Kubernetes: a-z, 0-9 and -`);
+  if (wrong !== undefined)
+    throw new Refused(`${JSON.stringify(wrong)} is not a name for Kubernetes: use a-z, 0-9 and -`);
   const { namespaceSelector = "" } = installation;
   if (selectorOf(namespaceSelector) === undefined)
-    throw new Refused(`${JSON.stringify(namespaceSelector)} is no label selector, such as spark=enabled`);
+    throw new Refused(`${JSON.stringify(namespaceSelector)} is not a label selector, such as spark=enabled`);
   checkedFeatures(installation);
-  if (/^$|\s/.test(image)) throw new Refused(`${JSON.stringify(image)} is no image`);
+  if (/^$|\s/.test(image)) throw new Refused(`${JSON.stringify(image)} is not the name of an image`);
   return installation;
 };
 
@@ -110,7 +111,7 @@ export const crdsText = (crds: readonly string[]): string => stream(crds);
 const oneWay = (places: Places): Places => {
   if (places.namespaces.length === 0 || (places.namespaceSelector ?? "") === "") return places;
   throw new Refused(
-    "here namespaces are chosen by name or by label, not by both: every namespace has the label kubernetes.io/metadata.name",
+    "use --namespaces or --namespace-selector, not both: every namespace has the label kubernetes.io/metadata.name, which a selector can name",
   );
 };
 
@@ -136,10 +137,11 @@ export const functionsText = ({ functions, ...where }: FunctionsRequest, kept: r
   const wanted = functions === true ? functionNames : functions;
   checkedFeatures(where);
   const place = (where.namespaces ?? []).find((name) => !label.test(name));
-  if (place !== undefined) throw new Refused(`${JSON.stringify(place)} is no name for Kubernetes: a-z, 0-9 and -`);
+  if (place !== undefined)
+    throw new Refused(`${JSON.stringify(place)} is not a name for Kubernetes: use a-z, 0-9 and -`);
   const wrong = wanted.find((name) => !functionNames.includes(name));
   if (wrong !== undefined)
-    throw new Refused(`${JSON.stringify(wrong)} is no function with rights: ${functionNames.join(", ")}`);
+    throw new Refused(`${JSON.stringify(wrong)} is not a function with rights: write ${functionNames.join(", ")}`);
   if (where.admission === true && !wanted.some((name) => admittingFunctions.includes(name)))
     throw new Refused(`--admission: ${admittingFunctions.join(" or ")} serves it: name one of them in --functions`);
   return stream(
@@ -152,7 +154,8 @@ export const webhooksText = (
   url: string,
   { families: chosen = families, pods, ...places }: Places & Chosen & Pick<Installation, "pods">,
 ): string => {
-  if (!url.startsWith("https://") || !URL.canParse(url)) throw new Refused(`${JSON.stringify(url)} is no https:// URL`);
+  if (!url.startsWith("https://") || !URL.canParse(url))
+    throw new Refused(`${JSON.stringify(url)} is not an https:// URL`);
   return stream(
     webhookConfigurations({ reach: { url }, ca: undefined, families: chosen, pods, ...oneWay(places) }).map(yamlText),
   );
@@ -188,7 +191,7 @@ const argsIn = (object: Stored): readonly string[] => {
     return z.array(z.string()).parse(JSON.parse(shape.parse(object).data.flags));
   } catch {
     throw new Refused(
-      `ConfigMap ${namespace}/${name} cannot be read: correct its flags, or delete it and say the flags`,
+      `ConfigMap ${namespace}/${name} cannot be read: correct its flags, or delete it and write the flags`,
     );
   }
 };
@@ -199,6 +202,6 @@ export const flagsKept = async ({ transport }: Session): Promise<readonly (reado
   for await (const page of pages(transport, { resource: configMaps, selector: mark })) found.push(...page.items);
   if (found.length > 0) return found.map(argsIn);
   throw new Refused(
-    "this cluster keeps no flags of an installation (ConfigMap rekindle-installation): say those that it was installed with, without --upgrade; Helm keeps its own: helm upgrade",
+    "this cluster has no ConfigMap rekindle-installation with the flags of its installation: write these flags, without --upgrade; for a release of Helm, use helm upgrade",
   );
 };

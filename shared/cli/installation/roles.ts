@@ -28,12 +28,12 @@ const needed: readonly Needed[] = [
   need(
     "spark",
     rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "list", "watch", "create", "delete"]),
-    "follow applications; create a schedule's, delete those whose time to live is over",
+    "watch applications; create those of schedules, delete those whose time to live is over",
   ),
   need(
     "spark",
     rule("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["get", "list", "watch"]),
-    "follow schedules and Connect servers",
+    "watch schedules and Connect servers",
   ),
   need(
     "spark",
@@ -51,7 +51,7 @@ const needed: readonly Needed[] = [
       ["sparkapplications/finalizers", "scheduledsparkapplications/finalizers", "sparkconnects/finalizers"],
       ["update"],
     ),
-    "own what is created for them, in clusters that protect owners",
+    "set blockOwnerDeletion on the objects created for them, in clusters with OwnerReferencesPermissionEnforcement",
   ),
   need(
     "any",
@@ -61,7 +61,7 @@ const needed: readonly Needed[] = [
   need(
     "spark",
     rule("", ["pods/status"], ["patch"]),
-    "mark executors of a lost node as failed, because their driver goes by their status",
+    "mark executors of a lost node as failed, because the driver reads their status",
   ),
   need(
     "any",
@@ -91,7 +91,7 @@ const needed: readonly Needed[] = [
   need(
     "spark",
     rule("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"]),
-    "drivers whose application asks for a budget",
+    "drivers whose application asks for a PodDisruptionBudget",
   ),
   need(
     "any",
@@ -111,49 +111,65 @@ const needed: readonly Needed[] = [
   need(
     "volcano",
     rule("batch.volcano.sh", ["jobs"], ["get", "list", "watch", "delete"]),
-    "follow jobs; delete those whose time to live is over",
+    "watch jobs; delete those whose time to live is over",
   ),
-  need("volcano", rule("batch.volcano.sh", ["jobs"], ["create"]), "make jobs of CronJobs and JobFlows"),
+  need("volcano", rule("batch.volcano.sh", ["jobs"], ["create"]), "create the jobs of CronJobs and JobFlows"),
   need("volcano", rule("batch.volcano.sh", ["jobs"], ["patch"]), "name the claims that are made for a job"),
   need("volcano", rule("batch.volcano.sh", ["jobs/status"], ["patch"]), "write their status"),
   need(
     "volcano",
     rule("batch.volcano.sh", ["jobs/finalizers"], ["update"]),
-    "own what is created for them, in clusters that protect owners",
+    "set blockOwnerDeletion on the objects created for them, in clusters with OwnerReferencesPermissionEnforcement",
   ),
   need(
     "volcano",
     rule("bus.volcano.sh", ["commands"], ["list", "watch", "delete"]),
-    "take commands to jobs and queues, and delete each that is remembered",
+    "read Commands for jobs and queues; delete each one once it is recorded",
   ),
-  need("volcano", rule("batch.volcano.sh", ["cronjobs"], ["get", "list", "watch"]), "follow CronJobs"),
+  need("volcano", rule("batch.volcano.sh", ["cronjobs"], ["get", "list", "watch"]), "watch CronJobs"),
   need("volcano", rule("batch.volcano.sh", ["cronjobs/status"], ["patch"]), "write their status"),
-  need("volcano", rule("batch.volcano.sh", ["cronjobs/finalizers"], ["update"]), "own the jobs that they make"),
-  need("volcano", rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get", "list", "watch"]), "follow JobFlows"),
+  need(
+    "volcano",
+    rule("batch.volcano.sh", ["cronjobs/finalizers"], ["update"]),
+    "set blockOwnerDeletion on their jobs, in clusters with OwnerReferencesPermissionEnforcement",
+  ),
+  need(
+    "volcano",
+    rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get", "list", "watch"]),
+    "watch JobFlows and JobTemplates",
+  ),
   need("volcano", rule("flow.volcano.sh", ["jobflows/status", "jobtemplates/status"], ["patch"]), "write their status"),
-  need("volcano", rule("flow.volcano.sh", ["jobflows/finalizers"], ["update"]), "own the jobs that they make"),
+  need(
+    "volcano",
+    rule("flow.volcano.sh", ["jobflows/finalizers"], ["update"]),
+    "set blockOwnerDeletion on their jobs, in clusters with OwnerReferencesPermissionEnforcement",
+  ),
   need(
     "volcano",
     rule("scheduling.volcano.sh", ["queues"], ["get", "list", "watch", "create"]),
-    "follow queues; make root and default",
+    "watch queues; create root and default",
   ),
-  need("volcano", rule("scheduling.volcano.sh", ["queues"], ["patch"]), "write parents, and marks of closed parents"),
+  need(
+    "volcano",
+    rule("scheduling.volcano.sh", ["queues"], ["patch"]),
+    "set a queue's parent, and mark queues that were closed with their parent",
+  ),
   need("volcano", rule("scheduling.volcano.sh", ["queues/status"], ["patch"]), "write their status"),
-  need("volcano", rule("", ["pods"], ["patch"]), "put pods of Volcano's scheduler into groups"),
+  need("volcano", rule("", ["pods"], ["patch"]), "add bare pods of Volcano's scheduler to PodGroups"),
   need(
     "volcano",
     rule("apps", ["replicasets", "statefulsets", "daemonsets"], ["get"]),
-    "know how large a group of such pods is",
+    "size the PodGroup of such pods",
   ),
-  need("volcano", rule("batch", ["jobs"], ["get"]), "know how large a group of such pods is"),
-  need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "which groups come first"),
+  need("volcano", rule("batch", ["jobs"], ["get"]), "size the PodGroup of such pods"),
+  need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "order groups by priority"),
   need(
     "volcano",
     rule("kueue.x-k8s.io", ["workloads"], ["get", "list", "watch", "create", "delete"]),
     "admit jobs with Kueue's queue label",
   ),
-  need("spark", kueueViewRule, "tell what Kueue says of applications with its queue label"),
-  need("volcano", rule("kueue.x-k8s.io", ["workloads/status"], ["patch"]), "give quota of such jobs back"),
+  need("spark", kueueViewRule, "show what Kueue reports about applications with its queue label"),
+  need("volcano", rule("kueue.x-k8s.io", ["workloads/status"], ["patch"]), "return the quota of such jobs"),
   need(
     "volcano",
     rule("kueue.x-k8s.io", ["resourceflavors", "workloadpriorityclasses"], ["get"]),
@@ -187,7 +203,10 @@ type FeatureNeeds = { readonly for: string };
 
 const coreNeeds: Readonly<Record<CoreFeature, FeatureNeeds & { readonly verbs: readonly string[] }>> = {
   ssh: { verbs: ["get", "create", "delete"], for: "the keys of Volcano's ssh plugin, one Secret a job" },
-  "pod-http": { verbs: ["get"], for: "questions to pods: executors of Rekindle, stalled drivers, probes of JobFlows" },
+  "pod-http": {
+    verbs: ["get"],
+    for: "HTTP requests to pods: drivers whose executors Rekindle creates, stalled drivers, probes of JobFlows",
+  },
   gang: { verbs: ["list"], for: "the room of nodes and HyperNodes for groups of pods, with `gang: builtin`" },
   "gang-evict": { verbs: ["create"], for: "evictions of pods for groups that lack room, within disruption budgets" },
   logs: { verbs: ["get"], for: "logs of pods on the page: each caller that may read a namespace then reads its logs" },

@@ -161,7 +161,7 @@ const removeAll = async ({ transport }: Session, { goes }: Removal): Promise<voi
 export const uninstall = (tools: Tools): Command =>
   onCluster("uninstall")
     .option("--crds", "also remove the CRDs, and with them all objects of these kinds")
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the question")
     .action((options: Where & { readonly crds?: boolean; readonly yes?: boolean }) =>
       connected(tools, options, async (session) => {
         const removal = await removalOf(session, options.crds === true);

@@ -57,7 +57,7 @@ const isObject = (value: unknown): value is Obj =>
   (typeof value["metadata"]["name"] === "string" || typeof value["metadata"]["generateName"] === "string");
 
 const missing = (value: unknown): string => {
-  if (!isRecord(value)) return "is no object: apiVersion, kind and metadata are missing";
+  if (!isRecord(value)) return "is not an object of Kubernetes: apiVersion, kind and metadata are missing";
   const lacks = ["apiVersion", "kind"].filter((field) => typeof value[field] !== "string");
   return lacks.length > 0 ? `${lacks.join(" and ")} must be there, as text` : "metadata.name must be there, as text";
 };

@@ -61,6 +61,6 @@ const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_
 export const spanOf = (text: string): number => {
   const parts = [...text.matchAll(/(\d+)(s|m|h)/g)];
   const isWhole = parts.length > 0 && parts.map(([part]) => part).join("") === text;
-  if (!isWhole) throw new Refused(`${JSON.stringify(text)}: write a span such as 90s, 5m or 1h30m`);
+  if (!isWhole) throw new Refused(`${JSON.stringify(text)}: write a duration such as 90s, 5m or 1h30m`);
   return parts.reduce((sum, [, amount, unit = ""]) => sum + Number(amount) * (units[unit] ?? 0), 0);
 };

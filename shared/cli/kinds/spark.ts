@@ -39,7 +39,10 @@ const outlooks: Readonly<Record<string, Outlook>> = {
   SUSPENDING: { waitsFor: "its pods to end", todo: quiet },
   SUSPENDED: { waitsFor: "spec.suspend to become false", todo: "set spec.suspend to false when it is to run" },
   RESUMING: { waitsFor: "its driver to be submitted", todo: quiet },
-  UNKNOWN: { waitsFor: "news of its driver", todo: "see what the node of the driver pod says: kubectl get nodes" },
+  UNKNOWN: {
+    waitsFor: "the state of its driver to become known",
+    todo: "check the node of the driver pod: kubectl get nodes",
+  },
 };
 
 const ends: Readonly<Record<string, ObjectState["ended"]>> = { COMPLETED: "well", FAILED: "badly" };
@@ -63,7 +66,7 @@ const standingOf = (object: Obj): ObjectState => {
       instantOf(lastSubmissionAttemptTime) ??
       instantOf(object.metadata.creationTimestamp),
     ended: ends[state],
-    what: admissionOf(state, object) ?? outlooks[state] ?? { waitsFor: `what comes after state ${state}`, todo: quiet },
+    what: admissionOf(state, object) ?? outlooks[state] ?? { waitsFor: `the end of state ${state}`, todo: quiet },
   };
 };
 
@@ -203,7 +206,7 @@ export const sparkConnect: Kind = {
       message: conditions.find(({ status }) => status !== "True")?.message,
       since: instantOf(lastUpdateTime) ?? instantOf(startTime) ?? instantOf(object.metadata.creationTimestamp),
       ended: undefined,
-      what: connectOutlooks[state] ?? { waitsFor: `what comes after state ${state}`, todo: quiet },
+      what: connectOutlooks[state] ?? { waitsFor: `the end of state ${state}`, todo: quiet },
     };
   },
   mainPod: (object, pods) => {

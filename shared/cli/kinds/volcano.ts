@@ -88,7 +88,7 @@ const ends: Readonly<Record<string, ObjectState["ended"]>> = {
 const since = (object: Obj, time: string | null | undefined): number | undefined =>
   instantOf(time) ?? instantOf(object.metadata.creationTimestamp);
 
-const unknown = (state: string): Outlook => ({ waitsFor: `what comes after ${state}`, todo: quiet });
+const unknown = (state: string): Outlook => ({ waitsFor: `the end of phase ${state}`, todo: quiet });
 
 /** True while Kueue has not admitted the job. */
 const awaitsKueue = (job: Obj): boolean => statusOf(job).state.reason === waitingForKueue;

@@ -83,7 +83,7 @@ const take = async ({ transport }: Session, place: Place): Promise<void> => {
   const { value: lease, date } = await cluster.get(refOf(place));
   if (lease === undefined) return void (await cluster.create(refOf(place), fresh(place, date)));
   if (heldByOther(lease, date))
-    throw new Refused(`the lease ${place.namespace}/${place.name} is renewed by another: it leads again`);
+    throw new Refused(`the lease ${place.namespace}/${place.name} is renewed by another process, which leads again`);
   await replaceObject(transport, refOf(place), { ...lease, spec: ourSpec(lease["spec"], date) });
 };
 
@@ -236,7 +236,7 @@ const dropItems = async (
 export const dropRecords = async (work: Work, watched: readonly string[]): Promise<void> => {
   const { table } = work.session;
   const count = table === undefined ? await dropObjects(work, watched) : await dropItems(table, work, watched);
-  if (count > 0) work.tools.print(`${counted(count, "checkpoint")} removed: the status is the truth`);
+  if (count > 0) work.tools.print(`${counted(count, "checkpoint")} removed: Rekindle starts from the status`);
 };
 
 const handOver = async (work: Work, kept: Kept, lock: Lock): Promise<Kept> => {

@@ -75,14 +75,14 @@ const sparkMemory = z.looseObject({ state: z.looseObject({ phase: z.string() }) 
 
 const sparkBecomes: Readonly<Record<string, string>> = {
   NEW: "submitted",
-  SUBMITTED: "followed where it is",
-  RUNNING: "followed where it is",
-  UNKNOWN: "followed where it is",
+  SUBMITTED: "adopted, and followed to its end",
+  RUNNING: "adopted, and followed to its end",
+  UNKNOWN: "adopted, and followed to its end",
   SUCCEEDING: "completed, or run again as its policy says",
-  FAILING: "tried again when upstream would have, or failed",
-  SUBMISSION_FAILED: "tried again when upstream would have, or failed",
+  FAILING: "retried when upstream would have retried it, or failed",
+  SUBMISSION_FAILED: "retried when upstream would have retried it, or failed",
   PENDING_RERUN: "submitted when its old pods are gone",
-  INVALIDATING: "ended and run again, for its spec was changed",
+  INVALIDATING: "ended and run again, because its spec was changed",
   SUSPENDING: "suspended",
   SUSPENDED: "left suspended",
   RESUMING: "submitted",
@@ -115,8 +115,8 @@ const ended = "left as it is, until its time to live is over";
 
 const jobBecomes: Readonly<Record<string, string>> = {
   NEW: "started when its group is admitted",
-  Pending: "followed where it is; missing pods are created when its group is admitted",
-  Running: "followed where it is",
+  Pending: "adopted; missing pods are created when its group is admitted",
+  Running: "adopted, and followed to its end",
   Restarting: "its pods are created again when the old ones are gone",
   Aborting: "aborted when its pods are gone",
   Aborted: "left until it is resumed",

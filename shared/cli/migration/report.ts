@@ -49,7 +49,7 @@ type Found = { readonly groups: readonly ResourceGroup[]; readonly unread: reado
 const unread = (where: string, why: string): Found => ({
   groups: [],
   unread: [
-    `its resource groups cannot be read (${where}: ${why}): where there are some, their pods get no scheduler, nodeSelector, affinity and tolerations of them any more; see --admission-conf, write them as --admission-resource-groups of rekindle host, and say --force`,
+    `its resource groups cannot be read (${where}: ${why}). If there are any, new pods no longer get their scheduler, nodeSelector, affinity and tolerations: copy them from the file of --admission-conf into --admission-resource-groups of rekindle host, and use --force`,
   ],
 });
 
@@ -119,7 +119,7 @@ const groupWords = async (session: Session, groups: readonly ResourceGroup[]): P
   return {
     differs: [],
     blocks: [
-      `its resource groups (${names}) are written into new pods by its webhook server alone: run rekindle host --admission ${flag}, or deploy the admission function and apply rekindle manifests --admission-url URL ${flag}; or leave them out, and say --force`,
+      `its resource groups (${names}) are written into new pods by its webhook server alone: run rekindle host --admission ${flag}, or deploy the admission function and apply rekindle manifests --admission-url URL ${flag}; or use --force to do without them`,
     ],
   };
 };
@@ -260,18 +260,18 @@ const schedulingOf = ({ family, schedulers, scheduling }: Installed): Pick<Repor
   const names = schedulers.filter(({ replicas }) => replicas > 0).map(placeOf);
   const stays = names.join(", ") || "its scheduler";
   if (scheduling !== undefined)
-    return { differs: [`${stays} stays, and lets groups of pods in: its lease ${scheduling} is renewed`], blocks: [] };
+    return { differs: [`${stays} stays, and admits groups of pods: its lease ${scheduling} is renewed`], blocks: [] };
   if (names.length === 0)
     return { differs: ["Rekindle has no scheduler: its hosts admit groups of pods instead"], blocks: [] };
   const lacks = `${stays} renews none of the leases ${family.scheduler.leases.join(", ")}`;
   if (schedulers.some(({ available }) => available > 0))
     return {
       differs: [
-        `${stays} stays, and lets groups of pods in: it elects no leader, so hosts know it by its Ready pods and by what it writes`,
+        `${stays} stays, and admits groups of pods: it elects no leader, so hosts know it by its Ready pods and by what it writes`,
       ],
       blocks: [],
     };
-  const saying = `${lacks}, and no pod of it is Ready: hosts would let groups in beside it when it comes back. Give them --gang=scheduler, and say --force`;
+  const saying = `${lacks}, and no pod of it is Ready: hosts would admit groups beside it when it comes back. Start hosts with --gang=scheduler, and use --force`;
   return { differs: [], blocks: [saying] };
 };
 

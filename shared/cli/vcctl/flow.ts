@@ -42,7 +42,7 @@ const inFile = async (tools: Tools, resource: Resource, file: string, namespace:
   const documents = await documentsOf([file], tools.stdin);
   for (const { object, place } of documents)
     if (object.kind !== resource.kind || object.apiVersion !== apiVersionOf(resource))
-      throw new Refused(`${place}: is a ${object.kind} of ${object.apiVersion}, and no ${resource.kind}`);
+      throw new Refused(`${place}: is a ${object.kind} of ${object.apiVersion}, and not a ${resource.kind}`);
   return documents.map(({ object }) => ({
     ...object,
     metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
@@ -69,7 +69,7 @@ type Filed = Named & { readonly file: string };
 const create = (tools: Tools, resource: Resource): Command =>
   elsewhere(onNamespace("create"))
     .summary(`create ${resource.plural} from a file`)
-    .requiredOption("-f, --file <file>", "YAML or JSON; - is what is piped in")
+    .requiredOption("-f, --file <file>", "YAML or JSON; - for standard input")
     .action((options: Filed) =>
       connected(tools, options, async (session) => {
         const objects = await inFile(tools, resource, options.file, namespaceOf(options, session));
@@ -148,7 +148,7 @@ const describe = (tools: Tools, resource: Resource): Command =>
 const deletion = (tools: Tools, resource: Resource): Command =>
   named("delete")
     .summary(`remove one ${wordOf(resource)}, or those of a file`)
-    .option("-f, --file <file>", "a file of them; - is what is piped in")
+    .option("-f, --file <file>", "a file of them; - for standard input")
     .action((given: string | undefined, options: Named & { readonly file?: string }) =>
       connected(tools, options, async (session) => {
         const namespace = namespaceOf(options, session);

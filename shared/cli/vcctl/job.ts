@@ -38,7 +38,7 @@ export const amountsOf = (flag: string, text: string): Readonly<Record<string, s
           throw new Refused(`${flag} ${JSON.stringify(part)}: write RESOURCE=AMOUNT, e.g. cpu=500m,memory=100Mi`);
         if (quantityOf(amount) === undefined)
           throw new Refused(
-            `${flag} ${JSON.stringify(part)}: ${JSON.stringify(amount)} is no amount; write e.g. 500m or 1Gi`,
+            `${flag} ${JSON.stringify(part)}: ${JSON.stringify(amount)} is not an amount; write e.g. 500m or 1Gi`,
           );
         return [resource, amount];
       }),
@@ -70,7 +70,7 @@ const jobsIn = async (file: string, stdin: () => Promise<string>): Promise<reado
   for (const { object, place } of documents)
     if (object.kind !== jobs.kind || object.apiVersion !== apiVersionOf(jobs))
       throw new Refused(
-        `${place}: is a ${object.kind} of ${object.apiVersion}, and no ${jobs.kind} of ${apiVersionOf(jobs)}; create it with: kubectl apply -f ${file}`,
+        `${place}: is a ${object.kind} of ${object.apiVersion}, and not a ${jobs.kind} of ${apiVersionOf(jobs)}; create it with: kubectl apply -f ${file}`,
       );
   return documents.map(({ object }) => object);
 };
@@ -122,7 +122,7 @@ const run = (tools: Tools): Command =>
     .option("-R, --requests <amounts>", "resource requests of each pod", "cpu=1000m,memory=100Mi")
     .option("-L, --limits <amounts>", "resource limits of each pod", "cpu=1000m,memory=100Mi")
     .option("-S, --scheduler <name>", "scheduler of its pods", "volcano")
-    .option("-f, --filename <file>", "a file of jobs, in place of the flags; - is what is piped in")
+    .option("-f, --filename <file>", "a file of jobs, in place of the flags; - for standard input")
     .action((given: string | undefined, options: RunOptions) =>
       connected(tools, options, async (session) => {
         const namespace = namespaceOf(options, session);

@@ -131,7 +131,7 @@ const judgingBy =
       return limit === undefined ? work() : limit(judgementMs, work);
     } catch (cause) {
       if (!(cause instanceof BudgetError)) throw cause;
-      if (cause.why === "starved") return { ...pass, warnings: ["it was not judged, for the machine was busy"] };
+      if (cause.why === "starved") return { ...pass, warnings: ["it was not checked, because the machine was busy"] };
       return { allowed: false, message: tooLong };
     }
   };
@@ -177,6 +177,6 @@ export const admissionApp = (admits: Admits = {}): Hono => {
     return quotas === undefined ? verdict : counted(quotas, request, verdict);
   });
   app.notFound((c) => c.json({ error: "not found" }, 404));
-  app.onError((_, c) => c.json({ error: "internal" }, 500));
+  app.onError((_, c) => c.json({ error: "internal error: see the log of this process" }, 500));
   return app;
 };

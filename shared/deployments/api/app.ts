@@ -4,7 +4,7 @@
  */
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { type Caller, openRate, reaches } from "../../api/callers.ts";
+import { type Caller, forbidden, openRate, reaches, unauthorized } from "../../api/callers.ts";
 import {
   abilityFor,
   alertIntents,
@@ -43,12 +43,12 @@ const list = async (c: Context, reader: Reader, caller: Caller, given: Query): P
     return c.json({ error: fields.join("; ") }, 400);
   }
   const { namespace } = query.data;
-  if (namespace !== undefined && !reaches(caller, namespace)) return c.json({ error: "forbidden" }, 403);
+  if (namespace !== undefined && !reaches(caller, namespace)) return c.json({ error: forbidden }, 403);
   try {
     return c.json(await reader.list(query.data, at, caller.namespaces));
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.status !== 410) throw cause;
-    return c.json({ error: "continue: it has expired, begin with the first page" }, 400);
+    return c.json({ error: "continue: this token has expired; begin with the first page" }, 400);
   }
 };
 
@@ -121,7 +121,7 @@ const answer = async (
   if (intents === undefined) return c.json({ error: "this path does not accept this request" }, 400);
   const wanted = distinct(intents.filter(isWanted));
   const allowed = wanted.filter((intent) => mayAsk(caller, intent));
-  if (wanted.length > 0 && allowed.length === 0) return c.json({ error: "forbidden" }, 403);
+  if (wanted.length > 0 && allowed.length === 0) return c.json({ error: forbidden }, 403);
   await Promise.all(allowed.map((intent) => carry(parts, intent)));
   const passed = intents.flatMap((intent) => (intent.do === "nothing" ? [intent.why] : []));
   const denied = wanted.length - allowed.length;
@@ -141,7 +141,7 @@ const eventOf = (c: Context, { caller }: Admitted, at: number): string => {
 const step = async (c: Context, parts: Parts, admitted: Admitted, key: Named): Promise<Response> => {
   const intent = stepOf(key, parts.kinds(), eventOf(c, admitted, Date.now()));
   if (intent.do === "step") {
-    if (!mayAsk(admitted.caller, intent)) return c.json({ error: "forbidden" }, 403);
+    if (!mayAsk(admitted.caller, intent)) return c.json({ error: forbidden }, 403);
     await carry(parts, intent);
     return c.json({ accepted: true }, 202);
   }
@@ -190,7 +190,7 @@ const serveFigures = (app: Hono, { scrape, guarded }: ApiParts, gate: Gate): voi
       const admitted = await gate(c, "read");
       if (admitted instanceof Response) return admitted;
       if (admitted.caller.namespaces.length > 0)
-        return c.json({ error: "metrics are of the whole cluster, and this caller is limited to namespaces" }, 403);
+        return c.json({ error: "metrics cover the whole cluster, and this caller is limited to namespaces" }, 403);
     }
     if (scrape === undefined)
       return c.json({ error: "no metrics without a cluster to read: configure REKINDLE_CLUSTER_RECORD" }, 404);
@@ -221,7 +221,7 @@ const openListeners = (verify: Acknowledging["verify"]): Refuses => {
     const given = c.req.header("x-rekindle-signature") ?? "";
     if (await verify(listenerIn(c), { timestamp, method: "POST", path: c.req.path, body }, given)) return undefined;
     const seconds = rate(address, strangersPerMinute);
-    return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);
+    return seconds > 0 ? wait(c, seconds) : c.json({ error: unauthorized }, 401);
   };
 };
 
@@ -229,7 +229,7 @@ const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: ApiParts): v
   const refuses = acknowledging === undefined ? undefined : openListeners(acknowledging.verify);
   app.use("/acknowledge/*", bodyLimit({ maxSize: 65_536, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.post("/acknowledge/:kind/:namespace/:name", async (c) => {
-    if (acknowledging === undefined) return c.json({ error: "off: set updatesSecret" }, 404);
+    if (acknowledging === undefined) return c.json({ error: "acknowledgements are off: set updatesSecret" }, 404);
     const body = await c.req.text();
     const refusal = await refuses?.(c, body);
     if (refusal !== undefined) return refusal;
@@ -264,6 +264,6 @@ export const apiApp = (parts: ApiParts): Hono => {
   serveAcknowledgements(app, parts);
   servePages(app, parts, gate);
   app.notFound((c) => c.json({ error: "not found" }, 404));
-  app.onError((_, c) => c.json({ error: "internal" }, 500));
+  app.onError((_, c) => c.json({ error: "internal error: see the log of this process" }, 500));
   return app;
 };

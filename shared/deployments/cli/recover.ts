@@ -114,8 +114,10 @@ const leftIn = async ({ world, key }: RecoverContext): Promise<string | undefine
   const read = readRecord((await world.checkpoints.load(key))?.record);
   if (!read.ok) return undefined;
   const { cleanup, returning, waitsFor } = read.record;
-  if (cleanup !== undefined && cleanup.done === undefined) return waitsFor ?? "what it owns to end";
-  return returning === undefined ? undefined : (waitsFor ?? `what may come back, until ${timeText(returning.until)}`);
+  if (cleanup !== undefined && cleanup.done === undefined) return waitsFor ?? "the objects that it owns to end";
+  return returning === undefined
+    ? undefined
+    : (waitsFor ?? `missing pods to reappear, until ${timeText(returning.until)}`);
 };
 
 const pollMs = 1_000;
@@ -146,12 +148,12 @@ const nudge = async ({ transport, world, key }: RecoverContext): Promise<void> =
 const reconfigured = async ({ world, key }: RecoverContext): Promise<string> => {
   const loaded = await world.checkpoints.load(key);
   const read = readRecord(loaded?.record);
-  if (loaded === undefined || !read.ok || loaded.edited === true) return "there is no sound record to take over";
+  if (loaded === undefined || !read.ok || loaded.edited === true) return "there is no usable record to take over";
   const { made, saves, ...record } = read.record;
   const saved = await world.checkpoints.save(key, { ...record, saves: saves + 1 }, loaded.version);
   return saved === "raced"
     ? "another process was writing it: try again"
-    : `settings forgotten: ${JSON.stringify(made)}`;
+    : `settings removed from the record: ${JSON.stringify(made)}`;
 };
 
 const refusalOf = (ending: Ending, finding: Finding | undefined): string | undefined => {
@@ -178,7 +180,7 @@ const leftAlone = (key: Key, signs: readonly string[]): Recovered => ({
   ...keyed(key),
   ...{ record: "not looked at", why: signs.join("; "), did: "refused" },
   ...{ kept: [], problems: [], adopted: [], ended: [], configured: undefined, waitsFor: undefined },
-  refused: `${signs.join("; ")}: nothing of its kinds is written meanwhile (--coexist, if its namespaces are others)`,
+  refused: `${signs.join("; ")}: Rekindle writes nothing for these kinds meanwhile (--coexist, if that controller watches other namespaces)`,
 });
 
 const keyed = ({ kind, namespace, name }: Key) => ({ kind, namespace, name });
@@ -220,7 +222,7 @@ const brought = async (stage: RecoverContext): Promise<Recovered> => {
   return {
     ...keyed(key),
     record: finding?.record ?? "none",
-    why: finding?.why ?? ("why" in ending ? ending.why : "its object is gone: what it left is ended"),
+    why: finding?.why ?? ("why" in ending ? ending.why : "its object is gone: the objects that it left are deleted"),
     did: refused === undefined ? (finding?.did ?? "nothing") : "refused",
     kept: finding?.kept ?? [],
     problems: finding?.problems ?? [],

@@ -75,7 +75,7 @@ const connection = (object: Obj, { uid, options }: Case): Rendered => {
 export const rendered = (object: Obj, of: Case): Rendered => {
   if (object.kind === "SparkConnect") return connection(object, of);
   const application = applications[object.kind]?.(object);
-  if (application === undefined) return { refused: `a ${object.kind} is not rendered: it makes no submission` };
+  if (application === undefined) return { refused: `a ${object.kind} is not rendered: it has no submission` };
   return submission(application, of);
 };
 
@@ -83,7 +83,7 @@ export const rendered = (object: Obj, of: Case): Rendered => {
 export const render = async (object: Obj, { settings, ...of }: Rendering): Promise<Rendered> => {
   const read = await readConfiguration(settings, {});
   if (read.do === "run") return rendered(object, { ...of, options: sparkOptionsOf(read.configuration) });
-  return { refused: read.do === "refuse" ? read.problems.join("; ") : "after -- stand settings of a host only" };
+  return { refused: read.do === "refuse" ? read.problems.join("; ") : "after --, write only settings of a host" };
 };
 
 /**
@@ -131,10 +131,10 @@ export const flagView = (text: string, family: "spark" | "volcano"): FlagView =>
   if (read === undefined)
     return table.some(({ flag }) => flag === name)
       ? { is: "taken", says: "give it to rekindle host, too" }
-      : { is: "refused", says: `flag --${name}: no flag of upstream's that is known here` };
+      : { is: "refused", says: `flag --${name}: upstream has no such flag, or Rekindle does not know it` };
   if (read.is === "written") return { is: "taken", says: `rekindle host --${flagName(read.name)}=${read.value}` };
   if (read.is === "part") return { is: "taken", says: `rekindle host --${flagName("admissionReach")}` };
-  if (read.is === "nothing") return { is: "taken", says: "asks for nothing" };
+  if (read.is === "nothing") return { is: "taken", says: "needs no setting" };
   return read.is === "note"
     ? { is: "ignored", says: read.text }
     : { is: "refused", says: `flag --${name}: ${read.text}` };

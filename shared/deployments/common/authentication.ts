@@ -10,11 +10,13 @@ import {
   type Ability,
   type Caller,
   callers,
+  forbidden,
   holderOf,
   type Identify,
   identifier,
   openRate,
   type Rate,
+  unauthorized,
 } from "../../api/callers.ts";
 import { eventHeaders } from "../../api/events.ts";
 import { jsonOf } from "../../core/json.ts";
@@ -92,7 +94,7 @@ const unread =
   (c, { address, arn }) => {
     if (isUnproven(c, arn)) {
       const seconds = rate(`unproven ${address}`, strangersPerMinute);
-      return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);
+      return seconds > 0 ? wait(c, seconds) : c.json({ error: unauthorized }, 401);
     }
     const blocked = rate(`address ${address}`, strangersPerMinute, 0);
     return blocked > 0 ? wait(c, blocked) : undefined;
@@ -111,11 +113,11 @@ export const openGate = (identify: Identify | undefined, now: () => number = () 
     const caller = await identify(askingOf(c, body, origin.arn));
     if (caller === undefined) {
       const seconds = rate(`address ${origin.address}`, strangersPerMinute);
-      return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);
+      return seconds > 0 ? wait(c, seconds) : c.json({ error: unauthorized }, 401);
     }
     const seconds = rate(`caller ${caller.name}`, caller.perMinute);
     if (seconds > 0) return wait(c, seconds);
-    if (ability !== undefined && !caller.may.includes(ability)) return c.json({ error: "forbidden" }, 403);
+    if (ability !== undefined && !caller.may.includes(ability)) return c.json({ error: forbidden }, 403);
     return { caller, body };
   };
 };

@@ -80,7 +80,7 @@ const endpointOf = (place: string, text: string): Endpoint => {
   try {
     return endpointIn(text);
   } catch {
-    const message = `${place} holds no cluster record: make it with rekindle cluster add`;
+    const message = `${place} holds no cluster record: create it with rekindle cluster add`;
     throw new ApiError({ status: 0, reason: "ClusterRecord", message });
   }
 };

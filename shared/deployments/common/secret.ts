@@ -69,7 +69,7 @@ const reread = (
     const { text } = held;
     return await readNow().catch((cause: unknown) => {
       held = { text, at: now() };
-      report("warn", "a secret cannot be read again; the last one holds", { place, error: String(cause) });
+      report("warn", "a secret cannot be read again; the last value stays in use", { place, error: String(cause) });
       return text;
     });
   };

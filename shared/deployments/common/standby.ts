@@ -168,7 +168,7 @@ export const openSighter = (parts: Parts): Sighter => {
       const seen = { at, signs, written };
       await sightings.save(seen).catch((cause: unknown) => {
         tell(
-          `what was seen of other controllers cannot be kept, and every function looks for itself: ${messageOf(cause)}`,
+          `the signs of other controllers cannot be saved, so every function looks for them itself: ${messageOf(cause)}`,
         );
       });
       return seen;
@@ -289,7 +289,7 @@ export const openStandby = (settings: Settings): FunctionStandby => {
       for (const line of leading.blind) tell(`cannot see whether another controller is alive: ${line}`);
       const signs = [...leading.signs, ...(await seenNow(family.name, leading.date))];
       if (signs.length === 0) continue;
-      tell(`stands aside: ${signs.join("; ")}; nothing is written for its kinds meanwhile`);
+      tell(`standby: ${signs.join("; ")}; Rekindle writes nothing for these kinds meanwhile`);
       for (const group of family.groups) led.add(group);
     }
     return led;

@@ -115,7 +115,7 @@ const isOurs = async (file: string): Promise<boolean> => {
 const placeFor = async (path: string | undefined): Promise<{ file: string; clear: () => Promise<void> }> => {
   if (path !== undefined) {
     const file = resolve(path);
-    if (!(await isOurs(file))) throw new Occupied(`--kubeconfig ${path} is there already; name a file that is not`);
+    if (!(await isOurs(file))) throw new Occupied(`--kubeconfig ${path} exists already; name another file`);
     return { file, clear: () => rm(file, { force: true }) };
   }
   const folder = await mkdtemp(join(tmpdir(), "rekindle-demo-"));

@@ -39,14 +39,14 @@ export type Demo = {
 const help = `rekindle demo [--serve] [--port N] [--kubeconfig FILE] [--skip-story] [--json FILE]
 
 Runs ${exampleFile} on a simulated cluster, kills an executor and a function on the way, and shows what happens,
-read from the API. Takes about 20 seconds and nothing but Node; exit code 1 if anything did not come out as claimed.
+read from the API. Takes about 20 seconds and nothing but Node; exit code 1 if a claim did not hold.
 
-  --serve            keep the cluster up on 127.0.0.1 for kubectl, and the page, until Ctrl-C; says at once how to
+  --serve            keep the cluster up on 127.0.0.1 for kubectl and the page until Ctrl-C; first prints how to
                      reach it
-  --port N           its port (default: a free one); serves
-  --kubeconfig FILE  write its kubeconfig there (default: a temporary file); serves
-  --skip-story       only the cluster and the functions, and nothing applied; serves
-  --json FILE        write the timeline and what was claimed as data, too
+  --port N           its port (default: a free one); implies --serve
+  --kubeconfig FILE  write its kubeconfig there (default: a temporary file); implies --serve
+  --skip-story       start the cluster and the functions, and apply nothing; implies --serve
+  --json FILE        also write the timeline and the claims as JSON
   --help             this text
 
 Pods of the simulated cluster do what their command line says: sleep N, echo TEXT and exit N; all else takes no time.
@@ -78,9 +78,10 @@ const readArgs = (args: readonly string[]): DemoArguments | "help" | { readonly 
     });
     if (values.help) return "help";
     const port = Number(values.port);
-    if (!Number.isInteger(port) || port < 0 || port > 65_535) return { wrong: `--port ${values.port} is no port` };
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) return { wrong: `--port ${values.port} is not a port` };
     const { serve, kubeconfig, json, "skip-story": skipStory } = values;
-    if (skipStory && json !== undefined) return { wrong: "--json is of the story, which --skip-story leaves out" };
+    if (skipStory && json !== undefined)
+      return { wrong: "--json writes the story, which --skip-story leaves out: use one of them" };
     return { serve: serve || port !== 0 || kubeconfig !== undefined || skipStory, port, kubeconfig, skipStory, json };
   } catch (cause) {
     return { wrong: cause instanceof Error ? cause.message : String(cause) };
@@ -95,7 +96,7 @@ export const runDemo = async (demo: Demo): Promise<number> => {
     return 0;
   }
   if ("wrong" in parsed) {
-    demo.warn(`rekindle demo: ${parsed.wrong} (--help shows what there is)`);
+    demo.warn(`rekindle demo: ${parsed.wrong} (--help lists the options)`);
     return 2;
   }
   const { spark } = demo.tempo ?? usual;

@@ -45,7 +45,10 @@ export const proving = (secret: Secret | undefined): Prove => {
   return async (url) => {
     const [first = ""] = (await secret()).trim().split("\n");
     const text = first.trim();
-    if (text.startsWith("[")) throw new Error("callSecret: a dispatcher takes one proof, and no callers as JSON");
+    if (text.startsWith("["))
+      throw new Error(
+        "callSecret: a dispatcher proves itself by one secret or token; callers as JSON are for functions",
+      );
     if (/^https?:\/\//.test(text)) return { token: await tokenFrom(text, url) };
     return isToken(text) ? { token: text } : { secret: text };
   };

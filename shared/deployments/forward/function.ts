@@ -139,7 +139,11 @@ export const openForward = async (env: Environment): Promise<Forward> => {
   return async (event, context) => {
     const lengthMs = Math.max(shortestMs, Math.min(windowMs, remainingMsOf(context) - reserveMs));
     const ran = await windows.run(lengthMs, new AbortController().signal, lookMsOf(event));
-    report(ran.sent ? "info" : "warn", ran.sent ? "forwarded" : "not all could be sent; it is seen again", ran);
+    report(
+      ran.sent ? "info" : "warn",
+      ran.sent ? "forwarded" : "some keys could not be sent; the next window sends them again",
+      ran,
+    );
     return ran;
   };
 };

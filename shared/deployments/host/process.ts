@@ -170,7 +170,7 @@ const work = async (
 const admit = async (process: Process, configuration: Configuration, { transport, report }: HostSettings) => {
   if (!configuration.admission) return undefined;
   if (configuration.dryRun) {
-    process.warn("admission is not served in a dry run: to register it is a write");
+    process.warn("admission is not served in a dry run, because registering it is a write");
     return undefined;
   }
   const { openAdmission } = await import("../admission/process.ts");

@@ -8,6 +8,7 @@ import * as z from "zod";
 import type { Carrier } from "../../adapters/dispatch/carrier.ts";
 import { enclosureIn } from "../../adapters/dispatch/enclosed.ts";
 import { answerOf, recordsOf, remainingMsOf } from "../../adapters/lambda.ts";
+import { unauthorized } from "../../api/callers.ts";
 import type { Enclosure, Report } from "../../engine/ports.ts";
 import type { Delivered } from "../../engine/reconcile/intake.ts";
 import { identifyBy } from "../common/authentication.ts";
@@ -116,7 +117,7 @@ const answering = ({ settings, take, during, report }: Parts): ((call: Call) => 
     const rights = await rightsOf(call, body);
     if (rights.calls) return await work(call, body, rights);
     report("warn", "refused a call whose sender did not prove itself");
-    return refusal(401, "signature");
+    return refusal(401, unauthorized);
   };
 };
 
@@ -140,7 +141,9 @@ const singly = (headers: IncomingMessage["headers"]): Call["headers"] =>
 export const serveCalls = async (parts: Parts, stopped: Promise<void>): Promise<void> => {
   const { listen } = parts.settings;
   if (listen === undefined)
-    throw new Error("set the function's environment: REKINDLE_LISTEN (is missing: where a dispatcher calls)");
+    throw new Error(
+      "set the function's environment: REKINDLE_LISTEN (is missing: the address at which the dispatcher calls)",
+    );
   const answer = answering(parts);
   const listener: RequestListener = (request, response) => {
     const answered = async (): Promise<Answer> => {

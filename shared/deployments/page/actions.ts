@@ -335,7 +335,7 @@ export const openActions = (parts: Parts): Actions => {
     operate: (viewer, queue, wish) => {
       const { action } = wish;
       if (action !== "open" && action !== "close")
-        return Promise.resolve(refused(422, `${action} is no action on queues`));
+        return Promise.resolve(refused(422, `${action} is not an action on queues`));
       return once(idOf(viewer, wish), JSON.stringify([queue, wish]), () =>
         audited(parts, viewer, deedOnQueue(parts, queue, { ...wish, action })),
       );

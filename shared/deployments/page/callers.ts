@@ -41,6 +41,6 @@ export const callersPage = (page: ServedPage, gate: Gate, trigger: Trigger): Hon
     callersOnly(gate, sessions, ways),
   );
   app.notFound((c) => c.json({ error: "not found" }, 404));
-  app.onError((_, c) => c.json({ error: "internal" }, 500));
+  app.onError((_, c) => c.json({ error: "internal error: see the log of this process" }, 500));
   return app;
 };

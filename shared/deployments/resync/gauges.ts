@@ -87,7 +87,7 @@ export type FunctionFigure = {
 const namesOfJobs = "each job would be a metric of its own on the bill; `GET /metrics` of the function `api` has it";
 
 const noPrices =
-  "`reconcile`, which counts, reads no prices; core-seconds and GiB-seconds times a price, in metric math, are the same without Spot";
+  "the function `reconcile` counts and reads no prices: multiply core-seconds and GiB-seconds by a price in metric math (one price for all nodes)";
 
 /** Metrics that no function sends, each with the reason. */
 const absent: Readonly<Record<string, string>> = {

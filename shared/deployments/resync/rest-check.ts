@@ -43,7 +43,10 @@ const readResting = async (
       if (hint.rests && hint.kind === kind) resting.set(place(hint.namespace, hint.name), hint);
     }
   } catch (cause) {
-    report("debug", "cannot read which objects rest: each gets a step", { kind, error: String(cause) });
+    report("debug", "cannot read which objects have nothing left to do, so each gets a step", {
+      kind,
+      error: String(cause),
+    });
   }
   return resting;
 };

@@ -24,8 +24,8 @@ export type Reference = {
 };
 
 export const byPod = "a pod has its own account, which this would only replace";
-export const atPort = "its objects carry the port, so another one is a change of the objects";
-const asCertificate = "its objects carry names and ports of admission, so another one is a change of the objects";
+export const atPort = "its manifests contain the port: change it there";
+const asCertificate = "its manifests contain the names and ports of admission: change them there";
 export const noPort = "Lambda calls a function without a port";
 export const inProcess = "its queue is inside the process";
 export const consumed =
@@ -35,8 +35,8 @@ export const byFlag = "rekindle manifests --admission makes the objects that it 
 const ownPlace = "the proxy or function URL in front of the api function terminates TLS";
 export const keptWhole = "functions report each duration by itself, so percentiles need no buckets";
 const withoutLogin = "a function starts without a file or a login program: it takes the flat clusterRecord";
-export const mountsFolder = "its objects mount the folder, so another one is a change of the objects";
-const plainHttp = "its door is plain HTTP on a private address: put a proxy in front";
+export const mountsFolder = "its manifests mount the folder: change it there";
+const plainHttp = "a host serves plain HTTP on a private address: put a proxy in front";
 export const ownCaller = "its steps run in its own process";
 export const byLambda = "SQS calls the functions of the template";
 
@@ -61,7 +61,7 @@ export const admissionByObjects = { absent: { sam: byUrl, helm: asCertificate, h
 /** The caller of functions: a queue (SQS, or a process that polls SQS or NATS), or the dispatcher in its place. */
 export type FunctionCaller = "queue" | "dispatcher";
 
-const queueInside = "a dispatcher has the queue inside, and answers carry the messages of steps";
+const queueInside = "a dispatcher holds the queue itself, and functions return messages in their answers";
 
 /** Settings of functions that only one caller's deployments set, each with the reason why the other's do not. */
 export const settingsOfOneCaller: Readonly<
@@ -76,5 +76,5 @@ export const settingsOfOneCaller: Readonly<
   natsPrefix: { caller: "queue", reason: queueInside },
   windowMs: { caller: "queue", reason: "a dispatcher watches all the time" },
   callUrls: { caller: "dispatcher", reason: "SQS calls the functions that its event sources name" },
-  callSecret: { caller: "dispatcher", reason: "the rights of the queue say who sends" },
+  callSecret: { caller: "dispatcher", reason: "the permissions of the queue decide who sends" },
 };

@@ -202,7 +202,7 @@ export const fifoQueue = () =>
 
 export const standardQueue = () =>
   queueUrl().refine((url) => !url.endsWith(".fifo"), {
-    error: "is a FIFO queue, which holds no single message back: write the URL of a standard queue",
+    error: "is a FIFO queue, which cannot delay a single message: write the URL of a standard queue",
   });
 
 /** `nats://HOST:PORT`, or `tls://`, one for each server of a cluster. */

@@ -107,7 +107,7 @@ const repeated = (written: readonly Written[]): readonly Problem[] => {
       return [];
     }
     if (before.value === one.value) return [];
-    return [{ origin: one.origin, text: `says the same setting as ${before.origin}: unset one of them` }];
+    return [{ origin: one.origin, text: `sets the same setting as ${before.origin}: unset one of them` }];
   });
 };
 

@@ -333,7 +333,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     value: "controller.defaultTimeToLiveSeconds",
   },
   partialRestart: switchFor(
-    "own: a change of only the executors' priority class, node selector, tolerations, affinity or scheduler begins no new run; later executors have it",
+    "with `rekindle.dev/executors: own`, a change of only the executors' priority class, node selector, tolerations, affinity or scheduler begins no new run; executors that are created later have it",
   ),
   sparkDefaults: {
     form: "JSON",

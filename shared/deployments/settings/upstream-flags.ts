@@ -35,21 +35,21 @@ const refused = (because: string, ...harmless: readonly string[]): Fate => ({
 });
 
 const noCache = ignored("nothing is served from a cache that has to fill");
-const noLeader = ignored("two hosts at once do no harm: every write is fenced, none leads");
+const noLeader = ignored("hosts elect no leader: every write is fenced, so two hosts at once do no harm");
 const noSubmitter = ignored("submissions are made in this process, without a service or a JVM");
 const noLimiter = ignored("bursts are coalesced per application; --concurrency and --parallel bound the rest");
-const oneDoor = ignored("all that is served is served at --listen, over plain HTTP");
+const oneDoor = ignored("health, metrics and the page are served at --listen, over plain HTTP");
 const oneLog = ignored("logs are JSON, with the time in ms since the epoch");
 
 const plainMetrics = refused("nothing is served over TLS: listen on loopback, and put a proxy in front", "false");
-const ownSecret = ignored("its certificate lies in the Secret of --admission-secret; upstream's has another form");
-const ownCertificate = ignored("it makes a certificate; one of yours: --admission-certificates=DIR");
+const ownSecret = ignored("its certificate is in the Secret of --admission-secret; upstream's Secret has another form");
+const ownCertificate = ignored("admission creates its certificate; for your own, use --admission-certificates=DIR");
 const ownName = ignored("its webhook configurations are called rekindle");
 const tls = ignored("admission takes TLS 1.2 and later, with Node's ciphers");
 
 /** Log flags of both programs, in the order of upstream's help. */
 const logs: readonly Row[] = [
-  { flag: "zap-devel", takes: "nothing", ...ignored("say --log-level=debug") },
+  { flag: "zap-devel", takes: "nothing", ...ignored("use --log-level=debug") },
   { flag: "zap-encoder", ...oneLog },
   { flag: "zap-log-level", is: "setting", name: "logLevel", words: { panic: "error" } },
   { flag: "zap-stacktrace-level", ...oneLog },

@@ -212,5 +212,5 @@ export const mayListen = ({
   tlsClientCaFile,
 }: Pick<Settings<"submitter">, "listen" | "tlsClientCaFile">): void => {
   if (tlsClientCaFile === undefined && !isLoopback(listen))
-    throw new Error(`${listen} is seen by others: set REKINDLE_TLS_CLIENT_CA_FILE, or listen on 127.0.0.1`);
+    throw new Error(`other machines can reach ${listen}: set REKINDLE_TLS_CLIENT_CA_FILE, or listen on 127.0.0.1`);
 };

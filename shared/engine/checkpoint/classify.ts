@@ -105,7 +105,7 @@ const damaged = (problems: readonly string[], rest: Salvaged, key: Key): Complai
   rest,
 });
 
-const byHand = "record: edited by hand, its seal does not match";
+const byHand = "record: edited by hand, its checksum does not match";
 
 /** Parses a stored memory. A record that was only inherited has none (null), and its object is new. */
 export const memoryIn = (operator: Operator<unknown>, stored: unknown): Parsed<unknown> =>

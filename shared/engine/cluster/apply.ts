@@ -76,7 +76,8 @@ const refused = (effect: Effect, error: { status: number; reason: string; messag
 const whose = async (context: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const ref = refOf(effect);
   const { value: there } = await context.cluster.get(ref);
-  if (there === undefined) return wait("Vanishing", `${refText(ref)} existed and was deleted in between`);
+  if (there === undefined)
+    return wait("Vanishing", `${refText(ref)} existed already, and was deleted before this step could read it`);
   if (effect.shared === true) return done;
   if (!ownedBy(there, effect.owner)) {
     if (there.metadata.deletionTimestamp !== undefined)
@@ -118,7 +119,7 @@ const createTwice = async (context: ApplyContext, effect: Creation, object: Obj)
   return context.clock.monotonic() > context.until ? late : await once();
 };
 
-const late: Done = wait("Late", "this step was delayed past its fence; the next step decides again");
+const late: Done = wait("Late", "this step was delayed for longer than its fence allows; the next step decides again");
 
 const create = async (context: ApplyContext, effect: Creation): Promise<Done> => {
   const object = await whole(context, effect);

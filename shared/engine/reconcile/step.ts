@@ -63,7 +63,8 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
   const [turn, creator] = [world.turns?.(), world.creators?.(message.namespace)];
   const call: Call = { world, message, operator, began: world.clock.monotonic(), turn, creator };
   try {
-    if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
+    if ((await world.inCharge?.(message, undefined)) === false)
+      return { did: "nothing", why: "outside the scope of this process" };
     if (message.reason === logsAged) return await pruned(call);
     return await takeStep(call, readModeOf(call));
   } catch (cause) {
@@ -105,7 +106,7 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   if (observed.see === "nothing") return await found(call);
   if (observed.see === "outdated timer") return { did: "nothing", why: "a later plan wants no timer" };
   if ((await world.inCharge?.(message, labelsOf(observed))) === false)
-    return { did: "nothing", why: "not ours to run" };
+    return { did: "nothing", why: "outside the scope of this process" };
   const looked = (observed.see === "observation" ? readAt(observed.observation) : undefined) ?? began;
   const object = observed.see === "broken" ? observed.brokenRecord.object : observed.observation.object;
   if (isPaused(object)) return { did: "nothing", why: "paused by annotation" };
@@ -169,7 +170,7 @@ const retryAfterRace = (run: StepContext, held: StoredRecord): Promise<Ending> =
 const beginPlan = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<StepContext | Ending> => {
   if (run.world.shadow !== undefined) {
     run.world.shadow(run.message, plan, run.observation.object);
-    return { did: "nothing", why: "shadow mode" };
+    return { did: "nothing", why: "dry run" };
   }
   if (await isOld(run, plan)) return await takeStep(run, "live");
   if (await hasWaitedToCreate(run, plan)) {

@@ -43,7 +43,7 @@ const port: Check = (context) => {
   const number = blockManagerPort(context);
   return number === 0 || (number >= 1024 && number < 65_536)
     ? []
-    : [`spark.blockManager.port: ${number} is no port number of an executor: 0 or 1024 to 65535`];
+    : [`spark.blockManager.port: ${number} is not a port that an executor can have: write 0, or 1024 to 65535`];
 };
 
 const coresOf = (text: string): number => (text.endsWith("m") ? Number.parseFloat(text) / 1000 : Number(text));

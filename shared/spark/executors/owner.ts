@@ -69,7 +69,7 @@ export const obstacles: readonly Obstacle[] = [
   },
   {
     what: "spark.ui.port=0",
-    why: "the driver's REST API is called at a port that is known before",
+    why: "the driver's REST API is called at a port that is known in advance",
     stands: ({ conf }) => conf.get("spark.ui.port")?.trim() === "0",
   },
   {
@@ -98,5 +98,5 @@ export const obstaclesIn = (given: VersionedConf): readonly string[] =>
     .filter(({ stands }) => stands(given))
     .map(
       ({ what, why }) =>
-        `metadata.annotations[${ownerAnnotation}]: own does not go with ${what}: ${why}; change that, or remove the annotation`,
+        `metadata.annotations[${ownerAnnotation}]: own cannot be combined with ${what}: ${why}; change that, or remove the annotation`,
     );

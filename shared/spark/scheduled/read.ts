@@ -108,7 +108,8 @@ export const readScheduleSpec = (object: Written, now: number): Read => {
   if (!concurrency.ok) return wrong(concurrency.error);
   const read = readSchedule(text, timeZone);
   if (!read.ok) return wrong(read.error.startsWith("Invalid timezone") ? read.error : `spec.schedule: ${read.error}`);
-  if (nextAfter(read.schedule, now) === undefined) return wrong(`spec.schedule: ${JSON.stringify(text)} never comes`);
+  if (nextAfter(read.schedule, now) === undefined)
+    return wrong(`spec.schedule: ${JSON.stringify(text)} names no time that ever comes`);
   const keep = { successful: kept(spec.successfulRunHistoryLimit), failed: kept(spec.failedRunHistoryLimit) };
   const [suspended, { policy }] = [suspends(object), concurrency];
   return { ok: true, desired: { schedule: read.schedule, template, suspended, policy, keep } };

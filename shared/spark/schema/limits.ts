@@ -68,7 +68,7 @@ const applicationRows: readonly Limit[] = [
 ];
 
 const scheduleRows: readonly Limit[] = [
-  { field: "schedule", characters: 256, why: "five fields or a word say every schedule" },
+  { field: "schedule", characters: 256, why: "a schedule is five fields or one word" },
   { field: "timeZone", characters: 64, why: "no time zone has a longer name" },
   ...below("template", applicationRows),
 ];

@@ -120,9 +120,10 @@ const ingressRule = ({ spec: { driverIngressOptions: options = [] } }: Subject):
   const ports = options.map(({ servicePort }) => servicePort);
   const formats = options.map(({ ingressURLFormat }) => ingressURLFormat ?? "");
   if (formats.includes("")) return ["spec.driverIngressOptions: every entry needs an ingressURLFormat"];
-  if (new Set(ports).size < ports.length) return ["spec.driverIngressOptions: each servicePort may stand once"];
+  if (new Set(ports).size < ports.length)
+    return ["spec.driverIngressOptions: no two entries may have the same servicePort"];
   return new Set(formats).size < formats.length
-    ? ["spec.driverIngressOptions: each ingressURLFormat may stand once"]
+    ? ["spec.driverIngressOptions: no two entries may have the same ingressURLFormat"]
     : [];
 };
 

@@ -50,8 +50,7 @@ const readOption = (args: readonly string[], at: number): Read | { readonly refu
   const [, name, equals] = /^(--[^=]+|-[a-z])(?:=(.*))?$/s.exec(args[at] ?? "") ?? [];
   if (name === undefined) return undefined;
   if (switches.includes(name)) return { option: undefined, width: 1 };
-  if (!own.includes(name) && confOf[name] === undefined)
-    return { refused: `${name} is no option that can be handed in` };
+  if (!own.includes(name) && confOf[name] === undefined) return { refused: `${name} is not an option of submissions` };
   const value = equals ?? args[at + 1];
   if (value === undefined) return { refused: `${name} needs a value` };
   return { option: [name, value], width: equals === undefined ? 2 : 1 };
@@ -82,7 +81,7 @@ const wrong = ({ options, rest }: Split): string | undefined => {
   const mode = last("--deploy-mode") ?? "client";
   const bare = options.find(([key, value]) => ["--conf", "-c"].includes(key) && pairOf(value) === undefined);
   if (!master.startsWith("k8s://")) return `--master ${JSON.stringify(master)}: k8s://… is needed`;
-  if (mode !== "cluster") return `--deploy-mode ${mode}: the driver is to run in the cluster; say cluster`;
+  if (mode !== "cluster") return `--deploy-mode ${mode}: the driver must run in the cluster; use cluster`;
   if (bare !== undefined) return `--conf ${JSON.stringify(bare[1])}: key=value is needed`;
   return (rest[0] ?? "") === "" ? "the program is missing: a jar, a Python file or spark-internal" : undefined;
 };

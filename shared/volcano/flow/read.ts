@@ -39,7 +39,7 @@ const dependencySaying = (flows: readonly Flow[]): string | undefined => {
   const names = new Set(flows.map(({ name }) => name));
   const unknown = flows.flatMap((flow) => targetsOf(flow).filter((name) => !names.has(name)));
   if (unknown.length > 0)
-    return `spec.flows: dependsOn.targets names ${listed(new Set(unknown))}, which is no flow of this JobFlow`;
+    return `spec.flows: dependsOn.targets names ${listed(new Set(unknown))}, but this JobFlow has no such flow`;
   const never = unstartable(new Map(flows.map((flow) => [flow.name, targetsOf(flow)])));
   return never.length === 0 ? undefined : `spec.flows: ${listed(never)} depend on each other in a circle`;
 };

@@ -272,7 +272,7 @@ const reasonText = (count: number, reason: string): string =>
 const longestReason = 100;
 
 /** The reason of a node that anti-affinity excludes. */
-const beside = "has a pod that must not be beside it";
+const beside = "has a pod that anti-affinity excludes";
 
 const reasonsOf = (rooms: readonly Room[], part: Part): readonly string[] => {
   const counts = new Map<string, number>();
@@ -312,7 +312,7 @@ const hasPlaces = (rooms: readonly Room[], part: Part): boolean => {
 
 const togetherText = (parts: readonly Part[]): string => {
   const shapes = parts.slice(0, mostNamed).map(shapeText).join(" and ");
-  return `needs ${shapes}; each has its places alone, and no plan has them together`;
+  return `needs ${shapes}; each of them fits alone, but not all together`;
 };
 
 const amountOf = ({ needs }: Part): bigint => needs.get("cpu")?.nano ?? 0n;

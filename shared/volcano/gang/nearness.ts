@@ -99,7 +99,7 @@ const lackText = ({ parts, limit }: { parts: readonly Part[]; limit: Limit }, tr
   const [best] = tried.toSorted((a, b) => b.has - a.has);
   if (best === undefined) return needs;
   const { name } = best.domain;
-  if (best.has >= total(parts)) return `${needs}; ${name} has room for them, and no plan has them together`;
+  if (best.has >= total(parts)) return `${needs}; ${name} has room for each of them, but not for all together`;
   return `${needs}; the best, ${name}, has room for ${best.has}`;
 };
 
@@ -314,7 +314,7 @@ const fitParts = (rooms: readonly Room[], parts: readonly Part[], domains: Domai
   const hard = needed.find(({ partition }) => partition?.limit.mode === "hard");
   const plain = fitOf(rooms, needed);
   if (!plain.fits || hard?.partition === undefined)
-    return { fits: false, why: plain.fits ? "no plan has its partitions together" : plain.why, certain };
+    return { fits: false, why: plain.fits ? "its partitions do not fit together" : plain.why, certain };
   return { fits: false, why: withFaults(piecesText(own, hard, hard.partition, domains), domains), certain };
 };
 

@@ -95,7 +95,7 @@ export const controllerOf = (group: Stored): OwnerReference | undefined =>
     : undefined;
 
 const tooMuch =
-  "its Job, or the Jobs of its namespace that wait before it, hold too much text for one round: wait, or make them smaller";
+  "its Job, or the Jobs of its namespace that wait before it, hold too much text for one admission round: wait, or make them smaller";
 
 /** Returns the labels that all pods of a task have, as far as the outline of a Job shows them. */
 const labelsOf = (job: Stored, spec: JobSpec, task: Task): Labels => ({

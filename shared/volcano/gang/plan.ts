@@ -120,7 +120,7 @@ const refusalText = (node: string, since: number, others: readonly Stored[]): st
   const [thief] = others
     .filter((pod) => nodeNameOf(pod) === node && startedAt(pod) >= since)
     .sort((a, b) => startedAt(b) - startedAt(a));
-  return thief === undefined ? node : `${node}, where pod ${nameText(thief)} has come`;
+  return thief === undefined ? node : `${node}, taken by pod ${nameText(thief)}`;
 };
 
 export type Refused = { readonly nodes: readonly string[]; readonly message: string };

@@ -150,7 +150,8 @@ describe("the template, deployed", () => {
       Assertions: [
         {
           Assert: { "Fn::Not": [{ "Fn::Equals": [{ Ref: "SubmitterRecord" }, ""] }] },
-          AssertDescription: "Submissions need SubmitterRecord, a record that may do no more than submissions need",
+          AssertDescription:
+            "Submissions need SubmitterRecord, a record whose account has only the rights of submissions",
         },
       ],
     });

@@ -161,11 +161,11 @@ const refused: readonly (readonly [values: Values, says: RegExp])[] = [
 
 /** Values of other charts without an effect here, and the notes on them. */
 const noted: readonly (readonly [values: Values, says: RegExp])[] = [
-  [{ controller: { leaderElection: { enable: true } } }, /# {3}controller\.leaderElection: nobody leads/],
+  [{ controller: { leaderElection: { enable: true } } }, /# {3}controller\.leaderElection: hosts elect no leader/],
   [{ webhook: { failurePolicy: "Fail" } }, /# {3}webhook\.failurePolicy: always Ignore/],
   [{ custom: { controller_replicas: 1 } }, /# {3}custom\.controller_replicas: here it is called controller\.replicas/],
-  [{ custom: { scheduler_enable: true } }, /# {3}custom\.scheduler_enable: is of Volcano's own programs/],
-  [{ prometheus: { metrics: { enable: false } } }, /# {3}prometheus\.metrics\.enable: figures are always at/],
+  [{ custom: { scheduler_enable: true } }, /# {3}custom\.scheduler_enable: belongs to Volcano's own programs/],
+  [{ prometheus: { metrics: { enable: false } } }, /# {3}prometheus\.metrics\.enable: metrics are always served at/],
 ];
 
 const said = async (values: Values): Promise<string> =>
@@ -296,7 +296,7 @@ const words: Check = {
       const text = await said(values);
       if (!says.test(text)) wrong.push(`${JSON.stringify(values)}: ${says} is not in ${text.slice(-600)}`);
     }
-    if ((await said({})).includes("change nothing here")) wrong.push("the defaults are told of");
+    if ((await said({})).includes("have no effect in this chart")) wrong.push("the defaults are told of");
     return wrong;
   },
 };

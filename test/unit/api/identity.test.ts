@@ -100,7 +100,7 @@ describe("callers", () => {
     {
       name: "with the same name",
       given: [1, 2].map(() => ({ name: "a", keys: [fresh] })),
-      says: /a name is there twice/,
+      says: /a name occurs twice/,
     },
     { name: "with an unknown field", given: [{ name: "a", keys: [fresh], mays: [] }], says: /mays/ },
     {

@@ -33,7 +33,7 @@ describe("rekindle cluster add", () => {
     };
     const terminal = openTerminal({ transport });
     const { out, err } = await terminal.run("cluster", "add", "--service-account", "rekindle/fn", "--duration", "2h");
-    assert.match(err, /the token ends at 2026-11-03T09:00:00Z/);
+    assert.match(err, /the token expires at 2026-11-03T09:00:00Z/);
     const { clusterRecord: endpoint } = settingsFor("submitter", { REKINDLE_CLUSTER_RECORD: out });
     assert.ok("server" in endpoint);
     assert.deepEqual(endpoint.auth, { token: "t0k" });

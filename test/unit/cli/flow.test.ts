@@ -73,7 +73,7 @@ for (const [word, kind, heads, further] of kinds)
       assert.match(made.err, new RegExp(`^rekindle: ${kind} default/one: .*exists`));
       const foreign = { ...object(kind, "x"), kind: "Job", apiVersion: "batch.volcano.sh/v1alpha1" };
       const wrong = await piped(terminal, [foreign]).run(word, "create", "-f", "-");
-      assert.match(wrong.err, new RegExp(`is a Job of batch.volcano.sh/v1alpha1, and no ${kind}$`));
+      assert.match(wrong.err, new RegExp(`is a Job of batch.volcano.sh/v1alpha1, and not a ${kind}$`));
       assert.match((await terminal.run(word, "get", "none")).err, new RegExp(`there is no ${word} default/none; `));
       assert.match((await terminal.run(word, "delete")).err, new RegExp(`name one ${word}: NAME, or -N NAME$`));
       assert.equal((await terminal.run(word, "create")).code, 2);

@@ -68,14 +68,14 @@ describe("rekindle job run", () => {
     assert.equal((await terminal.run("job", "run", "-f", "-")).out, "run job filed successfully");
     const queue = { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", metadata: { name: "q" } };
     const { err } = await openTerminal({ stdin: JSON.stringify(queue) }).run("job", "run", "-f", "-");
-    assert.match(err, /standard input: is a Queue of .* and no Job of .*kubectl apply/);
+    assert.match(err, /standard input: is a Queue of .* and not a Job of .*kubectl apply/);
   });
 
   const refusals: readonly (readonly [readonly string[], RegExp])[] = [
     [[], /name one job: rekindle job run NAME, or -N NAME$/],
     [["a", "-N", "b"], /name one job/],
     [["a", "-R", "cpu"], /--requests "cpu": write RESOURCE=AMOUNT/],
-    [["a", "-L", "cpu=lots"], /--limits "cpu=lots": "lots" is no amount/],
+    [["a", "-L", "cpu=lots"], /--limits "cpu=lots": "lots" is not an amount/],
     [["a", "-r", "-1"], /"-1": write a whole number from 0 up/],
   ];
   for (const [args, line] of refusals)
@@ -202,6 +202,6 @@ describe("rekindle job suspend, resume and delete", () => {
 
   test("refuse an unknown command below job", async () => {
     const { code, err } = await openTerminal().run("job", "lst");
-    assert.deepEqual([code, /--help shows what there is/.test(err)], [2, true]);
+    assert.deepEqual([code, /--help lists the options/.test(err)], [2, true]);
   });
 });

@@ -64,7 +64,7 @@ describe("rekindle manifests --upgrade", () => {
   test("fails if no flags are kept", async () => {
     const { code, err } = await openTerminal().run("manifests", "--upgrade");
     assert.equal(code, 1);
-    assert.match(err, /keeps no flags of an installation .*say those that it was installed with/);
+    assert.match(err, /has no ConfigMap rekindle-installation .*write these flags, without --upgrade/);
   });
 
   test("fails after uninstall, which removes the kept flags", async () => {

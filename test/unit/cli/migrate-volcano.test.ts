@@ -63,12 +63,12 @@ describe("migrate of Volcano, as a report,", () => {
       /^ {2}--logtostderr +ignored: logs are JSON/m,
       /^ {2}1 +Job +Completed +left as it is/m,
       /^ {2}1 +Job +Restarting +its pods are created again when the old ones are gone$/m,
-      /^ {2}1 +Job +Running +followed where it is$/m,
-      /^ {2}volcano-system\/volcano-scheduler stays, and lets groups of pods in: its lease volcano-system\/vc-scheduler is renewed$/m,
+      /^ {2}1 +Job +Running +adopted, and followed to its end$/m,
+      /^ {2}volcano-system\/volcano-scheduler stays, and admits groups of pods: its lease volcano-system\/vc-scheduler is renewed$/m,
       /^ {2}commands for queues are obeyed from the namespace default alone/m,
       /^ {2}9 webhook configurations of it removed/m,
-      /^ {2}default\/a: PodPending is about pods that wait/m,
-      /^ {2}default\/a: waits of its policies/m,
+      /^ {2}default\/a: PodPending counts pods that are pending/m,
+      /^ {2}default\/a: the timeouts of its policies/m,
       /^nothing stands in the way: rekindle migrate --family volcano --apply$/m,
     ])
       assert.match(out, line);
@@ -100,7 +100,12 @@ describe("migrate of Volcano, as a report,", () => {
       /flag --controllers: Rekindle runs all of its/,
     ],
     ["another scheduler's name", { flags: ["--scheduler-name=mine"] }, [], /flag --scheduler-name: only bare pods/],
-    ["an unknown flag", { flags: ["--dance"] }, [], /flag --dance: no flag of upstream's that is known here/],
+    [
+      "an unknown flag",
+      { flags: ["--dance"] },
+      [],
+      /flag --dance: upstream has no such flag, or Rekindle does not know it/,
+    ],
     [
       "a resource group of namespaces",
       { configuration: byNamespace },
@@ -192,7 +197,7 @@ describe("migrate of Volcano, as a report,", () => {
 
   it("is not blocked by a scheduler without a lease, as its chart ships it", async () => {
     const { out, code } = await (await opened({ scheduler: "leaderless" })).run("migrate");
-    assert.match(out, /volcano-scheduler stays, and lets groups of pods in: it elects no leader, so hosts/);
+    assert.match(out, /volcano-scheduler stays, and admits groups of pods: it elects no leader, so hosts/);
     assert.equal(code, 0);
   });
 
@@ -204,7 +209,7 @@ describe("migrate of Volcano, as a report,", () => {
 
   it("is not blocked by the flags of the manifests", async () => {
     const { out } = await (await opened({ flags: [...flags, "--worker-threads=8", "--controllers=*"] })).run("migrate");
-    assert.match(out, /--worker-threads=8 +rekindle host --concurrency=8\n +--controllers=\* +asks for nothing/);
+    assert.match(out, /--worker-threads=8 +rekindle host --concurrency=8\n +--controllers=\* +needs no setting/);
   });
 });
 

@@ -26,7 +26,7 @@ describe("migrate as a report", () => {
       /^its namespaces\n {2}default$/m,
       /^ {2}--leader-election-lock-name=chart-lock +rekindle host --leases=chart-lock$/m,
       /^ {2}1 +SparkApplication +COMPLETED +left as it is/m,
-      /^ {2}2 +SparkApplication +RUNNING +followed where it is$/m,
+      /^ {2}2 +SparkApplication +RUNNING +adopted, and followed to its end$/m,
       /^ {2}default\/b: spec\.deps\.packages/m,
       /^nothing stands in the way: rekindle migrate --family spark --apply$/m,
     ])
@@ -108,7 +108,7 @@ describe("migrate as a report", () => {
       [["--apply", "--undo"], /--apply or --undo, not both$/],
       [["--apply"], /nothing was changed \(--yes skips the question\)$/],
       [["--undo", "--yes"], /there is nothing to undo: no record of a migration is in this cluster$/],
-      [["--apply", "--wait", "soon"], /write a span such as 90s/],
+      [["--apply", "--wait", "soon"], /write a duration such as 90s/],
     ] as const;
     for (const [args, says] of rows) {
       const { code, err } = await terminal.run("migrate", ...args);
@@ -130,10 +130,10 @@ describe("migrate --apply", () => {
     assert.deepEqual(gist(terminal), left);
     assert.deepEqual(holders(terminal.simulator), { "chart-lock": "" });
     assert.ok(terminal.simulator.clock.now() - began >= 15_000, "a leader may write until its lease has lapsed");
-    assert.match(out, /1 unfinished sparkapplications are for a host of Rekindle now/);
+    assert.match(out, /a host of Rekindle takes over 1 unfinished sparkapplications/);
     assert.match(
       (await terminal.run("migrate")).out,
-      /upstream was left: rekindle migrate --family spark --undo brings it back$/,
+      /upstream's controllers are stopped: rekindle migrate --family spark --undo starts them again$/,
     );
   });
 

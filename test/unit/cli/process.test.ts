@@ -155,7 +155,7 @@ describe("rekindle, built", () => {
           /^rekindle: there is no application of any kind default\/none; see them all with: rekindle list$/,
         ],
         [["list", "--context", "other"], 1, /^rekindle: .*other/],
-        [["nothing"], 2, /unknown command 'nothing'[\s\S]*\(rekindle --help shows what there is\)$/],
+        [["nothing"], 2, /unknown command 'nothing'[\s\S]*\(rekindle --help lists the commands\)$/],
       ];
       for (const [args, code, line] of goldens) {
         const ran = await built.run(args);

@@ -185,7 +185,7 @@ describe("rekindle create --upload-to", () => {
       "a folder",
       { deps: { files: [join(folder, "inner")] } },
       ["--upload-to", "s3://bbb"],
-      /spec\.deps\.files\[0\]: \S+inner: is no file/,
+      /spec\.deps\.files\[0\]: \S+inner: is not a file/,
     ],
     [
       "two files of one name",
@@ -197,7 +197,7 @@ describe("rekindle create --upload-to", () => {
       "a name that no URL carries",
       { deps: { files: [join(folder, "a b.txt")] } },
       ["--upload-to", "s3://bbb"],
-      /spec\.deps\.files\[0\]: .*Spark can read no URL with this name/,
+      /spec\.deps\.files\[0\]: .*Spark cannot read a URL with this name/,
     ],
   ];
   for (const [what, spec, args, says] of refusals)

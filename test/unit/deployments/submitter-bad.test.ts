@@ -33,7 +33,7 @@ const bad: readonly (readonly [name: string, sent: unknown, status: number, code
     { ...body, spark_submit_args: ["--nope", "1", ...args] },
     400,
     "INVALID_SPARK_SUBMIT_ARGS",
-    /^--nope is no option/,
+    /^--nope is not an option/,
   ],
   [
     "an option without its value",

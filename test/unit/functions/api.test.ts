@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { apiApp } from "../../../functions/api.ts";
-import { holderOf, identifier } from "../../../shared/api/callers.ts";
+import { holderOf, identifier, unauthorized } from "../../../shared/api/callers.ts";
 import { signature } from "../../../shared/core/signature.ts";
 
 const secret = "a secret of more than sixteen";
@@ -98,7 +98,7 @@ describe("an unknown caller gets 401 without a reason, and nothing is sent:", ()
     test(name, async () => {
       const { app, asked } = open();
       const answer = await app.fetch(request(trigger));
-      assert.deepEqual([answer.status, await answer.json(), asked], [401, { error: "signature" }, []]);
+      assert.deepEqual([answer.status, await answer.json(), asked], [401, { error: unauthorized }, []]);
     });
   }
 });
@@ -157,7 +157,10 @@ describe("the api server", () => {
   test("hides the cause of a failure from the caller", async () => {
     const { app } = open({ broken: true });
     const answer = await app.fetch(request());
-    assert.deepEqual([answer.status, await answer.text()], [500, '{"error":"internal"}']);
+    assert.deepEqual(
+      [answer.status, await answer.text()],
+      [500, '{"error":"internal error: see the log of this process"}'],
+    );
   });
 
   test("refuses every trigger if it has no secret, even an unsigned one", async () => {

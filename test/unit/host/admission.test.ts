@@ -44,7 +44,7 @@ describe("a host with admission", () => {
       const running = host("--dry-run", ...(await flags()));
       await running.door();
       assert.deepEqual(registrations(simulator), []);
-      assert.deepEqual(running.err, ["admission is not served in a dry run: to register it is a write"]);
+      assert.deepEqual(running.err, ["admission is not served in a dry run, because registering it is a write"]);
     }),
   );
 

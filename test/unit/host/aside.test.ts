@@ -43,7 +43,7 @@ const lead = async (stand: Stand, ms: number, name?: string): Promise<void> => {
 const asides = (stand: Stand): readonly string[] =>
   stand.lines
     .filter(({ level }) => level !== "debug")
-    .flatMap(({ message }) => (/^stands aside|taking over/.test(message) ? [message.split(";")[0] ?? ""] : []));
+    .flatMap(({ message }) => (/^standby: |taking over/.test(message) ? [message.split(";")[0] ?? ""] : []));
 
 describe("a host beside a leader", () => {
   it(
@@ -57,7 +57,7 @@ describe("a host beside a leader", () => {
       assert.deepEqual([stand.writes(), state(stand, "before"), state(stand, "after")], [[], "", ""]);
       await stand.until("both are done", () => ["before", "after"].every((name) => state(stand, name) === "COMPLETED"));
       const told = [
-        "stands aside: kubeflow spark-operator holds the lease default/spark-operator-controller-lock",
+        "standby: kubeflow spark-operator holds the lease default/spark-operator-controller-lock",
         "kubeflow spark-operator no longer leads: taking over its kinds",
       ];
       assert.deepEqual(asides(stand), told);
@@ -127,7 +127,7 @@ describe("a host beside a leader", () => {
           await stand.turn(70_000);
           await begin(stand);
           await stand.until("it stands aside", () => asides(stand).length > 0, withinMs + 1_000);
-          assert.match(asides(stand).join(), /^stands aside: (Volcano|vc-controller-manager) /);
+          assert.match(asides(stand).join(), /^standby: (Volcano|vc-controller-manager) /);
           await stand.turn(1_000);
           const before = stand.writes().length;
           await stand.create({ ...queueObject, metadata: { name: "later" } });

@@ -134,7 +134,7 @@ describe("a Volcano job with gang: builtin", () => {
         assert.equal(planOf(group), undefined);
         assert.match(
           said(stand, "PodGroupPending").join(),
-          /1 of 2 pods did not get their places within 60 s: a, where pod default\/thief has come/,
+          /1 of 2 pods did not get their places within 60 s: a, taken by pod default\/thief/,
         );
         assert.deepEqual(
           stand.all("Pod").map(({ metadata }) => metadata.name),

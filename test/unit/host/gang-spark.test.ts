@@ -122,13 +122,13 @@ describe("a Spark application with gang: builtin", () => {
         assert.equal(at(waiting, "status", "phase"), "Pending");
         assert.match(
           JSON.stringify(at(waiting, "status", "conditions")),
-          /needs 1 × 896Mi memory, 1 cpu and 4 × 896Mi memory, 1 cpu; .*no plan has them together/,
+          /needs 1 × 896Mi memory, 1 cpu and 4 × 896Mi memory, 1 cpu; .*but not all together/,
         );
         assert.deepEqual([at(waiting, "spec", "minMember"), at(waiting, "spec", "minResources", "cpu")], [5, "5"]);
         assert.deepEqual([stand.all("Pod").length, stateOf(stand, "one")], [1, ""]);
         assert.match(
           JSON.stringify(stand.all("Checkpoint")),
-          /group default\/spark-one-pg of the driver and its executors.*no plan has them together/,
+          /group default\/spark-one-pg of the driver and its executors.*but not all together/,
         );
         await stand.remove("Pod", "thief");
         await stand.until("its executors exist", () => ofRole(stand, "executor").length === 4, 90_000);

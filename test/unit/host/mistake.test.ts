@@ -51,7 +51,7 @@ describe("a mistake at the start of a host", () => {
       name: "a kubeconfig that is none",
       args: ["--kubeconfig=FOLDER/k"],
       files: { k: "clusters: 3\n" },
-      says: /^rekindle: kubeconfig .*k is not one: clusters:/,
+      says: /^rekindle: kubeconfig .*k is not valid: clusters:/,
     },
     {
       name: "a context that is not there",

@@ -89,7 +89,7 @@ describe("a host beside another controller", () => {
           await new Promise((resolve) => setTimeout(resolve, 100));
           const said = aside.lines.filter(({ level }) => level === "warn");
           assert.equal(said.length, 1);
-          assert.match(said[0]?.message ?? "", /^stands aside: /);
+          assert.match(said[0]?.message ?? "", /^standby: /);
           assert.match(said[0]?.message ?? "", says);
           // A SelfSubjectRulesReview is a POST, but writes nothing.
           assert.deepEqual(

@@ -40,19 +40,23 @@ const part = [{ event: "PodFailed", action: "RestartPod" }];
 const rows: readonly (readonly [what: string, object: Stored, says: readonly RegExp[]])[] = [
   ["a plain job", job({}), []],
   ["a job with an invalid status", job({}, { failed: "many" }), []],
-  ["failures and a policy", job({ policies: onFailure }, { state: { phase: "Running" }, failed: 1 }), [/acted on now/]],
+  [
+    "failures and a policy",
+    job({ policies: onFailure }, { state: { phase: "Running" }, failed: 1 }),
+    [/upstream has not acted/],
+  ],
   ["failures of a job that has ended", job({ policies: onFailure }, { state: { phase: "Aborted" }, failed: 1 }), []],
   ["failures without a policy", job({}, { state: { phase: "Running" }, failed: 1 }), []],
   [
     "a task's waiting pods",
     job({ tasks: [task({ policies: [{ event: "PodPending", action: "AbortJob", timeout: "1m" }] })] }),
-    [/PodPending is about/, /start again once/],
+    [/PodPending counts/, /start again once/],
   ],
   ["Unknown before a restart", job({ policies: onUnknown }), []],
   [
     "Unknown after a restart",
     job({ policies: onUnknown }, { state: { phase: "Running" }, version: 1 }),
-    [/acted on again/],
+    [/acts on the event Unknown again/],
   ],
   ["exit codes of one container", job({ policies: onCode }), []],
   ["exit codes of two", job({ policies: onCode, tasks: [task({}, two)] }), [/exit codes of all containers/]],
@@ -60,11 +64,11 @@ const rows: readonly (readonly [what: string, object: Stored, says: readonly Reg
   [
     "a restart of one pod, with the plugin ssh",
     job({ policies: part, plugins: { ssh: [] } }),
-    [/a restart of a part keeps/],
+    [/a restart of some pods keeps/],
   ],
   ["a plain flow", flow({ name: "a" }, { name: "b", dependsOn: { targets: ["a"] } }), []],
-  ["a flow that probes", flow({ name: "b", dependsOn: { targets: ["a"], probe: {} } }), [/its probes are obeyed/]],
-  ["a flow that patches", flow({ name: "b", patch: { jobSpec: {} } }), [/its patches are merged/]],
+  ["a flow that probes", flow({ name: "b", dependsOn: { targets: ["a"], probe: {} } }), [/obeys its probes/]],
+  ["a flow that patches", flow({ name: "b", patch: { jobSpec: {} } }), [/Rekindle merges its patches/]],
 ];
 
 describe("the forecast before a migration", () => {

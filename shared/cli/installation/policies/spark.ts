@@ -66,7 +66,7 @@ const ingresses: readonly Rule[] = [
   {
     expression:
       "variables.ingresses.all(one, variables.ingresses.exists_one(other, has(one.servicePort) && has(other.servicePort) && other.servicePort == one.servicePort))",
-    message: "spec.driverIngressOptions: each needs a servicePort, and each servicePort may stand once",
+    message: "spec.driverIngressOptions: every entry needs a servicePort, and no two entries may have the same",
   },
 ];
 

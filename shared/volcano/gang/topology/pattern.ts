@@ -160,7 +160,7 @@ const boundsOf = (cursor: Cursor): readonly [least: number, most: number] | unde
   const least = Number(low);
   const most = comma === undefined ? least : high === "" ? Number.POSITIVE_INFINITY : Number(high);
   if (least > mostCount || (most > mostCount && most !== Number.POSITIVE_INFINITY) || most < least)
-    failed(cursor, `${whole} is no valid repetition`);
+    failed(cursor, `${whole} is not a valid repetition`);
   return [least, most];
 };
 

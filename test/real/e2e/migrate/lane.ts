@@ -44,7 +44,7 @@ const report = async ({ fixture, before, atRest }: Story): Promise<readonly stri
     /controller +spark-operator\/spark-operator-controller +1 wanted, 1 there/,
     /lease +spark-operator\/spark-operator-controller-lock +renewed \d+ s ago by upstream/,
     /webhooks +mutating-webhook-configuration/,
-    /1 +SparkApplication +RUNNING +followed where it is/,
+    /1 +SparkApplication +RUNNING +adopted, and followed to its end/,
     /1 +SparkApplication +FAILING/,
     /nothing stands in the way/,
   ])
@@ -60,7 +60,7 @@ const shadow = async ({ fixture, host, log, atRest }: Story): Promise<readonly s
   await sleep(12_000);
   must(!host.exited(), "the host ended");
   must(
-    (await readFile(log, "utf8")).includes("stands aside: kubeflow spark-operator holds the lease"),
+    (await readFile(log, "utf8")).includes("standby: kubeflow spark-operator holds the lease"),
     "it does not say that it stands aside",
   );
   const reads = (await fixture.audit.read()).filter((request) => !isWrite(request)).length;
@@ -135,7 +135,7 @@ const undo = async ({ fixture, before, log }: Story): Promise<readonly string[]>
   });
   must(/failed calling webhook/.test(refused.stderr), `its webhooks are not asked: ${refused.stderr}`);
   await noWritesSince(audit, from);
-  must((await readFile(log, "utf8")).split("stands aside").length >= 3, "the host does not stand aside again");
+  must((await readFile(log, "utf8")).split("standby: ").length >= 3, "the host does not stand aside again");
   return [`${seconds} s; replicas and webhook configurations as before, upstream leads, 0 writes of ours`];
 };
 

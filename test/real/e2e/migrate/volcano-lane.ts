@@ -92,9 +92,9 @@ const report = async (story: Story): Promise<readonly string[]> => {
     /scheduler +volcano-system\/volcano-scheduler +1 wanted/,
     /lease +volcano-system\/vc-controller-manager +renewed \d+ s ago by upstream/,
     /webhooks +volcano-admission-service-pods-mutate +MutatingWebhookConfiguration, failurePolicy Fail/,
-    /3 +Job +Running +followed where it is/,
+    /3 +Job +Running +adopted, and followed to its end/,
     /1 +Job +Aborted +left until it is resumed/,
-    /volcano-scheduler stays, and lets groups of pods in: its lease volcano-system\/vc-scheduler is renewed/,
+    /volcano-scheduler stays, and admits groups of pods: its lease volcano-system\/vc-scheduler is renewed/,
     /nothing stands in the way: rekindle migrate --family volcano --apply/,
   ])
     must(part.test(said), `the report does not say ${part}:\n${said}`);
@@ -109,7 +109,7 @@ const shadow = async (story: Story): Promise<readonly string[]> => {
   await sleep(12_000);
   must(!story.host.exited(), "the host ended");
   const told = await readFile(story.log, "utf8");
-  must(told.includes("stands aside: Volcano holds the lease"), "it does not say that it stands aside");
+  must(told.includes("standby: Volcano holds the lease"), "it does not say that it stands aside");
   const reads = (await story.audit.read()).filter((request) => !isWrite(request)).length;
   must(reads > 0, "the account of the API server is empty");
   await noWritesSince(story.audit, 0);

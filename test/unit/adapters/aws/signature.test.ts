@@ -141,8 +141,8 @@ describe("a stored text", () => {
 
   const refusals: readonly (readonly [type: string, expected: RegExp])[] = [
     ["AccessDeniedException", /ssm GetParameter arn:.*: no permission: allow ssm:GetParameter on it/],
-    ["ParameterNotFound", /there is none: correct the ARN/],
-    ["com.amazon#UnrecognizedClientException", /no valid AWS credentials/],
+    ["ParameterNotFound", /it does not exist: correct the ARN/],
+    ["com.amazon#UnrecognizedClientException", /AWS does not accept the credentials/],
     ["Odd", /: HTTP 400$/],
   ];
   for (const [type, expected] of refusals) {

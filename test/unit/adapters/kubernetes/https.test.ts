@@ -258,7 +258,7 @@ describe("a stream", () => {
       name: "ApiError",
       status: 0,
       reason: "Timeout",
-      message: "GET /watch: silent for 80 ms",
+      message: "GET /watch: no data for 80 ms",
     });
     assert.deepEqual(seen, ["1"]);
   });

@@ -156,7 +156,7 @@ describe("a kubeconfig's user", () => {
 describe("a mistake is one line:", () => {
   const wrong: Record<string, { content: unknown; context?: string; message: RegExp }> = {
     "no YAML": { content: "a: [", message: /^kubeconfig .* is not YAML: / },
-    "no kubeconfig": { content: { clusters: "x" }, message: /^kubeconfig .* is not one: clusters: / },
+    "no kubeconfig": { content: { clusters: "x" }, message: /^kubeconfig .* is not valid: clusters: / },
     "nothing in it": { content: "", message: /no current context \(it has none\); name one with --context$/ },
     "no current context": {
       content: { ...config(), "current-context": "" },

@@ -24,7 +24,10 @@ describe("the record of a pod's service account", () => {
   });
 
   test("cannot be read outside a pod or without a mounted account, and the error is one line", async () => {
-    await assert.rejects(podRecord({}), /^Error: REKINDLE_CLUSTER_RECORD is in-cluster, and this is no pod$/);
+    await assert.rejects(
+      podRecord({}),
+      /^Error: REKINDLE_CLUSTER_RECORD is in-cluster, and this process does not run in a pod$/,
+    );
     await assert.rejects(podRecord(env, join(tmpdir(), "no-such-folder")), /^Error: the pod has no [^\n]*automount/);
   });
 });

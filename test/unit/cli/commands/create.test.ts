@@ -73,7 +73,7 @@ describe("rekindle create", () => {
 
   const bad: readonly (readonly [string, readonly unknown[], RegExp])[] = [
     ["yaml", ["a: [1"], /yaml\.yaml:\d+: is not YAML \(/],
-    ["text", ["just text"], /text\.yaml: is no object: apiVersion, kind and metadata are missing$/],
+    ["text", ["just text"], /text\.yaml: is not an object of Kubernetes: apiVersion, kind and metadata are missing$/],
     [
       "kindless",
       [config, { metadata: { name: "x" } }],
@@ -235,12 +235,12 @@ describe("rekindle submit", () => {
 
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [["--master", "yarn", "x.jar"], /--master yarn: applications run on Kubernetes/],
-    [["--deploy-mode", "client", "x.jar"], /--deploy-mode client: only cluster/],
-    [["--queue", "q", "x.jar"], /--queue: that is for YARN/],
+    [["--deploy-mode", "client", "x.jar"], /--deploy-mode client: use cluster/],
+    [["--queue", "q", "x.jar"], /--queue: it is for YARN/],
     [["--supervise", "x.jar"], /--supervise: .*--restart OnFailure/],
     [["--conf", "nothing", "x.jar"], /--conf nothing: write KEY=VALUE/],
     [["--num-executors", "two", "x.jar"], /--num-executors two: write a whole number/],
-    [["local:///x.jar"], /which Spark\? .*--spark-version/],
+    [["local:///x.jar"], /names no version of Spark: add --spark-version/],
     [["--image", "s:4.1.1", "x.jar"], /x\.jar/],
     [
       ["--image", "s:4.1.1", "--class", "C", "--driver-memory", "lots", "local:///x.jar"],

@@ -45,7 +45,7 @@ describe("rekindle recover of a name without a kind", () => {
     test(what, async () => {
       const { out, err } = await recovered("pair", ...objects);
       assert.match(out, found, err);
-      assert.match(out, /1 looked at/);
+      assert.match(out, /1 checked/);
     });
 
   const refusals: readonly (readonly [what: string, objects: readonly Obj[], says: RegExp])[] = [

@@ -234,7 +234,7 @@ describe("rekindle manifests", () => {
     assert.equal(code, 1);
     assert.match(
       err,
-      /chosen by name or by label, not by both: every namespace has the label kubernetes\.io\/metadata/,
+      /--namespaces or --namespace-selector, not both: every namespace has the label kubernetes\.io\/metadata/,
     );
   });
 
@@ -273,7 +273,7 @@ describe("rekindle manifests", () => {
     assert.deepEqual([code, out], [1, ""]);
     assert.match(
       err,
-      /"wake" is no function with rights: forward, dispatch, reconcile, resync, deliver, api, admission, submitter/,
+      /"wake" is not a function with rights: write forward, dispatch, reconcile, resync, deliver, api, admission, submitter/,
     );
   });
 
@@ -289,7 +289,10 @@ describe("rekindle manifests", () => {
       const { code, out, err } = await openTerminal().run("manifests", ...args);
       assert.equal(code, 1);
       assert.equal(out, "");
-      assert.match(err, /^rekindle: "[^\n]*" is no (name for Kubernetes|image|label selector)[^\n]*$/);
+      assert.match(
+        err,
+        /^rekindle: "[^\n]*" is not (a name for Kubernetes|the name of an image|a label selector)[^\n]*$/,
+      );
     });
   }
 });

@@ -42,7 +42,7 @@ describe("rekindle recover beside the leader of a kind", () => {
       const before = stand.writes().length;
       const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes");
       assert.match(told, /kubeflow spark-operator holds the lease default\/spark-operator-lock.*--coexist/);
-      assert.match(told, /1 looked at, 1 refused/);
+      assert.match(told, /1 checked, 1 refused/);
       assert.deepEqual(written(stand, before), []);
       const looked = await rekindle(stand, "recover", "default/app", "--dry-run");
       assert.match(looked, /wrong +kubeflow spark-operator holds the lease/);

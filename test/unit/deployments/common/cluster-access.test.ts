@@ -80,7 +80,7 @@ describe("a cluster record that is stored elsewhere", () => {
     const { transport } = open([]);
     await assert.rejects(transport.send(request), (error) => {
       assert.ok(error instanceof Error);
-      assert.equal(error.message, `${arn} holds no cluster record: make it with rekindle cluster add`);
+      assert.equal(error.message, `${arn} holds no cluster record: create it with rekindle cluster add`);
       return true;
     });
   });

@@ -59,7 +59,7 @@ describe("a function beside another controller's leader", () => {
     assert.equal(await standing.aside("SparkApplication"), true);
     assert.equal(world.asked, 2);
     assert.deepEqual(lines, [
-      "stands aside: kubeflow spark-operator holds the lease ops/spark-operator-lock; nothing is written for its kinds meanwhile",
+      "standby: kubeflow spark-operator holds the lease ops/spark-operator-lock; Rekindle writes nothing for these kinds meanwhile",
     ]);
   });
 

@@ -149,9 +149,9 @@ describe("the demo", { concurrency: true }, () => {
   });
 
   const refused = [
-    { args: ["--skip-story", "--json", "a.json"], says: /--json is of the story/ },
+    { args: ["--skip-story", "--json", "a.json"], says: /--json writes the story/ },
     { args: ["--fast"], says: /--fast/ },
-    { args: ["--port", "http"], says: /--port http is no port/ },
+    { args: ["--port", "http"], says: /--port http is not a port/ },
     { args: ["--serve", "extra"], says: /extra/ },
   ];
   for (const { args, says } of refused)

@@ -134,7 +134,7 @@ describe("a function's settings", () => {
 
   test("under an old and a new name are one setting, and two values are refused", () => {
     const env = { ...full, REKINDLE_CLUSTER: "a", REKINDLE_CLUSTER_ALIAS: "b" };
-    const expected = /REKINDLE_CLUSTER_ALIAS \(says the same setting as REKINDLE_CLUSTER: unset one of them\)/;
+    const expected = /REKINDLE_CLUSTER_ALIAS \(sets the same setting as REKINDLE_CLUSTER: unset one of them\)/;
     assert.throws(() => settingsFor("forward", env), expected);
     assert.equal(settingsFor("forward", { ...env, REKINDLE_CLUSTER_ALIAS: "a" }).cluster, "a");
   });
@@ -173,7 +173,7 @@ describe("a document of settings", () => {
 
   test("may not contradict a variable", () => {
     const env = { REKINDLE_SETTINGS: '{"fence":"7s"}', REKINDLE_FENCE: "8s" };
-    assert.throws(() => fenceOf(env), /REKINDLE_FENCE \(says the same setting as REKINDLE_SETTINGS: fence/);
+    assert.throws(() => fenceOf(env), /REKINDLE_FENCE \(sets the same setting as REKINDLE_SETTINGS: fence/);
   });
 
   test("that is a file must exist", () => {
@@ -197,7 +197,7 @@ describe("a secret", () => {
 
   test("is not two of these", () => {
     const both = { REKINDLE_TRIGGER_SECRET: "sixteen letters!", REKINDLE_TRIGGER_SECRET_FILE: "/etc/secret" };
-    assert.throws(() => read(both), /REKINDLE_TRIGGER_SECRET_FILE \(says the same setting as REKINDLE_TRIGGER_SECRET/);
+    assert.throws(() => read(both), /REKINDLE_TRIGGER_SECRET_FILE \(sets the same setting as REKINDLE_TRIGGER_SECRET/);
   });
 });
 

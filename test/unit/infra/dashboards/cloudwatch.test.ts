@@ -208,9 +208,9 @@ describe("the dashboard of CloudWatch", () => {
     );
     assert.deepEqual(missing, [
       "Requests to the API server a second",
-      "Requests that were not answered as wished",
+      "Requests to the API server that failed",
       "Money for executors an hour",
-      "Jobs that ended and still stand",
+      "Ended jobs that still exist",
     ]);
   });
 

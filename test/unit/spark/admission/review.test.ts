@@ -126,7 +126,12 @@ describe("a ScheduledSparkApplication", () => {
       { ...schedule, schedule: "whenever" },
       /^warning: it will not run: spec\.schedule/,
     ],
-    ["30 February", { name: "nightly" }, { ...schedule, schedule: "0 0 30 2 *" }, /^warning: .*never comes$/],
+    [
+      "30 February",
+      { name: "nightly" },
+      { ...schedule, schedule: "0 0 30 2 *" },
+      /^warning: .*names no time that ever comes$/,
+    ],
     [
       "an invalid time zone",
       { name: "nightly" },

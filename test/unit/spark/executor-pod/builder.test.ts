@@ -289,7 +289,7 @@ describe("the executor builder refuses", () => {
     [{ [`${k8s}container.image`]: "" }, /executor container image/],
     [{ [`${own}label.spark-exec-id`]: "9" }, /spark-exec-id is reserved/],
     [{ [`${own}podNamePrefix`]: "Bad_" }, /podNamePrefix.*name of a pod/],
-    [{ "spark.blockManager.port": "80" }, /no port number/],
+    [{ "spark.blockManager.port": "80" }, /not a port that an executor can have/],
     [{ [`${own}request.cores`]: "2", [`${own}limit.cores`]: "1" }, /cpu request \(2\) is more than its limit \(1\)/],
     [{ [`${own}request.cores`]: "x" }, /"x" is not in the format of a quantity/],
     [{ [`${own}secretKeyRef.A`]: "sk" }, /name:key/],

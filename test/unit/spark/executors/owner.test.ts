@@ -138,7 +138,7 @@ describe("a spec that does not go with own", () => {
     test(`${part}: ${JSON.stringify(changes)} is refused, and accepted without the annotation`, () => {
       const result = asked(changes);
       assert.ok("refused" in result, "accepted");
-      assert.match(result.refused, /metadata\.annotations\[rekindle\.dev\/executors\]: own does not go with/);
+      assert.match(result.refused, /metadata\.annotations\[rekindle\.dev\/executors\]: own cannot be combined with/);
       assert.ok(result.refused.includes(part), result.refused);
       assert.ok(!("refused" in asked(changes, "assist")));
     });
@@ -226,7 +226,7 @@ describe("confs of Spark's allocator that own reads differently", () => {
     const door = said(creating("SparkApplication", silent, { name: "app", annotations }));
     assert.match(
       door,
-      /^warning: its submission will fail: metadata\.annotations\[rekindle\.dev\/executors\]: own does not/,
+      /^warning: its submission will fail: metadata\.annotations\[rekindle\.dev\/executors\]: own cannot be combined/,
     );
   });
 });

@@ -234,12 +234,12 @@ const ingresses: readonly Row[] = [
   refuses(
     "a port of ingresses twice",
     ingress(entry, { ...entry, ingressURLFormat: "b" }),
-    /^spec\.driverIngressOptions: each servicePort may stand once$/,
+    /^spec\.driverIngressOptions: no two entries may have the same servicePort$/,
   ),
   refuses(
     "a format of ingresses twice",
     ingress(entry, { ...entry, servicePort: 81 }),
-    /^spec\.driverIngressOptions: each ingressURLFormat may stand once$/,
+    /^spec\.driverIngressOptions: no two entries may have the same ingressURLFormat$/,
   ),
   refuses(
     "an ingress without a format",

@@ -71,7 +71,7 @@ describe("a changed spec of a schedule", () => {
     ["schedule", { schedule: "61 * * * *" }, /^spec.schedule: minute "61" is above 59$/],
     ["empty schedule", { schedule: "" }, /^spec.schedule: the schedule is empty$/],
     ["schedule of another type", { schedule: 5 }, /^spec.schedule must be a string/],
-    ["time that never comes", { schedule: "0 0 30 2 *" }, /never comes/],
+    ["time that never comes", { schedule: "0 0 30 2 *" }, /names no time that ever comes/],
     ["time zone", { timeZone: "Mars" }, /^Invalid timezone: unknown time zone Mars$/],
     [
       "policy",

@@ -205,7 +205,7 @@ describe("a JobFlow whose spec is invalid", () => {
   const rows = [
     { flows: [{ name: "a" }, { name: "a" }], says: /"a" is listed more than once/ },
     { flows: [after("a", "b"), after("b", "a")], says: /"a", "b" depend on each other in a circle/ },
-    { flows: [after("a", "z")], says: /dependsOn.targets names "z", which is no flow/ },
+    { flows: [after("a", "z")], says: /dependsOn.targets names "z", but this JobFlow has no such flow/ },
     { flows: [{ name: long }], says: /cannot stand in a label of a job.*shorten/ },
     { flows: [{ name: "A_b" }], says: /no job can be named "f-A_b"/ },
     { flows: [{ name: 7 }], says: /spec\.flows\[0\]\.name must be a string/ },

@@ -22,7 +22,7 @@ const labelled = (pod: Stored, labels: Marks, more: Fields): Stored => ({
   spec: { ...Object(pod["spec"]), ...more },
 });
 
-const besides = "needs 1 × 1 cpu; 0 places on 1 node; 1 node has a pod that must not be beside it";
+const besides = "needs 1 × 1 cpu; 0 places on 1 node; 1 node has a pod that anti-affinity excludes";
 const older = groupOf("a", { age: 9 });
 
 const rows: readonly (readonly [string, Given, Fields])[] = [

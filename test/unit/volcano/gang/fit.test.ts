@@ -261,7 +261,7 @@ const rows: readonly (readonly [string, readonly Machine[], readonly Part[], str
     "states that each task alone has its places",
     [machine("n1", 4), machine("n2", 2)],
     [partOf("a", cpus("2"), 2, 2), partOf("b", cpus("4"), 1, 1)],
-    "needs 2 × 2 cpu and 1 × 4 cpu; each has its places alone, and no plan has them together",
+    "needs 2 × 2 cpu and 1 × 4 cpu; each of them fits alone, but not all together",
   ],
   [
     "counts pods that request nothing",

@@ -95,7 +95,7 @@ describe("a group that is taken back", () => {
     const refused = refusedOf(plan, [pod("0", "w", "m"), pod("1", "w", "n"), pod("2", "w")], [thief, older]);
     assert.deepEqual(refused, {
       nodes: ["n"],
-      message: "1 of 3 pods did not get their places within 60 s: n, where pod ns/thief has come",
+      message: "1 of 3 pods did not get their places within 60 s: n, taken by pod ns/thief",
     });
   });
 

@@ -14,6 +14,7 @@ import { build, install, startHost } from "../real/e2e/installed.ts";
 import { ensure } from "../real/setup/ensure.ts";
 import { each } from "../support/parallel.ts";
 import type { Figure } from "./figures.ts";
+import { node, withoutKubelets } from "./nodes.ts";
 import { account } from "./submit.ts";
 
 const nodeCount = 100;
@@ -21,20 +22,7 @@ const podsPerGang = 100;
 const longestMs = 600_000;
 const jobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/gangs/jobs";
 
-/** Nodes without a kubelet: they stay Ready because nothing watches them, and no pod of theirs runs. */
-const withoutKubelets = {
-  "kube-apiserver": ["--disable-admission-plugins=TaintNodesByCondition"],
-  "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller"],
-  "kube-scheduler": ["--kube-api-qps=2000", "--kube-api-burst=4000"],
-};
-
-const node = (at: number): object => {
-  const [name, amounts] = [`node-${at}`, { cpu: "32", memory: "128Gi", pods: "200" }];
-  return {
-    ...{ apiVersion: "v1", kind: "Node", metadata: { name, labels: { "kubernetes.io/hostname": name } } },
-    status: { capacity: amounts, allocatable: amounts, conditions: [{ type: "Ready", status: "True" }] },
-  };
-};
+const amounts = { cpu: "32", memory: "128Gi", pods: "200" };
 
 const podSpec = {
   restartPolicy: "Never",
@@ -144,7 +132,7 @@ export const benchGang = async (gangs: number, profile: string | undefined): Pro
     const names = ["gangs", "bare"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
     await createAll(cluster, [
       ...names.map((object) => ({ path: "/api/v1/namespaces", object })),
-      ...Array.from({ length: nodeCount }, (_, at) => ({ path: "/api/v1/nodes", object: node(at) })),
+      ...Array.from({ length: nodeCount }, (_, at) => ({ path: "/api/v1/nodes", object: node(at, amounts) })),
     ]);
     for (const name of ["gangs", "bare"])
       await cluster.api.until(

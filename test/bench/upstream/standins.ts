@@ -1,5 +1,5 @@
 /**
- * A process that replaces kubelets and drivers for `bench -- upstream`: every pod runs as soon as it is seen; a driver
+ * A process that replaces kubelets and drivers for `bench -- upstream`: every pod runs as soon as it is bound; a driver
  * creates its executors, deletes them after its work as Spark does, and succeeds. It sends the number of ended drivers
  * to its parent. Arguments: a kubeconfig, executors of each driver, and the work of a driver in ms.
  */
@@ -17,7 +17,10 @@ const left = new Map<string, number>();
 const drivers = new Map<string, Pod>();
 let ended = 0;
 
-type Followed = Pod & { readonly metadata: { readonly resourceVersion: string } };
+type Followed = Pod & {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly spec: { readonly nodeName?: string };
+};
 
 const appOf = ({ metadata }: Pod): string => metadata.labels["sparkoperator.k8s.io/app-name"] ?? "";
 
@@ -62,7 +65,7 @@ const start = async (executor: Pod): Promise<void> => {
 
 const put = (pod: Followed): void => {
   const role = pod.metadata.labels?.["spark-role"];
-  if (role === undefined || seen.has(pod.metadata.uid)) return;
+  if (role === undefined || pod.spec.nodeName === undefined || seen.has(pod.metadata.uid)) return;
   seen.add(pod.metadata.uid);
   const work = role === "driver" ? begin(pod) : start(pod);
   work.catch((error: unknown) => console.error("stand-in:", error));

@@ -10,18 +10,22 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../../real/cluster/api.ts";
-import { type Audit, openAudit } from "../../real/cluster/audit.ts";
+import { type Audit, openAudit, withFlags } from "../../real/cluster/audit.ts";
 import { startCluster } from "../../real/cluster/cluster.ts";
 import { build, type HostProcess, install, startHost } from "../../real/e2e/installed.ts";
 import { ensure } from "../../real/setup/ensure.ts";
 import { each } from "../../support/parallel.ts";
 import { sparkPi } from "../../support/pi.ts";
 import type { Figure } from "../figures.ts";
+import { node, withoutKubelets } from "../nodes.ts";
 import { account, applications } from "../submit.ts";
 import { bareSubmissions } from "../submit-floor.ts";
 
 const executors = 5;
 const workMs = 2_000;
+const nodeCount = 100;
+/** All pods of 6,000 applications have room at once. */
+const amounts = { cpu: "400", memory: "1Ti", pods: "400" };
 const longestMs = 1_200_000;
 /** Applications whose objects are created once more by bare requests; the floor of all is in proportion. */
 const sample = 500;
@@ -35,6 +39,15 @@ const createAll = (api: Api, count: number): Promise<void> =>
       const spec = { executor: { instances: executors, cores: 1, memory: "512m" } };
       const reply = await api.call("POST", applications, sparkPi(name, spec));
       if (reply.status !== 201) throw new Error(`create ${name}: ${JSON.stringify(reply.body)}`);
+    },
+  );
+
+const createNodes = (api: Api): Promise<void> =>
+  each(
+    Array.from({ length: nodeCount }, (_, at) => node(at, amounts)),
+    async (one) => {
+      const reply = await api.call("POST", "/api/v1/nodes", one);
+      if (reply.status !== 201) throw new Error(`create a node: ${JSON.stringify(reply.body)}`);
     },
   );
 
@@ -100,8 +113,9 @@ export const benchUpstream = async (count: number): Promise<readonly Figure[]> =
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-upstream-"));
   const audit = await openAudit(dir, "rekindle", "rekindle");
-  const cluster = await startCluster({ nodes: 0, dir: join(dir, "cluster"), extra: audit.flags });
+  const cluster = await startCluster({ nodes: 0, dir: join(dir, "cluster"), extra: withFlags(withoutKubelets, audit.flags) });
   const { api } = cluster;
+  await createNodes(api);
   const { child, ended } = startStandIns(cluster.adminKubeconfig);
   try {
     const kubeconfig = await install(cluster, undefined);

@@ -32,6 +32,20 @@ test("a row has the figures of its part, and says how loaded the machine was", (
   assert.match(loaded ?? "", /behind these; other processes took 12 % of the processors \|$/);
 });
 
+test("what is counted has no decimals", () => {
+  const figures = [
+    { name: "settled.100000.start.writes", value: 0, unit: "writes" },
+    { name: "settled.100000.start.host-cpu", value: 22.14, unit: "s" },
+    { name: "settled.100000.start.host-peak-rss", value: 304, unit: "MiB" },
+    { name: "settled.100000.rest.host-cpu-a-minute", value: 0.41, unit: "s" },
+  ];
+  const all = { hundredthousand: { measuredAt: "2026-01-01T00:00:00.000Z", others: 0, figures } };
+  assert.match(
+    withFigures(readme, all),
+    /applications: 0 writes, 22\.1 s CPU, 304 MiB; at rest 0\.41 s CPU a minute \|/,
+  );
+});
+
 test("a figure that is missing, and a row that README lacks, are errors", () => {
   const lacking = fairness(100, 0);
   const { fairness: part } = lacking;

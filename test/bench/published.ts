@@ -64,7 +64,7 @@ const rows: readonly Row[] = [
     part: "upstream",
     command: "npm run bench -- upstream",
     sentence: (of) =>
-      `the load of Spark Operator's published benchmark, 6,000 applications with 36,000 pods on stand-ins for nodes: ${of("upstream.6000.drivers-a-minute")} a minute, ${of("upstream.6000.host-peak-rss")}`,
+      `the load of Spark Operator's published benchmark, 6,000 applications with 36,000 pods on stand-ins for nodes: ${of("upstream.6000.drivers-a-minute")} a minute, where bare requests alone create ${of("upstream.6000.bare-drivers-a-minute")}; ${of("upstream.host-cpu-per-application")} CPU each, ${of("upstream.6000.host-peak-rss")}`,
   },
   {
     part: "fairness",
@@ -74,7 +74,10 @@ const rows: readonly Row[] = [
   },
 ];
 
-const inSentence = ({ value, unit }: Figure): string => `${rounded(value)} ${unit}`;
+const counted = new Set(["drivers", "requests", "writes"]);
+
+const inSentence = ({ value, unit }: Figure): string =>
+  `${counted.has(unit) ? Math.round(value).toLocaleString("en-US") : rounded(value)} ${unit}`;
 
 const figureIn =
   (part: string, figures: readonly Figure[]) =>

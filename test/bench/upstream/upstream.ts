@@ -113,7 +113,11 @@ export const benchUpstream = async (count: number): Promise<readonly Figure[]> =
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-upstream-"));
   const audit = await openAudit(dir, "rekindle", "rekindle");
-  const cluster = await startCluster({ nodes: 0, dir: join(dir, "cluster"), extra: withFlags(withoutKubelets, audit.flags) });
+  const cluster = await startCluster({
+    nodes: 0,
+    dir: join(dir, "cluster"),
+    extra: withFlags(withoutKubelets, audit.flags),
+  });
   const { api } = cluster;
   await createNodes(api);
   const { child, ended } = startStandIns(cluster.adminKubeconfig);
@@ -143,6 +147,7 @@ export const benchUpstream = async (count: number): Promise<readonly Figure[]> =
         floor: floor * count,
       },
       { name: `upstream.${count}.drivers-a-minute`, value: count / minutes, unit: "drivers" },
+      { name: `upstream.${count}.bare-drivers-a-minute`, value: 60 / floor, unit: "drivers" },
       { name: `upstream.${count}.until-all-completed`, value: seconds, unit: "s" },
       { name: `upstream.${count}.latest-over-its-turn`, value: latestOf(posts), unit: "times", aim: 2 },
       { name: `upstream.${count}.host-peak-rss`, value: after.peak, unit: "MiB", aim: 400 },

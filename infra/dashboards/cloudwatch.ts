@@ -73,7 +73,7 @@ const entriesOf = (line: Line, { by, dimensions }: FunctionFigure, id: string): 
 
 const figureOf = (name: string): FunctionFigure => {
   const found = functionFigures.find((one) => one.name === name);
-  if (found === undefined) throw new Error(`the dashboards ask for ${name}, which is no metric`);
+  if (found === undefined) throw new Error(`the dashboards ask for ${name}, which is not a metric`);
   return found;
 };
 

@@ -65,4 +65,4 @@ export const explain = (error: { readonly issues: readonly Issue[] }, root = "sp
   return `${problems.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 };
 
-export const instant = z.number().refine(isInstant, "is no time");
+export const instant = z.number().refine(isInstant, "is not a time");

@@ -179,7 +179,7 @@ export const register = async (transport: Transport, options: RegistrationOption
   let written = 0;
   for (const wanted of webhookConfigurations(registration).map(marked)) {
     const resource = resources.find(({ kind }) => kind === wanted.kind);
-    if (resource === undefined) throw new Error(`${wanted.kind} is no registration`);
+    if (resource === undefined) throw new Error(`${wanted.kind} is not a registration`);
     const ref = { resource, name: wanted.metadata.name };
     if (isRegistered((await cluster.get(ref)).value, wanted)) continue;
     await applyObject(transport, ref, wanted, { manager: "rekindle", force: true });

@@ -17,7 +17,7 @@ import { timelineShape } from "./timeline.ts";
 const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
 
 /** An instant, epoch ms; a number outside the range of dates is damage. */
-const instant = z.number().refine(isInstant, "is no time");
+const instant = z.number().refine(isInstant, "is not a time");
 
 const update = z.object({
   state: z.string(),

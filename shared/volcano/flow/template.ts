@@ -59,7 +59,7 @@ export const volcanoJobTemplate: Operator<Memory> = {
   ...templateWatcher,
   parse: (stored) => {
     const parsed = memory.safeParse(stored);
-    return parsed.success ? { ok: true, memory: {} } : { ok: false, error: "memory of a JobTemplate is no object" };
+    return parsed.success ? { ok: true, memory: {} } : { ok: false, error: "memory of a JobTemplate is not an object" };
   },
   decide,
   statusUpdate,

@@ -9,7 +9,7 @@ import { allWords } from "./words.ts";
 
 const help = `npm run house [-- --words [PART…]]
 
-  --words  every text that people may read: events, states, errors, help; PART: only files whose path contains it`;
+  --words  every text that people may read: events, states, errors, help, the installation; PART: only files whose path contains it`;
 
 type Row = readonly (string | number)[];
 

@@ -251,7 +251,7 @@ const grammars = {
 /** The listener annotation, which the engine reads for every kind; it is checked and listed here. */
 const listener = {
   annotation: listenerAnnotation,
-  meaning: "the listener that is told of every change of state, repeatedly until it acknowledges",
+  meaning: "the listener that receives every change of state, repeatedly until it acknowledges",
 } as const satisfies Row;
 
 const listenerProblems = (given: string | undefined): readonly string[] => {

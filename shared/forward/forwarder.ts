@@ -59,7 +59,7 @@ export type WatchedQuery = { readonly kind?: string; readonly resource: Resource
  * Watched objects, possibly also of other namespaces. `reached`: the resourceVersion up to which they are known;
  * undefined while that is in doubt.
  */
-export type Seen = Pick<ObjectCache, "get" | "values"> & { readonly reached: () => string | undefined };
+export type Seen = Pick<ObjectCache, "get" | "values" | "labelled"> & { readonly reached: () => string | undefined };
 
 /** A loop: one resource followed in one namespace, or in all. */
 export type Loop = { readonly subject: Subject; readonly namespace: string | undefined };
@@ -227,7 +227,8 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
     if (mine.length !== 1 || course?.state.base !== "list") return undefined;
     const { state } = course;
     if (!state.known.isWhole(namespace)) return undefined;
-    return { get: state.known.get, values: state.known.values, reached: () => state.cursor };
+    const { get, values, labelled } = state.known;
+    return { get, values, labelled, reached: () => state.cursor };
   };
   return {
     known,

@@ -7,6 +7,7 @@ import type { Metadata, Resource, Stored } from "../core/object.ts";
 import type { Operator, Watch } from "../core/operator.ts";
 import { bytesOf, type Share } from "../core/share.ts";
 import { trim } from "../kube/trim.ts";
+import { type LabelIndex, openLabelIndex } from "./label-index.ts";
 
 /** The parts of an operator that a forwarder needs. */
 export type Watcher = Pick<
@@ -147,6 +148,8 @@ export type ObjectCache = {
   size(): number;
   /** All objects. */
   values(): Iterable<Stored>;
+  /** The objects whose label has this value. */
+  readonly labelled: LabelIndex["find"];
   /** True if no object of the namespace ("": of any) is an outline. */
   isWhole(namespace: string): boolean;
 };
@@ -204,8 +207,10 @@ const openStore = (share: Share | undefined) => {
   /** The memory taken for each object that is kept whole, bytes. */
   const taken = new Map<string, number>();
   const outlines = openOutlines();
+  const index = openLabelIndex(objects);
   const drop = (place: string, object: Stored): void => {
     objects.delete(place);
+    index.drop(place, object);
     if (share === undefined) return;
     const bytes = taken.get(place);
     if (bytes === undefined) outlines.add(namespaceOf(object), -1);
@@ -216,20 +221,25 @@ const openStore = (share: Share | undefined) => {
     if (before !== undefined) drop(place, before);
     const namespace = namespaceOf(after);
     const bytes = share === undefined ? 0 : bytesOf(after);
-    if (share === undefined || share.take(namespace, bytes)) {
-      objects.set(place, after);
-      if (share !== undefined) taken.set(place, bytes);
-      return;
-    }
-    objects.set(place, outlineOf(after));
-    outlines.add(namespace, 1);
+    const isKept = share === undefined || share.take(namespace, bytes);
+    const kept = isKept ? after : outlineOf(after);
+    objects.set(place, kept);
+    index.put(place, kept);
+    if (!isKept) outlines.add(namespace, 1);
+    else if (share !== undefined) taken.set(place, bytes);
   };
-  return { objects, drop, put, isWhole: (namespace: string): boolean => !outlines.has(namespace) };
+  return {
+    objects,
+    drop,
+    put,
+    labelled: index.find,
+    isWhole: (namespace: string): boolean => !outlines.has(namespace),
+  };
 };
 
 /** Opens an empty cache. `trim` returns the parts of an object to keep; without a share, of any number of objects. */
 export const openObjectCache = (trim: (object: Stored) => Stored, share?: Share): ObjectCache => {
-  const { objects, drop, put, isWhole } = openStore(share);
+  const { objects, drop, put, labelled, isWhole } = openStore(share);
   const seen = (object: Stored): readonly Change[] => {
     const place = placeOf(object);
     const before = objects.get(place);
@@ -270,6 +280,7 @@ export const openObjectCache = (trim: (object: Stored) => Stored, share?: Share)
     get: (namespace, name) => objects.get(`${namespace}/${name}`),
     size: () => objects.size,
     values: () => objects.values(),
+    labelled,
     isWhole,
   };
 };

@@ -99,8 +99,9 @@ const note = (made: Made, resource: Resource, answered: Stored): void => {
  */
 const beyond = (made: Made, resource: Resource, reached: string | undefined): readonly Stored[] => {
   const found: Stored[] = [];
+  const id = idOf(resource);
   for (const [place, { of, object }] of made.objects) {
-    if (of !== idOf(resource)) continue;
+    if (of !== id) continue;
     if (hasPassed(reached, object.metadata.resourceVersion)) drop(made, place);
     else found.push(object);
   }
@@ -167,7 +168,9 @@ const allOf = ({ known, made }: Looks, { kind }: Key, query: Listing): readonly 
     wanted.every(([name, value]) => labelOf(object, name) === value) &&
     (namespace === "" || object.metadata.namespace === namespace);
   const found: Stored[] = [];
-  for (const object of seen.values()) if (isWanted(object)) found.push(object);
+  const [label] = wanted;
+  const nearby = label === undefined ? seen.values() : seen.labelled(...label);
+  for (const object of nearby) if (isWanted(object)) found.push(object);
   const own = beyond(made, resource, seen.reached()).filter(isWanted);
   if (own.length === 0) return found;
   const places = new Set(own.map(nameOf));

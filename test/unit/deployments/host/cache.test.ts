@@ -28,13 +28,18 @@ const kept = (object: Stored = app()): CachedStep => ({
   epoch: { date: 0, at: 0 },
 });
 
+/** Watched objects that a fake forwarder knows. */
+const knowing = (watched: readonly Stored[], reached: () => string | undefined = () => "99") => ({
+  get: (_: string, name: string) => watched.find(({ metadata }) => metadata.name === name),
+  values: () => watched,
+  labelled: (label: string, value: string) => watched.filter(({ metadata }) => metadata.labels?.[label] === value),
+  reached,
+});
+
 const over = (watched: readonly Stored[] | undefined, reached: () => string | undefined = () => "99") =>
   openStepCache({
-    known: ({ kind, namespace }) => {
-      const get = (_: string, name: string) => watched?.find(({ metadata }) => metadata.name === name);
-      const all = { get, values: () => watched ?? [], reached };
-      return watched === undefined || kind !== "App" || namespace !== "ns" ? undefined : all;
-    },
+    known: ({ kind, namespace }) =>
+      watched === undefined || kind !== "App" || namespace !== "ns" ? undefined : knowing(watched, reached),
     resourceOf: (kind) => (kind === "App" ? apps : undefined),
   });
 
@@ -113,8 +118,7 @@ describe("a list from the watch", () => {
   test("has the objects of all namespaces if the query names none", () => {
     const found = openStepCache({
       resourceOf: () => apps,
-      known: ({ namespace }) =>
-        namespace === "" ? { get: () => undefined, values: () => watched, reached: () => "99" } : undefined,
+      known: ({ namespace }) => (namespace === "" ? knowing(watched) : undefined),
     }).look(key, { ...query, namespace: "", labels: { app: "a" } });
     assert.deepEqual(
       found?.map(({ metadata }) => metadata.name),
@@ -132,11 +136,10 @@ describe("a list from the watch", () => {
 describe("a single object of the watch", () => {
   const ref = { resource: pods, namespace: "ns", name: "p" };
   const one = app({ name: "p" });
-  const get = (_: string, name: string) => (name === "p" ? one : undefined);
   const by = (whose: string | undefined) =>
     openStepCache({
       resourceOf: () => apps,
-      known: ({ kind }) => (kind === whose ? { get, values: () => [one], reached: () => "99" } : undefined),
+      known: ({ kind }) => (kind === whose ? knowing([one]) : undefined),
     });
 
   test("is returned to the kind that watches it, or by a watch of the whole resource", () => {
@@ -233,8 +236,7 @@ describe("the memory of the cache", () => {
 
   test("is bounded for created objects, and a created pod is kept trimmed as in the watch", () => {
     const mind = openCacheState();
-    const all = { get: () => undefined, values: () => [], reached: () => "5" };
-    const cache = openStepCache({ known: () => all, resourceOf: () => apps }, mind);
+    const cache = openStepCache({ known: () => knowing([], () => "5"), resourceOf: () => apps }, mind);
     for (let at = 0; at < 200; at += 1) cache.made(key, apps, large(at));
     assert.ok(mind.made.objects.size < 20);
     const pod: Stored = {

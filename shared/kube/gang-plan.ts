@@ -138,7 +138,10 @@ const lastRetryMs = 600_000;
 export const retryAt = ({ at, times }: TakenBack): number =>
   at + Math.min(firstRetryMs * 2 ** Math.min(times - 1, 30), lastRetryMs);
 
-/** The time that the pods of a plan have for getting their nodes, ms. */
+/** The time from the admission in which the pods of a plan must be created, ms: a busy host comes to some groups late. */
+export const createMs = 120_000;
+
+/** The time from the creation of the newest pod of a plan in which its pods must get their nodes, ms. */
 export const bindMs = 60_000;
 
 /** The longest time from the save that planned the creation of a pod to the creation: fence, timeout, rounding. */

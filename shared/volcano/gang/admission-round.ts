@@ -17,7 +17,7 @@ import { type ProbeTurn, probeTurn } from "../native/probe.ts";
 import { type NativeProbe, type Nomination, type QueueMemory, rootName, specOf } from "../queue/state/tree.ts";
 import { jobs, keys, podGroups, queues as queueKind } from "../schema/resource.ts";
 import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admission.ts";
-import { beyondEvents, mostAtOnce, roundWrites, standingIn, takeBack } from "./admission-writes.ts";
+import { beyondEvents, mostAtOnce, roundWrites, type Standing, standingIn, takeBack } from "./admission-writes.ts";
 import type { Evicting } from "./eviction-port.ts";
 import { type NodeGround, type OpenGround, openGround } from "./ground.ts";
 import { nativeWay } from "./native-way.ts";
@@ -195,6 +195,16 @@ const earliest = (instants: readonly (number | undefined)[], now: number): numbe
   return coming.length === 0 ? undefined : Math.min(...coming);
 };
 
+/** Plans that are due within this time of each other are looked at in one round, ms: each look reads all pods. */
+const togetherMs = 5_000;
+
+/** Returns when the plans that are due next are looked at, epoch ms. */
+const dueNext = (standing: readonly Standing[], now: number): number | undefined => {
+  const dues = standing.flatMap(({ dueAt }) => dueAt ?? []);
+  const first = earliest(dues, now);
+  return first === undefined ? undefined : Math.max(...dues.filter((at) => at < first + togetherMs));
+};
+
 const entering = (verdicts: readonly Verdict[]): readonly Stored[] =>
   verdicts.flatMap(({ group, enters }) => (enters ? [group] : []));
 
@@ -267,7 +277,7 @@ function* plannedRound(
   const standing = standingIn(groups, cluster);
   const retries = waits.map(plannableAt);
   const follows = standing.some(({ members }) => members !== undefined) ? now + lookMs : undefined;
-  const wakes = [...standing.map(({ dueAt }) => dueAt), ...retries, follows];
+  const wakes = [dueNext(standing, now), ...retries, follows];
   if (cluster === undefined) return { groups, found, effects: [], next: nextOf(found, 0, earliest(wakes, now)) };
   const back = yield* takeBack(standing, cluster, now);
   const open = evicting?.openIn(nominations, groups, now) ?? [];

@@ -10,6 +10,7 @@ import { admissibleAt, evictedKey, evictedOf, isMarkOver } from "../../kube/gang
 import type { GangMembers } from "../../kube/gang-members.ts";
 import {
   bindMs,
+  createMs,
   type GangPlan,
   nodesOf,
   phaseOf,
@@ -48,16 +49,32 @@ const dependents = (spec: JobSpec): ReadonlySet<string> =>
       .map(nameOf),
   );
 
+/** Returns when the newest of these pods was created, epoch ms, at least `since`; undefined without pods. */
+const newestSince = (since: number, pods: readonly Stored[]): number | undefined =>
+  pods.length === 0
+    ? undefined
+    : pods.reduce((newest, { metadata }) => Math.max(newest, instantOf(metadata.creationTimestamp) ?? since), since);
+
+/**
+ * Returns when these pods of a plan are late, epoch ms. Their time begins with the newest of them, so that a part of them
+ * that is still to be created does not end it; pods that come after the time for their creation do not prolong it.
+ */
+const lateAt = ({ since }: GangPlan, pods: readonly Stored[]): number => {
+  const newest = newestSince(since, pods);
+  return newest === undefined ? since + createMs : Math.min(newest, since + createMs) + bindMs;
+};
+
 /**
  * Returns when the group is to be taken back, epoch ms; undefined while nothing of it is late. Pods of a task that depends
- * on others come later: their time begins with the newest of them.
+ * on others come later: their time begins with the newest of that task.
  */
 export const deadlineOf = (plan: GangPlan, spec: JobSpec, pods: readonly Stored[]): number | undefined => {
   const later = dependents(spec);
+  const first = pods.filter((pod) => !later.has(taskOf(pod) ?? ""));
   const dues = lacksOf(plan, pods).flatMap(({ task, pods: own }) => {
-    if (!later.has(task)) return [plan.since + bindMs];
-    const created = own.flatMap(({ metadata }) => instantOf(metadata.creationTimestamp) ?? []);
-    return created.length === 0 ? [] : [Math.max(plan.since, ...created) + bindMs];
+    if (!later.has(task)) return [lateAt(plan, first)];
+    const newest = newestSince(plan.since, own);
+    return newest === undefined ? [] : [newest + bindMs];
   });
   return dues.length === 0 ? undefined : Math.min(...dues);
 };
@@ -89,11 +106,13 @@ const leaderOf = ({ members: { members }, pods }: Stated, task: string): string 
  */
 export const statedDeadline = (stated: Stated): number => {
   const { plan, members, pods } = stated;
+  const followers = new Set(members.members.flatMap(({ task, after }) => (after === undefined ? [] : [task])));
+  const first = pods.filter((pod) => !followers.has(taskOf(pod) ?? ""));
   const dues = lacksOf(plan, pods).flatMap(({ task }) => {
     const leader = leaderOf(stated, task);
     const found = leader === undefined ? undefined : pods.find((pod) => taskOf(pod) === leader && hasNode(pod));
     if (found !== undefined) return [followersDue(found)];
-    return members.members.some((one) => one.task === task && one.after !== undefined) ? [] : [plan.since + bindMs];
+    return followers.has(task) ? [] : [lateAt(plan, first)];
   });
   return dues.length === 0 ? plan.since : Math.min(...dues);
 };
@@ -123,6 +142,9 @@ const refusalText = (node: string, since: number, others: readonly Stored[]): st
   return thief === undefined ? node : `${node}, taken by pod ${nameText(thief)}`;
 };
 
+const uncreatedText = (total: number): string =>
+  `none of its ${total} pods was created within ${createMs / 1_000} s; the events of its owner tell why`;
+
 export type Refused = { readonly nodes: readonly string[]; readonly message: string };
 
 /**
@@ -137,10 +159,11 @@ export const refusedOf = (
 ): Refused | undefined => {
   const lacks = lacksOf(plan, pods);
   if (lacks.length === 0) return undefined;
+  const total = tasksIn(plan).reduce((sum, task) => sum + nodesOf(plan, task).length, 0);
+  if (pods.length === 0) return { nodes: [], message: uncreatedText(total) };
   const nodes = [...new Set(lacks.flatMap(({ task, pods: own }) => leftOf(nodesOf(plan, task), own)))];
   const foreign = others.filter((pod) => !pods.some(({ metadata }) => metadata.uid === pod.metadata.uid));
   const missing = lacks.reduce((sum, lack) => sum + lack.missing, 0);
-  const total = tasksIn(plan).reduce((sum, task) => sum + nodesOf(plan, task).length, 0);
   const where = nodes.slice(0, mostNamed).map((node) => refusalText(node, plan.since, foreign));
   const more = nodes.length > mostNamed ? ` and ${nodes.length - mostNamed} more` : "";
   return {

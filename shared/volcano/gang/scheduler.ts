@@ -79,7 +79,7 @@ export type Signs = Pick<View<QueueMemory>, "now" | "memory"> & {
 };
 
 const letting =
-  "Rekindle admits groups of pods by the state and the capability of their queues, and their pods go to default-scheduler";
+  "Rekindle admits groups of pods by the state and the capability of their queues, and their pods go to default-scheduler one by one; with gang builtin, groups would start whole";
 
 const fitting =
   "Rekindle admits a group of pods by the state and the capability of its queue once its whole minimum fits the nodes, and its pods go to default-scheduler";

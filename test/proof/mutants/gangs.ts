@@ -50,6 +50,22 @@ export const gangMutants: readonly Mutant[] = [
     fault: "crash-after",
   },
   {
+    name: "deadline-from-the-admission",
+    promise: "the time in which pods of a plan must get their nodes begins with the newest of them",
+    file: `${gang}/plan.ts`,
+    find: "Math.min(newest, since + createMs) + bindMs;",
+    replace: "since + bindMs;",
+    tests: ["test/unit/volcano/gang/take-back.test.ts"],
+  },
+  {
+    name: "pods-that-never-come",
+    promise: "a plan whose pods are never created ends",
+    file: `${gang}/plan.ts`,
+    find: "newest === undefined ? since + createMs :",
+    replace: "newest === undefined ? Number.MAX_SAFE_INTEGER :",
+    tests: ["test/unit/volcano/gang/take-back.test.ts"],
+  },
+  {
     name: "ending-pods-take-no-room",
     promise: "a pod under deletion counts on its node until it has ended",
     file: `${gang}/rooms.ts`,

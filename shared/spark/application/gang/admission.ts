@@ -10,7 +10,7 @@ import type { Obj, Stored } from "../../../core/object.ts";
 import type { Effect, Plan, Wait } from "../../../core/plan.ts";
 import { until } from "../../../core/waiting-on.ts";
 import { evictedOf } from "../../../kube/gang-eviction.ts";
-import { bindMs, type GangPlan, isWaiting, nodesOf, planOf as planIn, takenBackOf } from "../../../kube/gang-plan.ts";
+import { createMs, type GangPlan, isWaiting, nodesOf, planOf as planIn, takenBackOf } from "../../../kube/gang-plan.ts";
 import { pinned, pinOf } from "../../../kube/nodes.ts";
 import { isEnding, isOver, labelOf, nodeNameOf, ownedBy, podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
@@ -110,8 +110,8 @@ const untold = (context: ApplicationContext, stage: readonly Effect[], group?: S
   next: awaiting(context, group),
 });
 
-/** A pod that is created within its fence must be there before the group is taken back. */
-const isTimely = ({ since }: GangPlan, now: number): boolean => now + latestMs < since + bindMs;
+/** A pod that is created within its fence must be there before a group without pods is taken back. */
+const isTimely = ({ since }: GangPlan, now: number): boolean => now + latestMs < since + createMs;
 
 const pinnedPod = (pod: Obj, node: string | undefined): Obj =>
   node === undefined ? pod : { ...pod, spec: pinned(fieldsOf(pod["spec"]), node) };

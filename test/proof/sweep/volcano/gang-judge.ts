@@ -9,6 +9,8 @@
  * G3. A pod of a group is created only while the group is admitted, or at most 20 s after that.
  * G4. A pod that is created while a plan stands is pinned to a place of the plan that no other pod of its task has.
  * G5. A group that has waited for 16 minutes is not passed by a younger one.
+ * G6. A group of a Job is taken back no sooner than 60 s after its newest pod was created, or 180 s after it got its plan;
+ *     without a pod, 120 s after it. A pod that is younger than 20 s may not have been seen yet.
  */
 import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { at, numberAt, textAt } from "../fields.ts";
@@ -28,6 +30,9 @@ type Group = {
   readonly least: number;
   readonly createdAt: number;
   readonly isTakenBack: boolean;
+  /** When it got the plan that it has, epoch ms. */
+  readonly plannedAt: number;
+  readonly statesMembers: boolean;
   /** When it was last seen admitted, epoch ms. */
   admittedAt: number;
   /** True once enough of its pods had a node. */
@@ -45,6 +50,7 @@ type Pod = {
   readonly cpu: number;
   readonly isOver: boolean;
   readonly boundAt: number;
+  readonly createdAt: number;
 };
 
 type Facts = {
@@ -60,6 +66,10 @@ type Ground = { readonly nodes: readonly string[]; readonly cpuOfNode: number };
 const unseenMs = 20_000;
 const longestPartMs = 600_000;
 const patienceMs = 960_000;
+/** Creation times have whole seconds. */
+const bindMs = 59_000;
+const createMs = 119_000;
+const longestPlanMs = 179_000;
 
 const items = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
@@ -154,6 +164,17 @@ const checkTurn = (facts: Facts, entering: Group, now: number): void => {
       facts.violations.push(`G5: ${entering.name} passes ${name}, which has waited for ${now - createdAt} ms`);
 };
 
+/** G6, when the group has lost its plan. */
+const checkPatience = (facts: Facts, { name, plannedAt, statesMembers }: Group, now: number): void => {
+  const sinceMs = now - plannedAt;
+  if (statesMembers || sinceMs >= longestPlanMs) return;
+  const ages = podsOf(facts, name)
+    .filter(({ isOver, createdAt }) => !isOver && now - createdAt >= unseenMs)
+    .map(({ createdAt }) => now - createdAt);
+  if (ages.length === 0 ? sinceMs < createMs : Math.min(...ages) < bindMs)
+    facts.violations.push(`G6: ${name} is taken back ${sinceMs} ms after its plan, its pods are ${ages.join()} ms old`);
+};
+
 const groupOf = (object: Item, before: Group | undefined, now: number): Group => {
   const { name, creationTimestamp, annotations = {}, ownerReferences = [] } = object.metadata;
   const phase = textAt(object, "status", "phase") ?? "";
@@ -165,6 +186,8 @@ const groupOf = (object: Item, before: Group | undefined, now: number): Group =>
     least: numberAt(object, "spec", "minMember") ?? 0,
     createdAt: Date.parse(String(creationTimestamp)),
     isTakenBack: annotations["rekindle.dev/taken-back"] !== undefined,
+    plannedAt: before?.plan === undefined ? now : before.plannedAt,
+    statesMembers: annotations["rekindle.dev/members"] !== undefined,
     admittedAt: wasAdmitted ? now : (before?.admittedAt ?? Number.NEGATIVE_INFINITY),
     isWhole: before?.isWhole ?? false,
     partSince: before?.partSince,
@@ -184,6 +207,7 @@ const hearGroup = (facts: Facts, ground: Ground, { type, object }: Change, actor
   if (actor !== "engine") return;
   if (before?.plan === undefined && group.plan !== undefined) checkLedger(facts, ground, group, now);
   if (!isAdmitted(before?.phase ?? "") && isAdmitted(group.phase)) checkTurn(facts, group, now);
+  if (before?.plan !== undefined && group.isTakenBack && !isAdmitted(group.phase)) checkPatience(facts, before, now);
 };
 
 /** G3 and G4, when a step has created a pod. */
@@ -224,6 +248,7 @@ const hearPod = (facts: Facts, change: Change, actor: Actor, now: number): void 
     ...{ node, pin: pinIn(object), cpu: cpuOf(object["spec"]) },
     isOver: ["Succeeded", "Failed"].includes(textAt(object, "status", "phase") ?? ""),
     boundAt: before === undefined || before.node !== node ? now : before.boundAt,
+    createdAt: before?.createdAt ?? now,
   };
   facts.pods.set(uid, pod);
   if (type === "ADDED" && actor === "engine") checkCreated(facts, object, pod, now);

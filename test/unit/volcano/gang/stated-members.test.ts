@@ -79,11 +79,12 @@ const members = (required: boolean): GangMembers => ({
   required,
 });
 
-const pod = (task: string, { on = "", phase = "Pending", boundAt = 0, upAt = -1 } = {}): Stored => ({
+const pod = (task: string, { on = "", phase = "Pending", boundAt = 0, upAt = -1, createdAt = 0 } = {}): Stored => ({
   apiVersion: "v1",
   kind: "Pod",
   metadata: {
     ...{ name: task, namespace: "ns", uid: `${task} ${on}`, resourceVersion: "1" },
+    creationTimestamp: timeText(eight + createdAt),
     annotations: { [memberKeys.task]: task },
   },
   spec: on === "" ? {} : { nodeName: on },
@@ -102,8 +103,15 @@ const done = pod("executor", { on: "n", phase: "Succeeded" });
 
 /** The pods, the end of the plan in seconds after it was made, and whether the group is taken back then. */
 const rows: readonly (readonly [string, readonly Stored[], number, boolean, boolean])[] = [
-  ["60 s after the admission without a driver", [], 60, true, true],
-  ["60 s after the admission while the driver has no node", [pod("driver")], 60, true, true],
+  ["120 s after the admission without a driver", [], 120, true, true],
+  ["60 s after the driver was created, while it has no node", [pod("driver", { createdAt: 30_000 })], 90, true, true],
+  [
+    "60 s after the driver was created, whatever executors there are",
+    [pod("driver"), pod("executor", { createdAt: 30_000 })],
+    60,
+    true,
+    true,
+  ],
   ["120 s after the driver was up while executors are missing", [up, one], 140, false, true],
   [
     "600 s after the driver got its node, which does not start",

@@ -70,9 +70,29 @@ describe("a plan in its annotation", () => {
 });
 
 describe("a plan is due", () => {
-  test("60 s after the admission while a pod lacks a node, whether the pod exists or not", () => {
-    assert.equal(deadlineOf(plan, tasks(), []), eight + 60_000);
-    assert.equal(deadlineOf(plan, tasks(), [pod("0", "w", "m"), pod("1", "w", "n"), pod("2", "w")]), eight + 60_000);
+  const created = (name: string, seconds: number, node = ""): Stored =>
+    pod(name, "w", node, { creationTimestamp: timeText(eight + seconds * 1_000) });
+
+  /** The pods, and when the plan is due, in seconds after the admission. */
+  const rows: readonly (readonly [string, readonly Stored[], number])[] = [
+    ["120 s after the admission without a pod", [], 120],
+    ["60 s after its newest pod was created, while one lacks a node", [created("0", 1, "m"), created("1", 50)], 110],
+    ["60 s after its newest pod was created, while one does not exist", [created("0", 1), created("1", 50, "m")], 110],
+    ["60 s after the admission, if its pods seem older", [created("0", -90), created("1", -90, "m")], 60],
+    ["180 s after the admission, if its pods are created again and again", [created("0", 1), created("1", 500)], 180],
+  ];
+  for (const [when, pods, seconds] of rows)
+    test(when, () => assert.equal(deadlineOf(plan, tasks(), pods), eight + seconds * 1_000));
+
+  test("without regard to pods of tasks that depend on others, unless these lack nodes", () => {
+    const two: GangPlan = { since: eight, places: { w: { m: 1 }, later: { n: 1 } } };
+    const {
+      tasks: [first = { name: "w", replicas: 1 }],
+    } = tasks();
+    const spec = { tasks: [first, { name: "later", replicas: 1, dependsOn: { name: ["w"] } }] };
+    const after = pod("2", "later", "", { creationTimestamp: timeText(eight + 90_000) });
+    assert.equal(deadlineOf(two, spec, [created("0", 1), after]), eight + 61_000);
+    assert.equal(deadlineOf(two, spec, [created("0", 1, "m"), after]), eight + 150_000);
   });
 
   test("never, once each of its pods has or had a node", () => {
@@ -98,6 +118,12 @@ describe("a group that is taken back", () => {
       message: "1 of 3 pods did not get their places within 60 s: n, taken by pod ns/thief",
     });
   });
+
+  test("gets a message that its pods do not exist, and remembers no node, if none was created", () =>
+    assert.deepEqual(refusedOf(plan, [], []), {
+      nodes: [],
+      message: "none of its 3 pods was created within 120 s; the events of its owner tell why",
+    }));
 
   test("stays admitted if no pod is missing when its finished pods are read", () => {
     const pods = ["0", "1", "2"].map((name) => pod(name, "w", "n", {}, "Succeeded"));

@@ -212,10 +212,10 @@ First steps:
 /** The exit codes of the command line, each with its meaning. */
 export const exitCodes = [
   [0, "done"],
-  [1, "could not be done"],
-  [2, "not understood"],
+  [1, "the command failed"],
+  [2, "the command line is wrong"],
   [3, "the application failed"],
-  [4, "time is over"],
+  [4, "the timeout has passed"],
 ] as const;
 
 const closing = `\nExit codes: ${exitCodes.map((row) => row.join(" ")).join(", ")}.`;
@@ -286,7 +286,7 @@ const reportFailure = async (tools: Tools, cause: unknown): Promise<number> => {
   return cause instanceof Refused ? cause.code : 1;
 };
 
-/** Runs one command line; its exit code: 0 done, 1 could not be done, 2 not understood, 3 and 4 as `--wait` ended. */
+/** Runs one command line; its exit code: 0 done, 1 failed, 2 a wrong command line, 3 and 4 as `--wait` ended. */
 export const run = async (tools: Tools, args: readonly string[]): Promise<number> => {
   let code = 0;
   const keep = (given: number): void => {

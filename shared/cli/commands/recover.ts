@@ -212,7 +212,7 @@ const concluded = (all: readonly Recovered[]): void => {
   if (refused.length > 0) throw new Refused(`${refused.length} refused: ${refused[0]?.refused}`);
   const waiting = all.find((one) => one.waitsFor !== undefined);
   if (waiting === undefined) return;
-  const message = `time is over: ${waiting.namespace}/${waiting.name} waits for ${waiting.waitsFor}; a host continues it, or run this command again`;
+  const message = `the timeout has passed: ${waiting.namespace}/${waiting.name} waits for ${waiting.waitsFor}; a host continues it, or run this command again`;
   throw new Refused(message, { code: exits.timeOver });
 };
 

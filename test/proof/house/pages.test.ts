@@ -86,7 +86,7 @@ describe("tables of the documentation", () => {
     const page = "# Exit codes\n\n<!-- exit-codes -->\nold\n<!-- /exit-codes -->\n";
     assert.match(
       filled(page),
-      /<!-- exit-codes -->\n\| exit code \| meaning \|\n[\s\S]*\| 4 \| time is over \|\n<!-- \//,
+      /<!-- exit-codes -->\n\| exit code \| meaning \|\n[\s\S]*\| 4 \| the timeout has passed \|\n<!-- \//,
     );
     assert.throws(() => filled("<!-- nothing -->\n<!-- /nothing -->"), /no table is called nothing/);
   });

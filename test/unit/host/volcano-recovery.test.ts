@@ -98,7 +98,10 @@ describe("cleanup of a Job", () => {
     "is carried out by the host if the command is interrupted",
     onStand(async (stand) => {
       await underWay(stand);
-      assert.match(await clean(stand, "job/default/pair", "--wait", "0s"), /time is over: default\/pair waits for/);
+      assert.match(
+        await clean(stand, "job/default/pair", "--wait", "0s"),
+        /the timeout has passed: default\/pair waits for/,
+      );
       await stand.until("it is terminated", () => phaseOf(stand, "pair") === "Terminated", 400_000);
       assert.deepEqual(living(stand, "Pod", "pair"), []);
     }, schedulers),

@@ -125,7 +125,7 @@ describe("rows 18 and 19: rekindle recover --mode cleanup", () => {
     onStand(async (stand) => {
       await underWay(stand);
       const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes", "--wait", "0s");
-      assert.match(told, /time is over: default\/app waits for/);
+      assert.match(told, /the timeout has passed: default\/app waits for/);
       await stand.until("FAILED", () => state(stand) === "FAILED", 400_000);
       assert.deepEqual(pods(stand), []);
     }, long),

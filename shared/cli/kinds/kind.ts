@@ -76,7 +76,7 @@ const podsText = (pods: readonly Stored[]): string => {
 export const departureText = (object: Stored, pods: readonly Stored[] = []): string => {
   const names = finalizersOf(object);
   const parts = [...(pods.length === 0 ? [] : [podsText(pods)]), ...(names.length === 0 ? [] : [finalizerText(names)])];
-  return `${parts.length === 0 ? "its deletion to be carried out" : parts.join(", and ")}, for it is being deleted`;
+  return `${parts.length === 0 ? "its deletion to be carried out" : parts.join(", and ")}, because it is being deleted`;
 };
 
 /** The advice for the user: wait, or remove a finalizer. */

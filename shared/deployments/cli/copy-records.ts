@@ -91,7 +91,7 @@ const removed = async (source: Checkpoints, key: Key, { version }: Sound): Promi
       };
 
 const moved = async (source: Checkpoints, target: Checkpoints, key: Key, move: Move): Promise<Did | undefined> => {
-  if (key.kind === "") return { did: "refused", why: "its metadata does not tell whose record it is" };
+  if (key.kind === "") return { did: "refused", why: "its metadata does not name its object" };
   const loaded = await source.load(key);
   if (loaded === undefined) return undefined;
   const sound = soundIn(loaded);

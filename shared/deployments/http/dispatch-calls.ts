@@ -152,7 +152,7 @@ export const serveCalls = async (parts: Parts, stopped: Promise<void>): Promise<
     };
     answered()
       .catch((cause: unknown): Answer => {
-        parts.report("error", "a call failed, and its messages come again", { error: String(cause) });
+        parts.report("error", "a call failed; its messages are delivered again", { error: String(cause) });
         return refusal(500, "internal");
       })
       .then(({ status, body }) => {

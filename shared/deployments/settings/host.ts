@@ -251,7 +251,7 @@ const help = (): string =>
     "",
     ...helpLines(),
     "",
-    "Flags of the Spark operator's controller are taken, too: those without a meaning here are named and ignored.",
+    "Flags of the Spark operator's controller are accepted, too: those without an effect here are logged and ignored.",
   ].join("\n");
 
 const refusal = (name: SettingName): string => {

@@ -146,7 +146,7 @@ const submitted = async (c: Context, submitter: Submitter, submission: Submissio
     return c.json({ ...identity, ...driver, ...when, message, duplicate_submission: duplicate }, duplicate ? 200 : 201);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
-    telemetry?.report("warn", "a submission was not taken", { id, namespace, error: cause.message });
+    telemetry?.report("warn", "a submission failed", { id, namespace, error: cause.message });
     throw new Refusal({ code: codeOf(cause), message: cause.message, id });
   }
 };

@@ -122,7 +122,7 @@ const placementEvent = ({ memory, object }: ApplicationContext, taken: Memory): 
   const isNews = before !== after && taken.generation > memory.generation && taken.state.phase !== "INVALIDATING";
   if (before === undefined || !isNews) return [];
   const message =
-    "the run goes on: executors that are created later are placed as the changed spec says, and those that live stay";
+    "the run continues: executors that are created later are placed as the changed spec says, and running executors stay";
   const event = { type: "Normal", reason: "SparkApplicationWebhookFieldsUpdated", message } as const;
   return [{ do: "record", about: object, resource: sparkApplications, occasion: `${taken.generation}`, ...event }];
 };

@@ -25,7 +25,7 @@ const nameProblem = (name: string): readonly string[] => {
   return /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)
     ? []
     : [
-        `metadata.name ${JSON.stringify(name)} must start with a lower case letter and hold only lower case letters, digits and "-", for a service is named after it`,
+        `metadata.name ${JSON.stringify(name)} must start with a lower case letter and hold only lower case letters, digits and "-", because a service is named after it`,
       ];
 };
 

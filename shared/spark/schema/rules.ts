@@ -60,7 +60,7 @@ export const nameRules = (name: string): readonly string[] => {
   return /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)
     ? []
     : [
-        `metadata.name ${JSON.stringify(name)} must start with a lower case letter, end with a letter or digit and hold only lower case letters, digits and "-", for services are named after it`,
+        `metadata.name ${JSON.stringify(name)} must start with a lower case letter, end with a letter or digit and hold only lower case letters, digits and "-", because services are named after it`,
       ];
 };
 

@@ -44,7 +44,9 @@ export const shortageOf = (
 ): string | undefined => {
   const back = givenBack(workload);
   const short = tasksOf(spec).find((task) => (back.get(nameOf(task)) ?? 0) > ofTask(memory.done, nameOf(task)).size);
-  return short === undefined ? undefined : `pods of task ${nameOf(short)} run again, whose quota was given back`;
+  return short === undefined
+    ? undefined
+    : `pods of task ${nameOf(short)} run again although their quota was given back`;
 };
 
 /** Returns the list for the Workload's status; undefined if it is up to date. */

@@ -3,7 +3,7 @@ import type { Policy, Rule, Variable } from "./policy.ts";
 
 const named = (longest: number): Rule => ({
   expression: `!has(object.metadata.name) || (size(object.metadata.name) <= ${longest} && object.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$'))`,
-  message: `metadata.name must start with a lower case letter, end with a letter or digit, hold only lower case letters, digits and "-", and have at most ${longest} characters, for services are named after it`,
+  message: `metadata.name must start with a lower case letter, end with a letter or digit, hold only lower case letters, digits and "-", and have at most ${longest} characters, because services are named after it`,
 });
 
 /** Confs that are refused; a test compares them with the rules of admission and reconcile. */

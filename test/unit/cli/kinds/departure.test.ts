@@ -24,7 +24,7 @@ const cases: readonly Case[] = [
     name: "only somebody's finalizer is left: it is named, with who is to remove it",
     objects: [leaving(["example.com/hold"])],
     lines: [
-      /^waits for {2}finalizer example\.com\/hold to be removed, for it is being deleted$/,
+      /^waits for {2}finalizer example\.com\/hold to be removed, because it is being deleted$/,
       /2026-11-02T08:00:00Z \(0s ago\)/,
       /controller that added example\.com\/hold .*kubectl patch sparkapplications\.sparkoperator\.k8s\.io -n default app/,
     ],
@@ -67,7 +67,7 @@ describe("an application that is being deleted", () => {
     await make(terminal.simulator, leaving(["example.com/hold"]));
     assert.match(
       (await terminal.run("list")).out,
-      /finalizer example\.com\/hold to be removed, for it is being deleted$/,
+      /finalizer example\.com\/hold to be removed, because it is being deleted$/,
     );
   });
 });

@@ -79,7 +79,10 @@ describe("the quota of succeeded pods", () => {
   test("is lacking when pods run again whose quota was given back", () => {
     const workload = workloadOf([{ name: "a", count: 2 }]);
     assert.equal(shortageOf(contextOf({ a: "0-1", b: "0" }), workload), undefined);
-    assert.equal(shortageOf(contextOf({ a: "1" }), workload), "pods of task a run again, whose quota was given back");
+    assert.equal(
+      shortageOf(contextOf({ a: "1" }), workload),
+      "pods of task a run again although their quota was given back",
+    );
     assert.equal(shortageOf(contextOf({}), workloadOf([])), undefined);
   });
 });

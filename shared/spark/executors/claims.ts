@@ -118,6 +118,12 @@ const awaitedAmong = (soon: readonly Member[], { allotment, now }: Needs): Allot
 /** The name of a claim that was made for an executor. */
 const ownName = /-exec-\d+-pvc-\d+$/;
 
+/** True of a list of claims that lacks a claim which a pod mounts, and which was made for an executor. */
+export const lacksClaim = (claims: readonly Stored[], pods: readonly Stored[]): boolean => {
+  const there = new Set(claims.map(({ metadata }) => metadata.name));
+  return pods.flatMap(mountsOf).some((name) => ownName.test(name) && !there.has(name));
+};
+
 /** The number of executors that may be created with free claims, and with new ones while there are too few. */
 const mostWith = (free: number, all: number, { policy: { each, waits }, expected }: Needs): number =>
   waits ? Math.floor((free + Math.max(0, expected * each - all)) / each) : Number.POSITIVE_INFINITY;

@@ -336,4 +336,28 @@ export const elasticMutants: readonly Mutant[] = [
     replace: "(free + Math.max(0, 2 * expected * each - all))",
     tests: ["test/unit/spark/executors/claims.test.ts"],
   },
+  {
+    name: "created-by-an-old-list",
+    promise: "executors that no loss explains are created only while a read by name shows the driver running",
+    file: "shared/spark/application/executors/allocator.ts",
+    find: "if (isExplained || (yield* isDriverUp(context, driver)))",
+    replace: "if (isExplained || (yield* isDriverUp(context, driver)) || !asks || asks)",
+    tests: ["test/unit/spark/application/executors/allocator.test.ts"],
+  },
+  {
+    name: "kept-pod-deleted-by-an-old-list",
+    promise: "a list that is behind deletes no pod of an executor whose end is on record",
+    file: "shared/spark/application/run/context.ts",
+    find: "(hasId(over, executorId(pod) ?? 0) ? judgedRemoval(pods, pod) : removal(pod, pods));",
+    replace: "(hasId(over, executorId(pod) ?? 0) ? removal(pod, pods) : removal(pod, pods));",
+    tests: ["test/unit/spark/application/executors/allocator.test.ts"],
+  },
+  {
+    name: "claims-by-an-old-list",
+    promise: "a list of claims that lacks one which a pod mounts is behind, and is read again",
+    file: "shared/spark/application/executors/lookup.ts",
+    find: "lacksClaim(claims, [...there, ...found]) ? yield*",
+    replace: "lacksClaim([], []) ? yield*",
+    tests: ["test/unit/spark/application/executors/claim-handover.test.ts"],
+  },
 ];

@@ -112,7 +112,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "memory-lack-forgotten",
     promise: "after a lack of memory the executors of a run have a single task until its driver ends",
-    file: "shared/spark/application/executors/allocator.ts",
+    file: "shared/spark/application/executors/allocation-result.ts",
     find: 'return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");',
     replace: "return singleTask === true && lost > 0 && members.length === 0;",
     scenarios: ["own-memory"],

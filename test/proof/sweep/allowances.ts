@@ -103,7 +103,7 @@ export const allowances: readonly Allowance[] = [
       userActions.some(({ do: what }) => what.type === "unplug") &&
       (/^\.spec\.memory\.executors\.(losses\.\d+\.(node|pod|reason|uid|why)|lost\.(deleted|node))$/.test(path) ||
         /^\.status\.executorState\./.test(path) ||
-        /^\.spec\.affinity\.nodeAffinity\.preferred/.test(path) ||
+        /^\.spec\.affinity\.nodeAffinity\.(preferred|required)/.test(path) ||
         id.startsWith("events/")),
   },
   {

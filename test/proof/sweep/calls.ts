@@ -156,7 +156,7 @@ const sending =
       if (verdict.do === "answer") return verdict.response(execution.now());
       if (verdict.do !== "stale") return execution.perform(request);
       flight.lookedAt = 0;
-      execution.oracle.behind?.(request.path, verdict.back);
+      execution.oracle.behind?.(request.path, verdict.back, execution.now());
       return staleAnswer(execution.fixture.simulator, request, verdict.back);
     };
     const reason = verdict.do === "break" ? verdict.reason : "Timeout";

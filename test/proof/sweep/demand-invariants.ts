@@ -2,10 +2,11 @@
  * The invariants of executors that follow their driver's demand, judged from objects and from the driver's script.
  *
  * E10. Where the demand has stood for long, as many executors run as are needed and granted, and nothing is written. A
- * lost timer stops the looks at the demand until the resync after it. One save is permitted to a step that reads the
+ * lost timer stops the looks at the demand until the resync after it. Two saves are permitted to a step that reads the
  * application many revisions behind: its status of then does not show the run's Service for the UI, so the step
- * creates it again, which the API server refuses, and a plan with effects is saved. No status write comes of it, as it
- * is bound to the outdated revision.
+ * creates it again, which the API server refuses, and a plan with effects is saved; and the save after that plan
+ * records the events of states that the status of then does not show. No status write comes of it, as it is bound to
+ * the outdated revision.
  * E11. A running executor is not ended for want of work while the driver has needed it within its idle timeout.
  * E12. A driver and its executors carry the number of their attempt, which is larger than that of each driver before.
  */
@@ -45,6 +46,12 @@ type Hearing = { readonly actor: string; readonly table: string; readonly now: n
 /** The time, ms, within which the executors follow the demand after the resync that makes up for a lost timer. */
 const followedMs = 90_000;
 
+/** A step in which nothing else goes wrong ends within this time, ms, and the next one begins after it. */
+const stepMs = 1_000;
+
+/** The saves of such a step. */
+export const savesBehind = 2;
+
 /** A read this many revisions behind may show the application as it was before its driver ran. */
 export const farBehind = 16;
 
@@ -63,8 +70,9 @@ export const checkSettled = (
   const up = executorsOf(facts, driver.driver).length;
   if (up !== settled.executors) blame(`E10: ${up} executors run where ${settled.executors} are needed and granted`);
   facts.settled = now > driver.began + settled.untilMs;
-  if (actor === "engine" && table === "checkpoints.rekindle.dev" && facts.isBehind) {
-    facts.isBehind = false;
+  const { behindAt = Number.NEGATIVE_INFINITY, behindSaves } = facts;
+  if (actor === "engine" && table === "checkpoints.rekindle.dev" && now < behindAt + stepMs && behindSaves > 0) {
+    facts.behindSaves -= 1;
     return;
   }
   if (actor === "engine" && !facts.settled) blame(`E10: ${table} is written while the demand stands`);

@@ -62,8 +62,9 @@ export type Facts = {
   settled: boolean;
   /** Time of the resync after a message was lost. */
   resyncAt: number | undefined;
-  /** A step has read the application many revisions behind, and has not saved since. */
-  isBehind: boolean;
+  /** When a step has read the application many revisions behind, and the saves that it may still make. */
+  behindAt: number | undefined;
+  behindSaves: number;
   /** Claims by UID: what replaces them, and since when no pod mounts them; new: none has mounted it. */
   claims: Map<
     string,
@@ -125,7 +126,8 @@ export const fresh = (): Facts => ({
   most: undefined,
   settled: false,
   resyncAt: undefined,
-  isBehind: false,
+  behindAt: undefined,
+  behindSaves: 0,
   claims: new Map(),
   suspicions: [],
   claimsMade: 0,

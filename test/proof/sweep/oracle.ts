@@ -23,7 +23,7 @@
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { textOf } from "../../../shared/simulator/verbs/read.ts";
 import { checkClaims } from "./claim-invariants.ts";
-import { checkEpoch, checkIdleness, checkSettled, type Demand, farBehind } from "./demand-invariants.ts";
+import { checkEpoch, checkIdleness, checkSettled, type Demand, farBehind, savesBehind } from "./demand-invariants.ts";
 import {
   checkAtWork,
   checkCores,
@@ -75,7 +75,7 @@ export type Oracle = {
   /** A message was lost; the resync at this time requests a step in its place. */
   lost?(resyncAt: number): void;
   /** A step reads this path as it was so many revisions ago. */
-  behind?(path: string, revisions: number): void;
+  behind?(path: string, revisions: number, now: number): void;
   /** In a scenario with listeners: a request to one of them. */
   told?(told: Told, now: number): void;
   /** The run is over: judges the objects that are left. */
@@ -351,8 +351,9 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     lost: (resyncAt) => {
       facts.resyncAt = resyncAt;
     },
-    behind: (path, revisions) => {
-      facts.isBehind = path.endsWith(`/sparkapplications/${subject.name}`) && revisions >= farBehind;
+    behind: (path, revisions, now) => {
+      if (!path.endsWith(`/sparkapplications/${subject.name}`) || revisions < farBehind) return;
+      Object.assign(facts, { behindAt: now, behindSaves: savesBehind });
     },
     end: (objects, now) => {
       const app = objects.find(({ table, object }) => table === apps && isSubject(object))?.object;

@@ -24,6 +24,7 @@ export const owned: readonly Scenario[] = [
     ends: "COMPLETED",
     without: outlasting,
     breadth: "thin",
+    also: ["stale"],
   },
   {
     name: "own-memory",

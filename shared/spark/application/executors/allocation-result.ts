@@ -35,6 +35,7 @@ import { claimPolicyOf } from "../../executors/claim-policy.ts";
 import { type Handover, handOn, labelled, marksOf, withClaims } from "../../executors/claims.ts";
 import type { Scale } from "../../executors/demand.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
+import { endingOf } from "../../executors/losses.ts";
 import { avoidedNodes, closingNodes, placedElsewhere } from "../../executors/nodes.ts";
 import { grownOverhead, outgrows } from "../../executors/overhead.ts";
 import { sparkApplications } from "../../schema/resource.ts";
@@ -345,4 +346,19 @@ export const refusedHere = (situation: Situation): AllocationResult | undefined 
   const held = { ...allotment, ...claimsFrom, underway: [], crashes: { count, at: context.view.now } };
   const event: Effect = { do: "record", ...about, type: "Warning", reason: "ExecutorRefused", message };
   return planned(situation, allocation({ ...situation, allotment: held }, 0), { stages: [[event]] });
+};
+
+/**
+ * True when executors run one task at a time. Spark turns its recovery mode on when the text of a loss says OOM, which
+ * the text of a SIGKILL does as well; here only lack of memory counts. A conf that is set decides by itself.
+ */
+export const isShortOfMemory = (
+  { read, memory }: ApplicationContext,
+  { attempt, singleTask }: Allotment,
+  members: readonly Member[],
+): boolean => {
+  if (!read.ok || read.spec.sparkConf?.[recoveryMode] !== undefined) return false;
+  if (!rulesFor(read.spec.sparkVersion).executors.resizable) return false;
+  const lost = memory.executors?.attempt === attempt ? (memory.executors.lost?.memory ?? 0) : 0;
+  return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");
 };

@@ -13,9 +13,15 @@ import { until } from "../../../core/waiting-on.ts";
 import { judgedRemoval } from "../../../kube/history.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
-import { rulesFor } from "../../configuration/versions.ts";
-import { recoveryMode } from "../../executor-pod/container.ts";
-import { type Data, isMigrating, mostPrompt, type Shrinking, shrink, underwayIn } from "../../executors/allocation.ts";
+import {
+  type Allocation,
+  type Data,
+  isMigrating,
+  mostPrompt,
+  type Shrinking,
+  shrink,
+  underwayIn,
+} from "../../executors/allocation.ts";
 import {
   type Allotment,
   afterCrashes,
@@ -34,7 +40,6 @@ import { handoverOf } from "../../executors/claims.ts";
 import { demandAfter, firstDemand, gaugeEveryMs, scaleOf, targetOf } from "../../executors/demand.ts";
 import { idsOf } from "../../executors/ids.ts";
 import { freshLedger } from "../../executors/ledger.ts";
-import { endingOf } from "../../executors/losses.ts";
 import { type ApplicationContext, removal } from "../run/context.ts";
 import { asksDeletion, endsNobody } from "../run/executor-retention.ts";
 import { planOf } from "../run/plan.ts";
@@ -44,6 +49,7 @@ import {
   type AllocationResult,
   allocation,
   earlier,
+  isShortOfMemory,
   limitedBy,
   noneOf,
   onceForTheRun,
@@ -57,6 +63,8 @@ import {
   askGauge,
   type DriverAnswer,
   expectedOf,
+  isDriverUp,
+  lostSince,
   membersOfRun,
   readClaims,
   unchangedSince,
@@ -199,6 +207,15 @@ function* withHandover(situation: Situation): Reads<Situation> {
   return { ...situation, handover: handed };
 }
 
+/** Creates executors. Unless losses or the demand explain their number, the list may be older than the driver's end. */
+function* confirmed(situation: Situation, next: Allocation, asks: boolean): Reads<AllocationResult> {
+  const { context, driver, members, gauge } = situation;
+  const isExplained = gauge !== undefined || next.ids.length <= lostSince(context, members);
+  if (isExplained || (yield* isDriverUp(context, driver)))
+    return planned(situation, next, asks ? { pollMs: 1_000 } : {});
+  return planned(situation, noneOf(situation), { pollMs: 1_000 });
+}
+
 /** Replaces losses that need no answer of the driver first; asks the driver only where the decision depends on it. */
 function* decided(start: Situation): Reads<AllocationResult> {
   const refused = refusedHere(start);
@@ -207,11 +224,11 @@ function* decided(start: Situation): Reads<AllocationResult> {
   const quit = quitters(given.members).length;
   const listens = given.allotment.listens === true;
   const lost = listens ? allocation(given, quit) : noneOf(given);
-  if (lost.ids.length > 0) return planned(given, lost, quit > 0 || hasSurplus(given) ? { pollMs: 1_000 } : {});
+  if (lost.ids.length > 0) return yield* confirmed(given, lost, quit > 0 || hasSurplus(given));
   const situation = yield* withHandover(yield* demanded(given));
   const next = listens ? allocation(situation, quit) : noneOf(situation);
   const asks = quit > 0 || hasSurplus(situation);
-  if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});
+  if (next.ids.length > 0) return yield* confirmed(situation, next, asks);
   if (listens && !asks) return planned(situation, next);
   const answer = yield* askDriver(situation.context, situation.driver);
   const heard = { answer, surplus: yield* surplusOf(situation, answer) };
@@ -236,21 +253,6 @@ const followed = (situation: Situation, result: AllocationResult): AllocationRes
     ? {}
     : { pollMs: Math.min(result.pollMs ?? gaugeEveryMs, gaugeEveryMs) }),
 });
-
-/**
- * True when executors run one task at a time. Spark turns its recovery mode on when the text of a loss says OOM, which
- * the text of a SIGKILL does as well; here only lack of memory counts. A conf that is set decides by itself.
- */
-const isShortOfMemory = (
-  { read, memory }: ApplicationContext,
-  { attempt, singleTask }: Allotment,
-  members: readonly Member[],
-): boolean => {
-  if (!read.ok || read.spec.sparkConf?.[recoveryMode] !== undefined) return false;
-  if (!rulesFor(read.spec.sparkVersion).executors.resizable) return false;
-  const lost = memory.executors?.attempt === attempt ? (memory.executors.lost?.memory ?? 0) : 0;
-  return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");
-};
 
 /** A run whose executors are created: its driver with its pod, and the pods of the list. */
 export type OwnRun = { readonly driver: Driver; readonly pod: Stored; readonly found: Pods };

@@ -2,20 +2,20 @@
  * Reads of a run's executors: those of the list, those that the list did not show, and, only where a decision depends
  * on it, the driver's own account and demand.
  */
-import { all, list, proxyGet, type Reads } from "../../../core/decision.ts";
+import { all, get, list, proxyGet, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Looking, Query } from "../../../core/plan.ts";
-import { ownedBy } from "../../../kube/pods.ts";
+import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { claims as claimResource, pods } from "../../../kube/resources.ts";
 import { type Allotment, beyond, isLiving, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
-import type { ClaimReads } from "../../executors/claims.ts";
+import { type ClaimReads, lacksClaim } from "../../executors/claims.ts";
 import { gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
 import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
 import { wantedOf } from "../../executors/owner.ts";
-import { type ApplicationContext, executorsAgain, ownSpec } from "../run/context.ts";
-import type { Pods } from "../state/evidence.ts";
+import { type ApplicationContext, bodyOf, executorsAgain, ownSpec } from "../run/context.ts";
+import { evidenceOf, type Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
 import { shownExecutors } from "../state/status.ts";
 
@@ -85,6 +85,18 @@ const queriesFor = (
   return ids.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
 };
 
+/** The number of executors that lived at the last look, and that these members do not show alive. */
+export const lostSince = ({ memory: { allotment } }: ApplicationContext, members: readonly Member[]): number => {
+  const there = new Set(members.filter(isLiving).map(({ id }) => id));
+  return listOfIds(idsOf(allotment?.alive ?? "")).filter((id) => !there.has(id)).length;
+};
+
+/** True while a read by name shows the driver's pod running. */
+export function* isDriverUp({ key }: ApplicationContext, driver: Driver): Reads<boolean> {
+  const pod = yield* get(bodyOf(key, driver));
+  return pod !== undefined && !isEnding(pod) && evidenceOf(pod) === "running";
+}
+
 /** All executors of the run: the list's, and for those that it showed wrong the result of the second read. */
 export function* membersOfRun(
   context: ApplicationContext,
@@ -148,6 +160,19 @@ function* goneAmong(
   return new Set(disputed.filter(({ id }) => !found.has(id)).map(({ pod }) => pod.metadata.uid));
 }
 
+/** Lists claims with these labels again. A step reads each query once, so this one is for the application's claims. */
+function* claimsAgain(
+  { key, view }: ApplicationContext,
+  labels: Readonly<Record<string, string>>,
+): Reads<readonly Stored[]> {
+  const ofApplication = { "rekindle.dev/app-uid": view.uid };
+  const { namespace } = key;
+  const all = yield* list({ do: "list", resource: claimResource, namespace, labels: ofApplication, again: true });
+  return all.filter(({ metadata }) =>
+    Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value),
+  );
+}
+
 /** Reads live which claims of the run there are, and its executors: those of the list `there`, and those of another. */
 export function* readClaims(
   context: ApplicationContext,
@@ -162,8 +187,10 @@ export function* readClaims(
     list({ do: "list", resource: pods, namespace, labels: { ...labels, "spark-role": "executor" }, again: true }),
   ]);
   const gone = yield* goneAmong(context, allotment, [there, found]);
+  // A pod mounts a claim that the list lacks: the list is behind.
+  const listed = lacksClaim(claims, [...there, ...found]) ? yield* claimsAgain(context, labels) : claims;
   // A pod that either list shows may mount its claim.
-  return { claims, pods: [...there, ...found].filter(({ metadata }) => !gone.has(metadata.uid)) };
+  return { claims: listed, pods: [...there, ...found].filter(({ metadata }) => !gone.has(metadata.uid)) };
 }
 
 /** Annotation on executors that Rekindle created: it identifies their run as an own run when the record is lost. */

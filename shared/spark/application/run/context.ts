@@ -3,10 +3,13 @@ import { type Decision, list, type Reads } from "../../../core/decision.ts";
 import type { Key } from "../../../core/key.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
 import type { Effect, Listing, Query, View } from "../../../core/plan.ts";
+import { judgedRemoval } from "../../../kube/history.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type RareKind, rareKinds } from "../../auxiliary-objects/all.ts";
 import type { Options } from "../../auxiliary-objects/options.ts";
 import { isLiving, membersOf, settlesAt } from "../../executors/allotment.ts";
+import { hasId, idsOf } from "../../executors/ids.ts";
+import { executorId } from "../../executors/losses.ts";
 import { made, podsOf } from "../../schema/resource.ts";
 import type { ParsedSpec } from "../../schema/rules.ts";
 import type { Policies } from "../spec/policies.ts";
@@ -107,13 +110,22 @@ const ownLiving = (memory: Memory, { executors }: Pods): readonly Stored[] =>
         .map(({ pod }) => pod)
     : [];
 
+/**
+ * Deletes a pod of an ended run. A list that is behind may show an executor alive whose end is on record, and whose pod is
+ * kept for debugging: it is deleted only as it was seen.
+ */
+const endingOf = ({ executors }: Memory): ((pod: Stored) => Effect) => {
+  const over = idsOf(executors?.over ?? "");
+  return (pod) => (hasId(over, executorId(pod) ?? 0) ? judgedRemoval(pods, pod) : removal(pod, pods));
+};
+
 /** Deletes strays, and the pods of a run that is over or was given up, while they may still run. */
 export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
   const { state } = memory;
   const given = "cause" in state && state.cause !== undefined && judged[state.cause];
   const driver = found.driver === undefined ? [] : [found.driver];
   const run = given ? [...driver, ...found.executors] : ownLiving(memory, found);
-  return [...endStrays(found), ...alive(run).map((pod) => removal(pod, pods))];
+  return [...endStrays(found), ...alive(run).map(endingOf(memory))];
 };
 
 /** The time, epoch ms, after which no creation of a save can arrive, neither of a driver nor of executors. */

@@ -126,6 +126,19 @@ const rows: readonly Row[] = [
     does: Array.from({ length: 20 }, (_, at) => `create ${1021 + at}`),
   },
   {
+    why: "creates executors that no loss explains once a read by name shows the driver running",
+    memory: memory({ next: 1004 }),
+    looks: ["get pods spark-pi-driver"],
+    does: ["create 1004", "create 1005", "create 1006"],
+  },
+  {
+    why: "creates no executors that no loss explains if the driver has ended, which the list does not show yet",
+    memory: memory({ next: 1004 }),
+    live: [pod({ phase: "Succeeded", exitCode: 0 })],
+    looks: ["get pods spark-pi-driver"],
+    does: [],
+  },
+  {
     why: "replaces an executor that ended with 0 and deletes its pod, if the driver answers",
     memory: memory(known),
     pods: [...three.slice(0, 2), executor(1003, "Succeeded", 0)],
@@ -214,7 +227,7 @@ describe("a step of a run with Rekindle as its allocator", () => {
         object: app(row.instances ?? 3, { annotations: row.annotations ?? {} }),
         memory: { ...row.memory, spec: relevant(app(3), true) },
         pods: [body, ...pods],
-        live: [body, ...(live ?? pods)],
+        live: [...(live ?? pods), body],
         refused,
         ...(heard === undefined ? {} : { hears: { allexecutors: heard } }),
       });
@@ -309,6 +322,20 @@ describe("the end of a run with Rekindle as its allocator", () => {
       .filter((line) => line.startsWith("delete"))
       .map(brief);
     assert.deepEqual(ended, ["delete spark-pi-1-exec-1001 u-1001", "delete spark-pi-1-exec-1002 u-1002"]);
+  });
+
+  test("deletes an executor whose end is on record only as the list shows it, because the list may be behind", () => {
+    const executors = { attempt: 1, over: "1001", lost: { killed: 1 } };
+    const pods = [pod({ phase: "Succeeded", exitCode: 0 }), executor(1001), executor(1002)];
+    const { plan } = decided({ object: app(3), memory: memory({ next: 1003, alive: "1002" }, { executors }), pods });
+    const lines = plan.stages
+      .flat()
+      .map(said)
+      .filter((line) => line.startsWith("delete"));
+    assert.deepEqual(lines.map(brief), [
+      "delete spark-pi-1-exec-1001 u-1001 at 1",
+      "delete spark-pi-1-exec-1002 u-1002",
+    ]);
   });
 });
 

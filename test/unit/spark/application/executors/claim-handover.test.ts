@@ -109,6 +109,16 @@ describe("a step of a run whose executors have claims", () => {
     assert.equal([...saved, plan.memory].at(-1)?.allotment?.underway.at(-1)?.claims, "c0001001");
   });
 
+  test("lists the claims again if the list lacks one that an executor mounts", () => {
+    const object = app();
+    const world = { object, memory: memory(object), pods: [pod(), executor(1002)] };
+    const listed = (claims: readonly Stored[]): number => {
+      const { looks } = decided({ ...world, others: { persistentvolumeclaims: claims } });
+      return looks.map(asked).filter((look) => look === "list persistentvolumeclaims").length;
+    };
+    assert.deepEqual([listed([claim(1001), claim(1002)]), listed([claim(1001)])], [1, 2]);
+  });
+
   test("hands no claim on that the driver mounts", () => {
     const object = app();
     const pods = [mounting(pod(), "p-exec-1001-pvc-0"), executor(1002)];

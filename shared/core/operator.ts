@@ -29,10 +29,11 @@ export type Watch = {
   /** Field selector sent to the server, as `spec.x=y`. */
   readonly field?: string;
   /**
-   * Keeps the parts of an object that the functions below need; a forwarder stores and passes only these. Absent:
-   * metadata, and of the status its phase, its reason and the states of its containers.
+   * Keeps the parts of an object that the functions below need; a forwarder stores and passes only these. `before` is
+   * what it stored of the last version. Absent: metadata, and of the status its phase, its reason and the states of its
+   * containers.
    */
-  readonly trim?: (object: Stored) => Stored;
+  readonly trim?: (object: Stored, before?: Stored) => Stored;
   /** Returns the name of the owner in the same namespace; undefined if the object has none. */
   readonly ownerName: (object: Obj) => string | undefined;
   /** For an optional kind: clusters that lack the kind lack this resource, too. */

@@ -79,9 +79,9 @@ export type Forwarder = {
 
 const shownTo = (see: (object: Stored) => void, subject: Subject): Subject => ({
   ...subject,
-  trim: (object) => {
+  trim: (object, before) => {
     see(object);
-    return subject.trim(object);
+    return subject.trim(object, before);
   },
 });
 

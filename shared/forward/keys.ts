@@ -38,8 +38,8 @@ export type Subject = {
   readonly interests: readonly Interest[];
   /** True if it is no error when the server does not serve the resource. */
   readonly optional: boolean;
-  /** Returns the parts of an object that are kept. */
-  readonly trim: (object: Stored) => Stored;
+  /** Returns the parts of an object that are kept; `before` is what was kept of its last version. */
+  readonly trim: (object: Stored, before?: Stored) => Stored;
 };
 
 /** An object before and after a change; without `before` it is new, without `after` it is deleted. */
@@ -89,7 +89,7 @@ const trimFor = (interests: Subject["interests"]): Subject["trim"] => {
   const own = interests.flatMap(({ watch }) => (watch.trim === undefined ? [] : [watch.trim]));
   const trims = own.length < interests.length ? [trim, ...own] : own;
   const [first = trim, ...others] = trims;
-  return (object) => Object.assign(first(object), ...others.map((one) => one(object)));
+  return (object, before) => Object.assign(first(object, before), ...others.map((one) => one(object, before)));
 };
 
 const hinted = (key: Key, change: Change): Message => {
@@ -238,14 +238,14 @@ const openStore = (share: Share | undefined) => {
 };
 
 /** Opens an empty cache. `trim` returns the parts of an object to keep; without a share, of any number of objects. */
-export const openObjectCache = (trim: (object: Stored) => Stored, share?: Share): ObjectCache => {
+export const openObjectCache = (trim: Subject["trim"], share?: Share): ObjectCache => {
   const { objects, drop, put, labelled, isWhole } = openStore(share);
   const seen = (object: Stored): readonly Change[] => {
     const place = placeOf(object);
     const before = objects.get(place);
     const { uid, resourceVersion } = object.metadata;
     if (before?.metadata.uid === uid && before.metadata.resourceVersion === resourceVersion) return [];
-    const after = trim(object);
+    const after = trim(object, before);
     put(place, before, after);
     if (before === undefined || before.metadata.uid === uid) return [{ before, after }];
     return [

@@ -14,7 +14,7 @@ import type { Share } from "../core/share.ts";
 import { backoffOf } from "../core/time.ts";
 import { collectionPath, openPaging, withQuery } from "../kube/paths.ts";
 import { errorOf, isStored, type Json, pageOf } from "../kube/responses.ts";
-import { type Change, type ObjectCache, openObjectCache } from "./keys.ts";
+import { type Change, type ObjectCache, openObjectCache, type Subject } from "./keys.ts";
 import { openBreather, type Pause, unlessAborted } from "./pause.ts";
 
 /** True if a listed object is no reason for a step of the key, because the key's record rests. */
@@ -27,7 +27,7 @@ export type FollowContext = {
   readonly namespace: string | undefined;
   readonly selector: string | undefined;
   readonly field?: string | undefined;
-  readonly trim: (object: Stored) => Stored;
+  readonly trim: Subject["trim"];
   /** `isIdle` is true for keys to which an object that is new to this process is no news; absent: for none. */
   readonly changed: (change: Change, isIdle?: (key: Key) => boolean) => void;
   /** Called in a first list that finds objects; returns the check of these. Absent: every object is news. */
@@ -59,7 +59,7 @@ export type WatchState = {
 };
 
 /** Returns the initial state of a watch; with a stored cursor it continues from there. */
-export const openWatchState = (trim: (object: Stored) => Stored, cursor?: string, share?: Share): WatchState => ({
+export const openWatchState = (trim: Subject["trim"], cursor?: string, share?: Share): WatchState => ({
   known: openObjectCache(trim, share),
   cursor,
   base: cursor === undefined ? "nothing" : "cursor",

@@ -190,15 +190,17 @@ const oneOf = (
   return found === undefined ? undefined : [found];
 };
 
+const dropStep = ({ kept, bytes, share }: CacheState, id: string): void => {
+  const step = kept.get(id);
+  kept.delete(id);
+  if (step !== undefined) share.give(step.object.metadata.namespace ?? "", bytes.get(id) ?? 0);
+  bytes.delete(id);
+};
+
 export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState = openCacheState()): StepCache => {
   const { kept, bytes, share, made } = mind;
   const looks = { known, made };
-  const drop = (id: string): void => {
-    const step = kept.get(id);
-    kept.delete(id);
-    if (step !== undefined) share.give(step.object.metadata.namespace ?? "", bytes.get(id) ?? 0);
-    bytes.delete(id);
-  };
+  const drop = (id: string): void => dropStep(mind, id);
   const watchedOf = ({ kind, namespace, name }: Key): Stored | undefined => {
     const resource = resourceOf(kind);
     return resource === undefined ? undefined : known({ kind, resource, namespace })?.get(namespace, name);
@@ -213,6 +215,13 @@ export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState 
       const recollection = kept.get(id);
       drop(id);
       return recollection !== undefined && isCurrent(key, recollection) ? recollection : undefined;
+    },
+    changed: (key) => {
+      const step = kept.get(textOf(key));
+      const watched = watchedOf(key);
+      if (step === undefined || watched?.metadata.uid !== step.object.metadata.uid || isCurrent(key, step))
+        return undefined;
+      return { step, object: wholeOf(watched), epoch: mind.latest ?? step.epoch };
     },
     keep: (key, recollection) => {
       const { epoch } = recollection;

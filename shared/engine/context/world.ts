@@ -36,6 +36,14 @@ export type CachedStep = (
   | { readonly record: undefined; readonly memory: unknown }
 ) & { readonly object: Stored; readonly epoch: Epoch };
 
+/** A cached step whose object has changed since. */
+export type ChangedStep = {
+  readonly step: CachedStep;
+  readonly object: Stored | undefined;
+  /** The latest reading of the server's clock. */
+  readonly epoch: Epoch;
+};
+
 /**
  * The cache of a process. All of it may be outdated, so only a plan that is `staleSafe` is carried out on it; any other
  * plan is decided again on live reads. The save is conditional as always: a step that begins with an outdated record
@@ -44,6 +52,11 @@ export type CachedStep = (
 export type StepCache = {
   /** Removes and returns the entry of the key; undefined if the object has changed since. */
   take(key: Key): CachedStep | undefined;
+  /**
+   * Returns the entry of the key if its object has changed since, and the object as the watch has shown it now, whole or
+   * not at all.
+   */
+  changed(key: Key): ChangedStep | undefined;
   keep(key: Key, recollection: CachedStep): void;
   /**
    * Returns a new object, whole, as the watch has shown it, and the server's clock; undefined if either is not known.
@@ -189,6 +202,10 @@ export type Observation = {
   readonly assumedNew: boolean;
   /** Set if object and record, or a new object, come from this process's cache: see reads/. */
   readonly cachedAt?: Epoch;
+  /** The reading of the server's clock by a live read, at a time when it had been answered: it never runs ahead. */
+  readonly answered?: Epoch;
+  /** The record comes from this process's cache, and the object from a live read. */
+  readonly recordCached?: true;
   /** The watch may answer the queries of decisions, and only a `staleSafe` plan is carried out. */
   readonly fromCache?: true;
   /** The object and the enclosed lists were not read, and only an `enclosureSafe` plan is carried out. */

@@ -9,7 +9,7 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Returning } from "../../core/plan.ts";
-import { dateAt } from "../../core/time.ts";
+import { dateAt, type Epoch } from "../../core/time.ts";
 import { classify } from "../checkpoint/classify.ts";
 import type { Salvaged } from "../checkpoint/record.ts";
 import {
@@ -21,7 +21,7 @@ import {
   returnMsOf,
   type World,
 } from "../context/world.ts";
-import type { Answer, CheckpointRecord, Cluster, Loaded, Version } from "../ports.ts";
+import type { Answer, CheckpointRecord, Clock, Cluster, Loaded, Version } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 
 /** True of an object without a status. It has no record, unless a step died before it wrote the first status. */
@@ -30,6 +30,20 @@ export const seemsNew = ({ metadata, ...object }: Stored): boolean =>
 
 /** Age of a cached server time up to which two clocks are trusted to run alike, ms. */
 const longestCarriedMs = 60_000;
+
+/** Returns the object as the watch has shown it, with its time; undefined without one, or if its clock reading is old. */
+const shownBy = (clock: Clock, object: Stored | undefined, epoch: Epoch): Seen | undefined => {
+  const at = clock.monotonic();
+  return object === undefined || at - epoch.at > longestCarriedMs
+    ? undefined
+    : { object, now: dateAt(epoch, at), cachedAt: epoch };
+};
+
+/** An object at a time of the server. */
+type Seen = { readonly object: Stored; readonly now: number } & Pick<
+  Observation,
+  "cachedAt" | "answered" | "recordCached"
+>;
 
 const assumed = (object: Stored, now: number, cached: Pick<Observation, "cachedAt">): FirstRead => ({
   see: "observation",
@@ -43,9 +57,8 @@ const assumed = (object: Stored, now: number, cached: Pick<Observation, "cachedA
 const watchedNew = ({ cache, clock }: World, key: Key, { watchful }: Operator<unknown>): FirstRead | undefined => {
   const appeared = watchful === true ? cache?.appeared(key) : undefined;
   if (appeared === undefined || !seemsNew(appeared.object)) return undefined;
-  const now = clock.monotonic();
-  const { object, epoch } = appeared;
-  return now - epoch.at > longestCarriedMs ? undefined : assumed(object, dateAt(epoch, now), { cachedAt: epoch });
+  const shown = shownBy(clock, appeared.object, appeared.epoch);
+  return shown === undefined ? undefined : assumed(shown.object, shown.now, { cachedAt: appeared.epoch });
 };
 
 /**
@@ -61,6 +74,40 @@ export const assumeNew = async (
   if (watched !== undefined) return watched;
   const { value: object, date } = await world.cluster.get(objectRef(key, operator));
   return object !== undefined && seemsNew(object) ? assumed(object, date, {}) : undefined;
+};
+
+/** Reads the object of a key; undefined if it is missing. */
+const readNow = async (world: World, key: Key, operator: Operator<unknown>): Promise<Seen | undefined> => {
+  const { value: object, date } = await world.cluster.get(objectRef(key, operator));
+  const answered = { date, at: world.clock.monotonic() };
+  return object === undefined ? undefined : { object, now: date, answered, recordCached: true };
+};
+
+/**
+ * Returns the observation of an object that has changed since this process's last step of its key: with the record of
+ * that step, and the object as the watch shows it, or as a live read does. The save detects an outdated record.
+ * Undefined if this is no mere change of a watchful kind.
+ */
+export const readChanged = async (
+  world: World,
+  key: Key,
+  operator: Operator<unknown>,
+): Promise<FirstRead | undefined> => {
+  const changed = operator.watchful === true ? world.cache?.changed(key) : undefined;
+  if (changed === undefined) return undefined;
+  const { step } = changed;
+  if (step.record === undefined) return undefined;
+  const { record, version } = step;
+  if (record.returning !== undefined || record.cleanup !== undefined) return undefined;
+  const memory = operator.parse(record.memory);
+  if (!memory.ok) return undefined;
+  const seen = shownBy(world.clock, changed.object, changed.epoch) ?? (await readNow(world, key, operator));
+  if (seen === undefined || isOlder(seen.object, record)) return undefined;
+  const { uid, deletionTimestamp } = seen.object.metadata;
+  if (uid !== record.uid || deletionTimestamp !== undefined) return undefined;
+  const { object, now, ...how } = seen;
+  const observation = observationOf(record, { version, memory: memory.memory, object, now });
+  return { see: "observation", observation: { ...observation, ...how, fromCache: true } };
 };
 
 /**

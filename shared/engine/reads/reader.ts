@@ -23,7 +23,7 @@ import type {
 } from "../context/world.ts";
 import type { Enclosure, Version } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
-import { assumeNew, readLive, readTimed, seemsNew } from "./live.ts";
+import { assumeNew, readChanged, readLive, readTimed, seemsNew } from "./live.ts";
 
 /** The age up to which an enclosure is believed, ms: as old as a step's first read may be when it creates a driver. */
 const oldestMs = 4_000;
@@ -113,6 +113,10 @@ const readEnclosed = async (call: EnclosedCall): Promise<FirstRead | undefined> 
   return see({ record, version: loaded.version, memory, assumedNew: false });
 };
 
+/** The reading of the server's clock that the step's observation rests on. */
+const epochOf = ({ observation: { cachedAt, answered, now }, looked }: StepContext): Epoch =>
+  cachedAt ?? answered ?? { date: now, at: looked };
+
 /** Keeps the end of a successful step, if the next one may be decided on it. */
 export const keepInCache = (
   run: StepContext,
@@ -120,19 +124,20 @@ export const keepInCache = (
   object: Stored | undefined,
   plan: Plan<unknown>,
 ): void => {
-  const { world, message, observation, looked } = run;
+  const { world, message } = run;
   if (plan.safety?.staleSafe !== true || object === undefined) return;
-  const seen = { object, epoch: observation.cachedAt ?? { date: observation.now, at: looked } };
+  const seen = { object, epoch: epochOf(run) };
   if (record !== undefined && version !== undefined) world.cache?.keep(message, { record, version, ...seen });
   else if (plan.safety?.statusIsRecord === true)
     world.cache?.keep(message, { record: undefined, memory: plan.memory, ...seen });
 };
 
 /** Puts back what the step has taken from the cache, for the step that decides again. */
-export const keepAgain = ({ world, message, observation, looked }: StepContext): void => {
-  const { object, record, version, memory, fromCache, cachedAt, now } = observation;
+export const keepAgain = (run: StepContext): void => {
+  const { world, message, observation } = run;
+  const { object, record, version, memory, fromCache } = observation;
   if (fromCache !== true || object === undefined) return;
-  const seen = { object, epoch: cachedAt ?? { date: now, at: looked } };
+  const seen = { object, epoch: epochOf(run) };
   if (record !== undefined && version !== undefined) world.cache?.keep(message, { record, version, ...seen });
   else if (memory !== undefined) world.cache?.keep(message, { record: undefined, memory, ...seen });
 };
@@ -209,7 +214,9 @@ export const firstRead = async (call: Call, first: ReadMode): Promise<FirstRead 
   const { world, message, operator } = call;
   const enclosed = first === "enclosed" ? await readEnclosed(call) : undefined;
   if (enclosed !== undefined) return enclosed;
+  const changed = first === "recalling" ? await readChanged(world, message, operator) : undefined;
   const kept = world.cache?.take(message);
+  if (changed !== undefined) return changed;
   const known = first === "recalling" && kept !== undefined ? readCached(world, kept, operator) : undefined;
   if (known !== undefined) return known;
   const observed = await readAnew(call, first);
@@ -218,15 +225,17 @@ export const firstRead = async (call: Call, first: ReadMode): Promise<FirstRead 
     return observed;
   }
   if (!isOurs(kept, observed)) world.cache?.invalidate(message);
+  if (observed.see !== "observation") return observed;
+  const { observation } = observed;
   const fromCache = first !== "live" && operator.watchful === true && world.cache !== undefined;
-  return fromCache && observed.see === "observation"
-    ? { see: "observation", observation: { ...observed.observation, fromCache } }
-    : observed;
+  const answered = { date: observation.now, at: world.clock.monotonic() };
+  return { see: "observation", observation: { ...observation, answered, ...(fromCache ? { fromCache } : {}) } };
 };
 
 /** True if an assumption or a cached read may still be wrong: nothing was saved yet, so nothing was touched. */
 export const mayBeWrong = ({ observation }: StepContext, held: StoredRecord): boolean =>
-  (observation.assumedNew || observation.cachedAt !== undefined) && held.version === observation.version;
+  (observation.assumedNew || observation.cachedAt !== undefined || observation.recordCached === true) &&
+  held.version === observation.version;
 
 /** False if a plan was decided on what was not read, and is not safe on that: it is decided again on live reads. */
 export const isRightOn = ({ fromCache, enclosure }: Observation, { safety }: Plan<unknown>): boolean =>

@@ -56,8 +56,13 @@ const trimPod = (pod: Stored): Stored => {
   };
 };
 
-/** Keeps a job without a status whole, so that its first step need not read it. */
-const trimJob = (job: Stored): Stored => (same(statusOf(job), {}) ? trimWith(job) : trim(job));
+/** True if the spec changed: pods that stay must read the new hosts soon, so the key is sent at once. */
+const isAskedAnew = (before: Obj | undefined, after: Obj | undefined): boolean =>
+  before !== undefined && after !== undefined && before.metadata.generation !== after.metadata.generation;
+
+/** Keeps a job whole that has no status yet, or a changed spec, so that the step of this change need not read it. */
+const trimJob = (job: Stored, before?: Stored): Stored =>
+  same(statusOf(job), {}) || isAskedAnew(before, job) ? trimWith(job) : trim(job);
 
 /** True for the conditions that decisions read: PodScheduled, and DisruptionTarget, which precedes a disruption. */
 const isReported = ({ type }: Json): boolean => type === "PodScheduled" || type === "DisruptionTarget";
@@ -82,10 +87,6 @@ const jobOf = (object: Obj): string | undefined =>
   object.metadata.ownerReferences?.find(
     ({ kind, apiVersion }) => kind === jobs.kind && apiVersion.startsWith(jobs.group),
   )?.name;
-
-/** True if the spec changed: pods that stay must read the new hosts soon, so the key is sent at once. */
-const isAskedAnew = (before: Obj | undefined, after: Obj | undefined): boolean =>
-  before !== undefined && after !== undefined && before.metadata.generation !== after.metadata.generation;
 
 const watches: readonly Watch[] = [
   {

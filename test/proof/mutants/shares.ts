@@ -22,6 +22,22 @@ export const shareMutants: readonly Mutant[] = [
     tests: ["test/unit/engine/reads/cached.test.ts"],
   },
   {
+    name: "changed-objects-of-the-past",
+    promise: "a step begins with no watched object that is older than its record",
+    file: "shared/engine/reads/live.ts",
+    find: "seen === undefined || isOlder(seen.object, record)",
+    replace: "seen === undefined",
+    tests: ["test/unit/engine/reads/cached.test.ts"],
+  },
+  {
+    name: "clocks-that-run-ahead",
+    promise: "the clock of a host's cache does not run ahead of the server's, however long a step's reads took",
+    file: "shared/engine/reads/reader.ts",
+    find: "cachedAt ?? answered ?? {",
+    replace: "cachedAt ?? {",
+    tests: ["test/unit/engine/reads/cached.test.ts"],
+  },
+  {
     name: "creators-that-read-again",
     promise: "a step that has waited for its turn decides again without a request",
     file: "shared/engine/reconcile/step.ts",

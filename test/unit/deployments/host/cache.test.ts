@@ -84,6 +84,28 @@ describe("the cached step of a key", () => {
   });
 });
 
+describe("an object that has changed since the last step of its key", () => {
+  const changedIn = (watched: Stored) => {
+    const cache = over([watched]);
+    cache.keep(key, kept());
+    return cache.changed(key);
+  };
+  const next = app({ generation: 4, resourceVersion: "5" });
+
+  test("is returned whole with that step, which is still there to be taken", () => {
+    assert.deepEqual(changedIn(trimWith(next)), { step: kept(), object: next, epoch: { date: 0, at: 0 } });
+  });
+
+  test("is not returned if the watch has it trimmed, but the step is", () => {
+    assert.deepEqual(changedIn(trim(next)), { step: kept(), object: undefined, epoch: { date: 0, at: 0 } });
+  });
+
+  test("is none if it is unchanged, or another object of the name", () => {
+    assert.equal(changedIn(trim(app({ resourceVersion: "9" }))), undefined);
+    assert.equal(changedIn(trim(app({ uid: "v" }))), undefined);
+  });
+});
+
 describe("a new object in the watch", () => {
   const appearedIn = (watched: readonly Stored[]) => {
     const cache = over(watched);

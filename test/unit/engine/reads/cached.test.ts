@@ -21,6 +21,7 @@ import {
   refOf,
   type Toy,
   type ToyPlan,
+  toy,
   writesIn,
 } from "../fakes.ts";
 
@@ -55,6 +56,7 @@ const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({}))
     },
     keep: (key, recollection) => void kept.set(textOf(key), recollection),
     appeared: () => undefined,
+    changed: () => undefined,
     made: () => {},
     invalidate: () => {},
     look: () => knows.seen,
@@ -153,6 +155,72 @@ describe("a kind whose steps begin with the watch", () => {
   });
 });
 
+describe("a step of such a kind whose object has changed since the last one", () => {
+  /** `shown`: the object as the watch has it whole. */
+  const changed = async (shown: Stored | undefined, watchful = true) => {
+    const sizes: unknown[] = [];
+    const knows = await knowing(({ object }) => {
+      sizes.push(object?.["spec"]);
+      return {};
+    });
+    const { world, kept, fixture: there } = knows;
+    const stored = kept.get(textOf(message));
+    assert.ok(world.cache !== undefined && stored !== undefined);
+    const epoch = { date: there.time.now, at: there.time.monotonic };
+    const cache = { ...world.cache, take: () => undefined, changed: () => ({ step: stored, object: shown, epoch }) };
+    const operatorOf: World["operatorOf"] = (kind) => {
+      const operator = world.operatorOf(kind);
+      return operator === undefined || !watchful ? operator : { ...operator, watchful };
+    };
+    return { ...knows, sizes, world: { ...world, cache, operatorOf } };
+  };
+
+  test("decides on the object as the watch shows it, with the record of the last step", async () => {
+    const { world, fixture: there, sizes } = await changed({ ...toy(), spec: { size: 7 } });
+    await step(world, watched);
+    assert.deepEqual(there.calls, ["save 2", "create parts part-2"]);
+    assert.deepEqual(sizes.at(-1), { size: 7 });
+  });
+
+  test("reads the object alone if the watch does not have it whole", async () => {
+    const { world, fixture: there } = await changed(undefined);
+    await step(world, watched);
+    assert.deepEqual(there.calls, ["get toys bear", "save 2", "create parts part-2"]);
+  });
+
+  test("reads the object if the last reading of the server's clock is old", async () => {
+    const { world, fixture: there } = await changed(toy());
+    there.time.monotonic += 60_001;
+    there.time.now += 60_001;
+    await step(world, watched);
+    assert.equal(there.calls[0], "get toys bear");
+  });
+
+  test("loses the save if another process has saved since, and then reads everything", async () => {
+    const { world, fixture: there } = await changed(toy());
+    const loaded = await there.checkpoints.load(message);
+    const record = there.record();
+    assert.ok(record !== undefined);
+    await there.checkpoints.save(message, { ...record, saves: 7, memory: { count: 7 } }, loaded?.version);
+    await step(world, watched);
+    assert.deepEqual(writesIn(there.calls), ["save 2", "save 8", "create parts part-8"]);
+  });
+
+  const { metadata } = toy();
+  const others: readonly (readonly [why: string, shown: Stored, watchful?: boolean])[] = [
+    ["it is another object of the name", { ...toy(), metadata: { ...metadata, uid: "other" } }],
+    ["it is being deleted", { ...toy(), metadata: { ...metadata, deletionTimestamp: "2026-11-02T08:00:00Z" } }],
+    ["it is older than the record", { ...toy(), metadata: { ...metadata, generation: 0 } }],
+    ["its kind does not begin with the watch", toy(), false],
+  ];
+  for (const [why, shown, isWatchful] of others)
+    test(`reads record and object if ${why}`, async () => {
+      const { world, fixture: there } = await changed(shown, isWatchful);
+      await step(world, watched);
+      assert.deepEqual(there.calls.slice(0, 2), ["load", "get toys bear"]);
+    });
+});
+
 describe("a step of such a kind that creates many objects", () => {
   const many = Array.from({ length: timing.parallel }, (_, at) => creation(`many-${at}`));
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -226,6 +294,18 @@ describe("a step on the cache of its process", () => {
       }),
     );
     assert.deepEqual(begun, [true, false]);
+  });
+
+  test("keeps a reading of the server's clock that does not run ahead, however long its reads took", async () => {
+    const { world, fixture: there, kept } = await knowing();
+    there.before = (call) => {
+      if (call !== "load") return;
+      there.time.now += 4_000;
+      there.time.monotonic += 4_000;
+    };
+    await step(world, message);
+    const { epoch } = kept.get(textOf(message)) ?? assert.fail("nothing is kept");
+    assert.equal(dateAt(epoch, there.time.monotonic), there.time.now);
   });
 
   test("leaves no entry in the cache if it fails", async () => {

@@ -158,7 +158,13 @@ test("a step that an outdated timer began leaves the process's cache as it was",
     keep: (_, entry) => {
       held = entry;
     },
-    ...{ appeared: () => undefined, made: () => {}, invalidate: () => {}, look: () => undefined },
+    ...{
+      appeared: () => undefined,
+      changed: () => undefined,
+      made: () => {},
+      invalidate: () => {},
+      look: () => undefined,
+    },
   };
   let held: ReturnType<typeof cache.take>;
   await step({ ...world, cache }, message);

@@ -31,6 +31,7 @@ const watchful = (there: Fixture, cache: Partial<StepCache>): World => {
     keep: () => {},
     look: () => undefined,
     appeared: () => undefined,
+    changed: () => undefined,
     made: () => {},
     invalidate: () => {},
   };

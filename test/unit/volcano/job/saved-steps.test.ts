@@ -245,6 +245,21 @@ describe("the watches of a job", () => {
     );
   });
 
+  test("keep a job whole while it has no status, and once its spec has changed", () => {
+    const trimmed = watchOf("jobs")?.trim;
+    const job = (generation: number, phase?: string) => ({
+      ...{ apiVersion: "v1", kind: "Job", metadata: { name: "j", uid: "u", resourceVersion: "1", generation } },
+      ...(phase === undefined ? {} : { status: { state: { phase } } }),
+    });
+    const isWhole = [
+      trimmed?.(job(1)),
+      trimmed?.(job(1, "Pending")),
+      trimmed?.(job(1, "Running"), job(1, "Pending")),
+      trimmed?.(job(2, "Running"), job(1, "Running")),
+    ].map((one) => one?.["whole"] !== undefined);
+    assert.deepEqual(isWhole, [true, false, false, true]);
+  });
+
   test("keep a pod's node and phase, a PodGroup's spec and status, and a Command's action and target", () => {
     const trimmed = watchOf("pods")?.trim?.(pod("Running"));
     assert.deepEqual([trimmed?.["spec"], trimmed?.["status"]], [{ nodeName: "n" }, { phase: "Running" }]);

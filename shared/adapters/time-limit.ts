@@ -11,7 +11,7 @@ const isTimeout = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 
 /** Processor time of this thread, ms. */
-const cpuMs = (): number => {
+export const cpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 };
@@ -19,7 +19,14 @@ const cpuMs = (): number => {
 /** Least share of the time limit that stopped work must have had on the processor; with less it was starved. */
 const leastShare = 0.1;
 
-/** Opens the limit. Each call starts a thread, which costs some tens of microseconds. */
+/** Returns the error of work that was stopped after `ms`, of which it had `usedMs` on the processor. */
+export const stoppedAfter = (ms: number, usedMs: number): BudgetError => {
+  // A busy machine says nothing about the work.
+  const why = usedMs < ms * leastShare ? "starved" : "stopped";
+  return new BudgetError({ message: `${why} after ${ms} ms`, waitMs: 0, why });
+};
+
+/** Opens the limit. Each call starts and joins a thread: 0.2 ms, and on a busy machine as long as a thread waits there. */
 export const openTimeLimit = (): TimeLimit => {
   let work: () => void = () => {};
   const context = createContext({ run: () => work() });
@@ -44,8 +51,6 @@ export const openTimeLimit = (): TimeLimit => {
       result = { value: job() };
     }, ms);
     if (done && result !== undefined) return result.value;
-    // A busy machine says nothing about the work.
-    const why = cpuMs() - before < ms * leastShare ? "starved" : "stopped";
-    throw new BudgetError({ message: `${why} after ${ms} ms`, waitMs: 0, why });
+    throw stoppedAfter(ms, cpuMs() - before);
   };
 };

@@ -227,6 +227,17 @@ export type Report = (
 /** Runs pure work and returns its result, or throws a BudgetError if it takes longer than `ms`. */
 export type TimeLimit = <T>(ms: number, work: () => T) => T;
 
+/** Runs slices of decisions on the event loop, and stops one that takes too long. */
+export type Slices = {
+  /** Calls `begin` after the event loop has served its pending events. */
+  later(begin: () => void): void;
+  /**
+   * Runs pure work in a call of `begin`. Calls `stopped` with a BudgetError if the work takes longer than `ms`, perhaps
+   * after the call of `begin`; nothing of `begin` runs after stopped work.
+   */
+  guard(ms: number, work: () => void, stopped: (cause: unknown) => void): void;
+};
+
 /** A decision about one version of a key's object. */
 export type Decision = { readonly key: string; readonly namespace: string; readonly version: string };
 

@@ -13,7 +13,7 @@ import { forgetOldest } from "../core/cache.ts";
 import { BudgetError } from "../core/http.ts";
 import { type Key, textOf } from "../core/key.ts";
 import { backoffOf } from "../core/time.ts";
-import type { Decision, Journal, Stop, TimeLimit } from "./ports.ts";
+import type { Decision, Journal, Slices, Stop, TimeLimit } from "./ports.ts";
 
 /** One part of a decision, from one read to the next. `run` catches the errors of its work. */
 export type DecisionPart = {
@@ -25,16 +25,23 @@ export type DecisionPart = {
   readonly stopped: (cause: unknown) => void;
 };
 
-/** Runs work, and throws if it takes longer than `ms`. */
-export type SliceGuard = (ms: number, work: () => void) => void;
+/** Returns slices that a time limit guards one by one. */
+export const slicesOf = (limit: TimeLimit, later: Slices["later"]): Slices => ({
+  later,
+  guard: (ms, work, stopped) => {
+    try {
+      limit(ms, work);
+    } catch (cause) {
+      stopped(cause);
+    }
+  },
+});
 
 type QueueSettings = {
-  readonly guard: SliceGuard;
+  readonly slices: Slices;
   /** Monotonic ms after which a slice begins no other part. 0: each part is a slice of its own. */
   readonly sliceMs: number;
   readonly clock: () => number;
-  /** Runs work after the event loop has served its pending events. */
-  readonly later: (work: () => void) => void;
 };
 
 export type DecisionQueue = { add(part: DecisionPart): void };
@@ -61,13 +68,13 @@ const take = (waiting: Waiting, mostMs: number): DecisionPart | undefined => {
   return undefined;
 };
 
-export const openDecisionQueue = ({ guard, sliceMs, clock, later }: QueueSettings): DecisionQueue => {
+export const openDecisionQueue = ({ slices, sliceMs, clock }: QueueSettings): DecisionQueue => {
   const waiting: Waiting = new Map();
   let scheduled = false;
   const schedule = (): void => {
     if (scheduled || waiting.size === 0) return;
     scheduled = true;
-    later(slice);
+    slices.later(slice);
   };
   const slice = (): void => {
     scheduled = false;
@@ -75,17 +82,18 @@ export const openDecisionQueue = ({ guard, sliceMs, clock, later }: QueueSetting
     let current = take(waiting, Number.POSITIVE_INFINITY);
     if (current === undefined) return;
     const budgetMs = current.budgetMs();
-    try {
-      // The last part that begins in the slice has its whole budget, too.
-      guard(budgetMs + sliceMs, () => {
-        while (current !== undefined) {
-          current.run();
-          current = clock() < end ? take(waiting, budgetMs) : undefined;
-        }
-      });
-    } catch (cause) {
+    const run = (): void => {
+      while (current !== undefined) {
+        current.run();
+        current = clock() < end ? take(waiting, budgetMs) : undefined;
+      }
+    };
+    const stopped = (cause: unknown): void => {
       current?.stopped(cause);
-    }
+      schedule();
+    };
+    // The last part that begins in the slice has its whole budget, too.
+    slices.guard(budgetMs + sliceMs, run, stopped);
     schedule();
   };
   return {
@@ -107,7 +115,7 @@ export type Quarantine = {
 };
 
 type Settings = {
-  readonly limit: TimeLimit;
+  readonly slices: Slices;
   /** Budget of a decision in a namespace without stops, ms. */
   readonly budgetMs: number;
   /** Absent: a death of the process is not remembered. */
@@ -116,8 +124,6 @@ type Settings = {
   readonly now: () => number;
   /** Monotonic, ms. */
   readonly clock: () => number;
-  /** Runs work after the event loop has served its pending events. */
-  readonly later: (work: () => void) => void;
   /** The time that decisions run before the event loop is served, ms; absent: 5. */
   readonly sliceMs?: number;
 };
@@ -149,15 +155,14 @@ const leftMs = (stop: Stop, version: string, now: number): number => {
 };
 
 export const openQuarantine = ({
-  limit,
+  slices,
   budgetMs,
   journal,
   now,
   clock,
-  later,
   sliceMs = usualSliceMs,
 }: Settings): Quarantine => {
-  const queue = openDecisionQueue({ guard: limit, sliceMs, clock, later });
+  const queue = openDecisionQueue({ slices, sliceMs, clock });
   const stops = new Map<string, Stop>((journal?.stops ?? []).map((stop) => [stop.key, stop]));
   const recent = new Map<string, readonly number[]>();
   const stopsIn = (namespace: string): readonly number[] =>

@@ -7,7 +7,6 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { parse } from "yaml";
 import * as z from "zod";
 import { jsonOf } from "../../core/json.ts";
 import type { Auth, Endpoint } from "./https.ts";
@@ -89,10 +88,11 @@ export const textOf = async (path: string, what: string): Promise<string | undef
   }
 };
 
-const parseFile = (path: string, content: string): z.infer<typeof fileShape> => {
+const parseFile = async (path: string, content: string): Promise<z.infer<typeof fileShape>> => {
+  const { parseYaml } = await import("./yaml.ts");
   let value: unknown;
   try {
-    value = parse(content);
+    value = parseYaml(content);
   } catch (cause) {
     const [line = ""] = String(cause instanceof Error ? cause.message : cause).split("\n");
     throw new KubeconfigError(`kubeconfig ${path} is not YAML: ${line}`);
@@ -109,7 +109,9 @@ type File = { readonly folder: string; readonly content: z.infer<typeof fileShap
 
 const fileAt = async (path: string): Promise<File | undefined> => {
   const content = await textOf(path, "kubeconfig");
-  return content === undefined ? undefined : { folder: dirname(resolve(path)), content: parseFile(path, content) };
+  return content === undefined
+    ? undefined
+    : { folder: dirname(resolve(path)), content: await parseFile(path, content) };
 };
 
 /** Returns the entries by name; the first entry of a name wins. */

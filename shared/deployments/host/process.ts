@@ -17,6 +17,7 @@ import type { Journal, Report } from "../../engine/ports.ts";
 import { openWriters } from "../../forward/controller-detection.ts";
 import { type Acknowledging, acknowledgingFor, checkCallers, identifyBy } from "../common/authentication.ts";
 import { plurals } from "../common/kinds.ts";
+import { once } from "../common/once.ts";
 import { natsFor } from "../common/queues.ts";
 import { whyUnkept } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
@@ -25,8 +26,8 @@ import { lookoutFor } from "../common/standby.ts";
 import type { Listening } from "../deliver/function.ts";
 import { requestListener } from "../http/process.ts";
 import { httpTimeouts } from "../http/server.ts";
-import { openHostPage, type ServedPage } from "../page/host.ts";
-import { openReader, type Reader, tableIn } from "../read-api/reader.ts";
+import type { ServedPage } from "../page/host.ts";
+import type { Reader } from "../read-api/reader.ts";
 import { namingOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import { readConfiguration } from "../settings/host.ts";
 import type { Configuration } from "../settings/table.ts";
@@ -116,7 +117,7 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     const writers = openWriters();
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
     const journal = journalIn(configuration);
-    const page = signIn && openHostPage(configuration, transport, signIn, report);
+    const page = signIn && (await import("../page/host.ts")).openHostPage(configuration, transport, signIn, report);
     const rates = page?.rates ?? openRates(transport, configuration.prices, () => performance.now());
     const see = page === undefined ? writers.see : seenBy(writers.see, page.board.see);
     await work(
@@ -252,6 +253,18 @@ type Serving = {
   readonly page: ServedPage | undefined;
 };
 
+/** Opens the read API, whose code is loaded with its first request. */
+const readerOf = (transport: Transport, kept: Configuration["checkpoints"], cluster: string): Reader => {
+  const open = once(async () => {
+    const { openReader, tableIn } = await import("../read-api/reader.ts");
+    return openReader({ transport, table: tableIn(kept, cluster) });
+  });
+  return {
+    list: async (...query) => await (await open()).list(...query),
+    find: async (named) => await (await open()).find(named),
+  };
+};
+
 /** Serves the HTTP API until the process is stopped. */
 const serve = async (
   process: Process,
@@ -265,7 +278,7 @@ const serve = async (
     scrape: withProcess(scrape),
     trigger: (key, event) => trigger(key, digest(event)),
     notice,
-    reader: openReader({ transport, table: tableIn(checkpoints, cluster) }),
+    reader: readerOf(transport, checkpoints, cluster),
     plurals,
     identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),

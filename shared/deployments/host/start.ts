@@ -6,6 +6,7 @@
 import { getHeapStatistics } from "node:v8";
 import { openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers, type Workers, wholly } from "../../adapters/embedded/workers.ts";
+import { watchedSlices } from "../../adapters/slice-watch.ts";
 import { type Received, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
 import { calm } from "../../adapters/telemetry/log.ts";
 import { openTelemetry, type Telemetry } from "../../adapters/telemetry/tracing.ts";
@@ -13,7 +14,6 @@ import type { Rates } from "../../cli/inspection/rates.ts";
 import type { Transport } from "../../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../core/key.ts";
 import type { Resource, Stored } from "../../core/object.ts";
-import type { Operator } from "../../core/operator.ts";
 import type { World } from "../../engine/context/world.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
 import type { CheckpointRecord, Journal, Queue, Report } from "../../engine/ports.ts";
@@ -21,6 +21,7 @@ import { take } from "../../engine/reconcile/intake.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
 import { type Standby, type StandbyLookout, startStandby } from "../../forward/controller-detection.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
+import type { Watcher } from "../../forward/keys.ts";
 import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
 import type { Family } from "../../kube/resources.ts";
@@ -30,18 +31,19 @@ import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
 import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
 import { watchNodes } from "../common/node-watch.ts";
-import { operatorsFor } from "../common/operators.ts";
 import { apart, type LazyNats } from "../common/queues.ts";
 import { openRecords, tellingSaves } from "../common/records.ts";
-import { openWorld, operatorsByKind, quarantineFor } from "../common/step-dependencies.ts";
+import { openSlices, openWorld, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
+import type { Families } from "../reconcile/families.ts";
 import { restingIn } from "../resync/rest-check.ts";
 import { resync, startSweeping } from "../resync/sweep.ts";
 import type { Naming } from "../settings/conversions.ts";
 import type { Place } from "../settings/formats.ts";
 import { batchesFor, pause } from "../wake/process.ts";
 import { openStepCache } from "./cache.ts";
+import { kindsOf } from "./kinds.ts";
 import { type Metering, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
 import { openHostSlots } from "./slots.ts";
 
@@ -257,21 +259,22 @@ type Stepping = {
   readonly world: World;
   readonly metering: Metering;
   readonly standby: Standby | undefined;
-  readonly operators: readonly Operator<unknown>[];
+  readonly families: Families;
 };
 
 /**
  * Returns the function that takes messages of one key. It returns true when they are done; a message for a kind on
- * standby is done without a step.
+ * standby is done without a step. The kind is loaded with its first step.
  */
 const stepping =
-  ({ world, metering, standby, operators }: Stepping) =>
+  ({ world, metering, standby, families }: Stepping) =>
   async (messages: readonly Message[]): Promise<boolean> => {
     const [first] = messages;
     const about = first === undefined ? undefined : (noticedKind(first) ?? (subjectOf(first) ?? first).kind);
-    const operator = operators.find(({ kind }) => kind === about);
-    const group = operator?.family ?? operator?.resource.group;
+    const known = families.kinds.find(({ kind }) => kind === about);
+    const group = known?.family ?? known?.resource.group;
     if (standby?.aside(group ?? "") === true) return true;
+    if (known !== undefined) await families.load(known.kind);
     return (await metering.step(messages, () => take(world, messages))) !== undefined;
   };
 
@@ -295,7 +298,7 @@ const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telem
 
 /** Opens the limits on one key's use of shared resources. */
 const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quarantine" | "turns" | "creators"> => ({
-  quarantine: quarantineFor(decisionBudgetMs.host, journal),
+  quarantine: quarantineFor(decisionBudgetMs.host, watchedSlices(openSlices()), journal),
   ...openHostSlots(maxSubmissions),
 });
 
@@ -325,15 +328,15 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { metering, hints, ...ways } = openStore(settings, namespaceScope, telemetry);
   const mail = queuesOf(settings, metering, report);
   const queue = telemetry.queue(mail.queue);
-  const operators = operatorsFor(timing, settings.spark, settings, settings.families);
-  const base = { ...ways, queue, report, timing, operatorOf: operatorsByKind(operators), recovery: settings.recovery };
+  const { families, operators, watcherOf } = kindsOf(settings);
+  const base = { ...ways, queue, report, timing, operatorOf: families.operatorOf, recovery: settings.recovery };
   const opened = { ...telemetry.ports(await openWorld(base)), within: telemetry.within };
   const inCharge = scopeCheckOf({ cluster, selector, namespaceScope });
-  const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
+  const resourceOf = (kind: string): Resource | undefined => watcherOf(kind)?.resource;
   const cache = openStepCache({ resourceOf, known: (query) => forwarder.known(query) });
   const bounds = { ...boundsOf(settings), ...recordingFor(settings, telemetry.report) };
   const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
-  const notice = noticing({ ...charged, namespaces });
+  const notice = noticing({ ...charged, operatorOf: watcherOf, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
   const scope = { ...about, transport: ways.transport, hints, queue, breathe: openBreather(() => performance.now()) };
@@ -343,7 +346,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   };
   const standby = await standbyFor(settings, operators, anew);
   const surveyed = namespaceScope.survey(surveyMs, anew);
-  const step = stepping({ world, metering, standby, operators });
+  const step = stepping({ world, metering, standby, families });
   const workers = mail.start(step, settings.concurrency);
   const forwarder: Forwarder = startForwarder({
     ...scope,
@@ -381,7 +384,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
  */
 const standbyFor = async (
   { lookout: look, report }: HostSettings,
-  operators: readonly Operator<unknown>[],
+  operators: readonly Watcher[],
   freed: () => void,
 ): Promise<Standby | undefined> => {
   if (look === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The kinds of a function, each loaded with the first message for it, so that an environment loads only the kinds that
- * it serves.
+ * The kinds of a function or of a host, each loaded with the first message for it, so that a process loads only the
+ * kinds that it serves.
  */
 import type { Operator } from "../../core/operator.ts";
 import { readMessage } from "../../engine/message.ts";
@@ -50,8 +50,10 @@ const pod = { kind: pods.kind, resource: pods, family: podGroups.group };
 
 export type Families = {
   readonly kinds: readonly Pick<Operator<unknown>, "kind" | "resource" | "family">[];
-  /** Returns the operator of a kind that `prepare` has loaded. */
+  /** Returns the operator of a kind that `load` or `prepare` has loaded. */
   readonly operatorOf: (kind: string) => Operator<unknown> | undefined;
+  /** Loads a kind, if it is one of those to run. */
+  load(kind: string): Promise<void>;
   prepare(delivered: readonly Delivered[]): Promise<void>;
 };
 
@@ -68,6 +70,7 @@ export const openFamilies = (settings: KindSettings = {}): Families => {
   return {
     kinds,
     operatorOf: (kind) => known.get(kind),
+    load,
     prepare: async (delivered) => {
       const short = delivered.filter(({ body }) => body.length <= longestBody);
       const kinds = new Set(short.map(({ body }) => readMessage(body)?.kind));

@@ -20,7 +20,7 @@ import { once } from "../common/once.ts";
 import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
 import { type FunctionStandby, openSighter, openStandby, sightingKey } from "../common/standby.ts";
-import { openWorld, processClock, quarantineFor, stepFigures } from "../common/step-dependencies.ts";
+import { openSlices, openWorld, processClock, quarantineFor, stepFigures } from "../common/step-dependencies.ts";
 import type { UrlAnswer } from "../http/dispatch-calls.ts";
 import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
@@ -143,7 +143,7 @@ export const openTaking = (env: Environment): Taking => {
       settings.updatesUrl === undefined && nats === undefined && !called
         ? {}
         : await updatesPort(known, settings.updatesTo, called);
-    const quarantine = quarantineFor(decisionBudgetMs.function);
+    const quarantine = quarantineFor(decisionBudgetMs.function, openSlices());
     const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic });
     const ended = stepFigures(meter, Date.now);
     const charged = { ...known, meter, ended, turns, quarantine, share, inCharge, ...recordingFor(settings, report) };

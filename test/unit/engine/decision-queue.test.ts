@@ -1,7 +1,7 @@
 /** Decisions share the event loop: they run in slices, namespaces take turns, and one watchdog guards a slice. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openDecisionQueue } from "../../../shared/engine/quarantine.ts";
+import { openDecisionQueue, slicesOf } from "../../../shared/engine/quarantine.ts";
 
 /** A queue whose parts take 2 ms each, in slices of 5 ms; `turn` is one turn of the event loop. */
 const opened = () => {
@@ -11,13 +11,15 @@ const opened = () => {
   const stopped: string[] = [];
   let bomb: string | undefined;
   const queue = openDecisionQueue({
-    guard: (ms, work) => {
-      slices.push({ ms, ran: [] });
-      work();
-    },
+    slices: slicesOf(
+      (ms, work) => {
+        slices.push({ ms, ran: [] });
+        return work();
+      },
+      (begin) => due.push(begin),
+    ),
     sliceMs: 5,
     clock: () => time.now,
-    later: (work) => due.push(work),
   });
   const add = (namespace: string, name: string, budgetMs = 100): void =>
     queue.add({

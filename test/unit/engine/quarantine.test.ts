@@ -11,8 +11,8 @@ import { openJournal } from "../../../shared/adapters/journal.ts";
 import { openTimeLimit } from "../../../shared/adapters/time-limit.ts";
 import { BudgetError } from "../../../shared/core/http.ts";
 import { textOf } from "../../../shared/core/key.ts";
-import type { TimeLimit } from "../../../shared/engine/ports.ts";
-import { openQuarantine } from "../../../shared/engine/quarantine.ts";
+import type { Slices, TimeLimit } from "../../../shared/engine/ports.ts";
+import { openQuarantine, slicesOf } from "../../../shared/engine/quarantine.ts";
 import { step } from "../../../shared/engine/reconcile/step.ts";
 import { message, openFixture, toy } from "./fakes.ts";
 
@@ -102,7 +102,8 @@ const stop: TimeLimit = (ms) => {
 };
 
 /** Runs each part of a decision at once, as a slice of its own. */
-const alone = { clock: () => 0, later: (work: () => void) => work(), sliceMs: 0 };
+const alone = { clock: () => 0, sliceMs: 0 };
+const slicesBy = (limit: TimeLimit): Slices => slicesOf(limit, (begin) => begin());
 
 /** A quarantine in which a decision takes the ms that `costs` has for its name. */
 const opened = (journal?: ReturnType<typeof openJournal>) => {
@@ -114,7 +115,7 @@ const opened = (journal?: ReturnType<typeof openJournal>) => {
     if (next !== "") budgets.push(ms);
     return (costs.get(next) ?? 0) > ms ? stop(ms, work) : work();
   };
-  const quarantine = openQuarantine({ ...alone, limit, budgetMs: 800, journal, now: () => time.now });
+  const quarantine = openQuarantine({ ...alone, slices: slicesBy(limit), budgetMs: 800, journal, now: () => time.now });
   /** Runs a decision of two parts, of which the first costs nothing. */
   const run = async (name: string, version = "1", namespace = "ns") => {
     const key = { ...message, namespace, name };
@@ -205,7 +206,7 @@ describe("after a process that died during a decision", () => {
     const journal = { ...openJournal(folder), end: () => {} };
     const quarantine = openQuarantine({
       ...alone,
-      limit: (_, work) => work(),
+      slices: slicesBy((_, work) => work()),
       budgetMs: 800,
       journal,
       now: () => 1_000_000,
@@ -256,7 +257,7 @@ describe("a step of an object in quarantine", () => {
     const samples: string[] = [];
     const quarantine = openQuarantine({
       ...alone,
-      limit: fairly(openTimeLimit()),
+      slices: slicesBy(fairly(openTimeLimit())),
       budgetMs: 1_000,
       now: () => fixture.time.now,
     });
@@ -287,7 +288,12 @@ describe("a step of an object in quarantine", () => {
       if (starved < 0) return work();
       throw new BudgetError({ message: `${ms}`, waitMs: 0, why: "starved" });
     };
-    const quarantine = openQuarantine({ ...alone, limit, budgetMs: 1_000, now: () => fixture.time.now });
+    const quarantine = openQuarantine({
+      ...alone,
+      slices: slicesBy(limit),
+      budgetMs: 1_000,
+      now: () => fixture.time.now,
+    });
     const busy = await step({ ...fixture.world, quarantine }, message);
     assert.equal(busy.did, "step");
     const idle = openFixture();

@@ -104,11 +104,14 @@ describe("the parts of a decision", () => {
     const { world } = curious();
     let slices = 0;
     const { run } = openQuarantine({
-      limit: (_, work) => {
-        slices += 1;
-        return work();
+      slices: {
+        later: (begin) => void setImmediate(begin),
+        guard: (_, work) => {
+          slices += 1;
+          work();
+        },
       },
-      ...{ budgetMs: 1_000, now: () => 0, clock: () => 0, later: (work) => void setImmediate(work) },
+      ...{ budgetMs: 1_000, now: () => 0, clock: () => 0 },
     });
     const known = (query: Looking) => (query.do === "get" && watched.includes(query.ref.name) ? [] : undefined);
     const get = (ref: typeof arm) => list({ do: "get", ref, known: true });

@@ -1,0 +1,19 @@
+/** The kinds of a host: what it watches of each, and their decisions, which are loaded with their first step. */
+import type { Watcher } from "../../forward/keys.ts";
+import { families, runs } from "../../kube/resources.ts";
+import type { Options } from "../../spark/auxiliary-objects/options.ts";
+import type { QueueOptions } from "../../volcano/queue/decide.ts";
+import { watchers } from "../common/watchers.ts";
+import { type KindSettings, openFamilies } from "../reconcile/families.ts";
+
+type Settings = Pick<KindSettings, "families" | "timing"> & QueueOptions & { readonly spark: Options };
+
+/** Opens the kinds of the families to run. */
+export const kindsOf = (settings: Settings) => {
+  const operators = watchers.filter(runs(settings.families ?? families));
+  return {
+    families: openFamilies({ ...settings, options: settings.spark, queues: settings }),
+    operators,
+    watcherOf: (about: string): Watcher | undefined => operators.find(({ kind }) => kind === about),
+  };
+};

@@ -33,6 +33,7 @@ export type Sized = { readonly kind: Kind; readonly batch: Batch };
 export type Making = Pick<Scenario, "name" | "breadth"> & {
   readonly baseline: Baseline;
   readonly without: readonly string[];
+  readonly behindBy: Scenario["behindBy"];
 };
 
 export const isSeries = (batch: Batch): batch is Series => !Array.isArray(batch);

@@ -80,7 +80,7 @@ const atCalls = (making: Making): readonly Case[] => {
   );
   const reads = calls.filter((call) => call.via === "api" && !call.write && call.by !== "resync" && isStored(call));
   const behind = reads.flatMap((call) =>
-    (breadth === "whole" ? behindBy : fewBehindBy).map(
+    (breadth === "whole" ? behindBy : (making.behindBy ?? fewBehindBy)).map(
       (back): Case => ({
         id: `${name}/stale/${call.n}/${back}`,
         family: "stale",
@@ -211,9 +211,13 @@ export const batchesOf = (baseline: Baseline, scenario: Scenario, seed: number |
   return [...some, { kind: "pairs", batch: doublesOf(making, seed) }];
 };
 
-export const makingOf = (baseline: Baseline, { name, breadth, without = [] }: Scenario): Making => ({
+export const makingOf = (
+  baseline: Baseline,
+  { name, breadth, without = [], behindBy: revisions }: Scenario,
+): Making => ({
   baseline,
   name,
   breadth,
   without,
+  behindBy: revisions,
 });

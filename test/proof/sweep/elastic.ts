@@ -11,7 +11,7 @@ const outlasting = [
   ...["409", "404-named", "message-twice"],
 ];
 
-type Way = Pick<Scenario, "name" | "what"> &
+type Way = Pick<Scenario, "name" | "what" | "behindBy"> &
   Pick<Demand, "gauge" | "granted" | "claims"> &
   Partial<Pick<Scenario, "userActions" | "stands" | "also" | "annotations" | "machines">> & {
     readonly jobMs?: number;
@@ -22,6 +22,9 @@ type Way = Pick<Scenario, "name" | "what"> &
     /** The number of executors at the end of the job, which begins then to be so long that every fault is over. */
     readonly settles?: number;
   };
+
+/** As many revisions as to show no executor yet. */
+const far = [2, 16, 40] as const;
 
 const idle = { "*": { busyMs: 0 } } as const;
 const idleMs = 20_000;
@@ -146,6 +149,7 @@ const ways: readonly Way[] = [
   },
   {
     name: "elastic-loss",
+    behindBy: far,
     what: "an executor dies, and is replaced within the demand",
     gauge: [[0, 2]],
     userActions: [dies(9_000)],
@@ -210,6 +214,7 @@ const ways: readonly Way[] = [
   },
   {
     name: "elastic-claims",
+    behindBy: far,
     what: "executors die one after the other, and each replacement takes the claim of a dead one",
     gauge: [[0, 2]],
     confs: claims,
@@ -221,6 +226,7 @@ const ways: readonly Way[] = [
   },
   {
     name: "elastic-claims-return",
+    behindBy: far,
     what: "executors leave, and when others are needed, these take the claims that stayed",
     gauge: [
       [0, 3],
@@ -233,6 +239,7 @@ const ways: readonly Way[] = [
   },
   {
     name: "elastic-claims-held",
+    behindBy: far,
     what: "an executor dies, and its pod stays in deletion: its claim is in no other pod until the pod is gone, and then in the next",
     gauge: [[0, 2]],
     confs: claims,

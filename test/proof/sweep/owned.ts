@@ -25,6 +25,7 @@ export const owned: readonly Scenario[] = [
     without: outlasting,
     breadth: "thin",
     also: ["stale"],
+    behindBy: [2, 16, 40],
   },
   {
     name: "own-memory",

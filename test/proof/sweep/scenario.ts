@@ -135,6 +135,8 @@ export type Scenario = {
   readonly demand?: Demand;
   /** The memory of its executors' containers, MiB: the first, and each that follows an OOMKilled one. */
   readonly sizes?: readonly number[];
+  /** Revisions by which a read may be stale, in the place of the usual ones. */
+  readonly behindBy?: readonly number[] | undefined;
   /** Further families for a thin scenario. */
   readonly also?: readonly string[];
   /** Run whole only when it is chosen by name: it would be a third of a sweep of all. */

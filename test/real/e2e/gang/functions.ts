@@ -7,6 +7,7 @@ import type { Case, Scene } from "../scene.ts";
 import { allEnd, fewNames, inDefault, narrow } from "./applications.ts";
 import { oneAfterTheOther } from "./cases.ts";
 import { inNamespace } from "./fixture.ts";
+import { placing } from "./near.ts";
 
 /** Runs `work` by functions with this setting `gang`, and returns its lines and the number of kills. */
 export const byFunctions = async (
@@ -32,6 +33,11 @@ export const gangFunctions: readonly Case[] = [
     name: "by functions: two gangs for one place, while the dispatcher and its functions are killed",
     run: (scene) =>
       inNamespace(scene, "gang-functions", (fixture) => byFunctions(scene, "builtin", () => oneAfterTheOther(fixture))),
+  },
+  {
+    name: "by functions: a HyperNode: gangs stay inside, or wait, while the dispatcher and its functions are killed",
+    run: (scene) =>
+      inNamespace(scene, "gang-near-functions", (fixture) => byFunctions(scene, "builtin", () => placing(fixture))),
   },
   {
     name: "by functions: four Spark applications on room for three, while the dispatcher and its functions are killed",

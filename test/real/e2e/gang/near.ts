@@ -64,7 +64,8 @@ const says =
   ({ reasons }: Gang): boolean =>
     [...reasons].some((one) => reason.test(one));
 
-const placing = async (fixture: Fixture): Promise<readonly string[]> => {
+/** Gangs inside a rack, of which one waits although a node outside of it is free. */
+export const placing = async (fixture: Fixture): Promise<readonly string[]> => {
   const { scene, record, namespace } = fixture;
   const { api } = scene.cluster;
   const rack = (await nodesOf(scene)).slice(0, 2);

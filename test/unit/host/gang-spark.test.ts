@@ -236,8 +236,8 @@ describe("a Spark application with gang: builtin", () => {
         stand.fault(podsAway);
         await stand.create(gang("one", { executors: 1 }));
         await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 30_000);
-        // Until a pod would come too late for the plan; a group is taken back after 60 s.
-        for (const ms of [46_000, 6_000]) {
+        // Until a pod would come too late for the plan; a group without pods is taken back after 120 s.
+        for (const ms of [106_000, 6_000]) {
           await stand.turn(ms);
           await stand.patch("SparkApplication", "one", { metadata: { annotations: { looked: `${ms}` } } });
         }

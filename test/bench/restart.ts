@@ -7,7 +7,6 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
 import type { Api } from "../real/cluster/api.ts";
 import { type Audit, isWrite, openAudit } from "../real/cluster/audit.ts";
 import { startCluster } from "../real/cluster/cluster.ts";
@@ -17,6 +16,7 @@ import { each } from "../support/parallel.ts";
 import { sparkPi } from "../support/pi.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched, writing } from "./flow.ts";
+import { countListed, stateOf } from "./pages.ts";
 import { account, applications } from "./submit.ts";
 
 const submittedEvery = 10;
@@ -45,23 +45,6 @@ const touched = async (api: Api, index: number): Promise<void> => {
   const body = { metadata: { annotations: { "bench.example/touched": "once" } } };
   const reply = await api.call("PATCH", `${applications}/restart-${index}`, body, merge);
   if (reply.status !== 200) throw new Error(`patch restart-${index}: ${JSON.stringify(reply.body)}`);
-};
-
-const states = z.object({
-  metadata: z.object({ continue: z.string().optional() }),
-  items: z.array(z.object({ status: z.object({ applicationState: z.object({ state: z.string() }) }).optional() })),
-});
-
-/** Returns the number of applications with a status. */
-const told = async (api: Api): Promise<number> => {
-  let found = 0;
-  let from = "";
-  do {
-    const page = states.parse((await api.call("GET", `${applications}?limit=500${from}`)).body);
-    found += page.items.filter(({ status }) => status !== undefined).length;
-    from = page.metadata.continue ? `&continue=${encodeURIComponent(page.metadata.continue)}` : "";
-  } while (from !== "");
-  return found;
 };
 
 /** The highest number of requests per second of a host at rest: leases, and an occasional resync. */
@@ -95,7 +78,7 @@ const prepare = async (api: Api, kubeconfig: string, log: string, count: number)
   const all = Array.from({ length: count }, (_, index) => index);
   await each(all, (index) => created(api, index));
   await quiet(api);
-  const shown = await told(api);
+  const shown = await countListed(api, applications, (one) => stateOf(one) !== undefined);
   if (shown < count) throw new Error(`${shown} of ${count} applications show a state; the host's log is ${log}`);
   await each(all.filter(isSubmitted), (index) => touched(api, index));
   await quiet(api);

@@ -20,6 +20,7 @@ import { copied, type Pair, stored, urlOfEtcd } from "./etcd.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched, writing } from "./flow.ts";
 import { live } from "./kubelet.ts";
+import { countListed } from "./pages.ts";
 import { quiet, writesSince } from "./restart.ts";
 import { account, applications } from "./submit.ts";
 
@@ -79,23 +80,7 @@ const copyModel = async (cluster: Cluster, pairs: readonly Pair[], count: number
   await copied(urlOfEtcd(cluster.pids["etcd"] ?? 0), count, copyOf);
 };
 
-const page = z.object({
-  metadata: z.object({ continue: z.string().optional() }),
-  items: z.array(z.unknown()),
-});
-
-/** Returns the number of objects of a collection, which it reads page by page; throws when the server refuses a page. */
-const listed = async (api: Api, path: string): Promise<number> => {
-  let [count, from] = [0, ""];
-  do {
-    const { status, body } = await api.call("GET", `${path}?limit=500${from}`);
-    if (status !== 200) throw new Error(`list ${path}: ${JSON.stringify(body)}`);
-    const { metadata, items } = page.parse(body);
-    count += items.length;
-    from = metadata.continue ? `&continue=${encodeURIComponent(metadata.continue)}` : "";
-  } while (from !== "");
-  return count;
-};
+const listed = (api: Api, path: string): Promise<number> => countListed(api, path, () => true);
 
 /**
  * Resolves when the server lists all copies: those of one request have one revision, and its cache takes them one by

@@ -8,7 +8,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
 import type { Api } from "../../real/cluster/api.ts";
 import { type Audit, openAudit, withFlags } from "../../real/cluster/audit.ts";
 import { startCluster } from "../../real/cluster/cluster.ts";
@@ -18,6 +17,7 @@ import { each } from "../../support/parallel.ts";
 import { sparkPi } from "../../support/pi.ts";
 import type { Figure } from "../figures.ts";
 import { node, withoutKubelets } from "../nodes.ts";
+import { countListed, stateOf } from "../pages.ts";
 import { account, applications } from "../submit.ts";
 import { bareSubmissions } from "../submit-floor.ts";
 
@@ -51,20 +51,7 @@ const createNodes = (api: Api): Promise<void> =>
     },
   );
 
-const states = z.object({
-  metadata: z.object({ continue: z.string().optional() }),
-  items: z.array(z.object({ status: z.object({ applicationState: z.object({ state: z.string() }) }).optional() })),
-});
-
-const completed = async (api: Api): Promise<number> => {
-  let [found, from] = [0, ""];
-  do {
-    const page = states.parse((await api.call("GET", `${applications}?limit=500${from}`)).body);
-    found += page.items.filter(({ status }) => status?.applicationState.state === "COMPLETED").length;
-    from = page.metadata.continue ? `&continue=${encodeURIComponent(page.metadata.continue)}` : "";
-  } while (from !== "");
-  return found;
-};
+const completed = (api: Api): Promise<number> => countListed(api, applications, (one) => stateOf(one) === "COMPLETED");
 
 const startStandIns = (kubeconfig: string): { readonly child: ChildProcess; readonly ended: () => number } => {
   const child = fork(join(import.meta.dirname, "standins.ts"), [kubeconfig, String(executors), String(workMs)]);

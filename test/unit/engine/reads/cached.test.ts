@@ -43,6 +43,14 @@ const growing = (more: (view: View<Toy>) => Partial<ToyPlan>) =>
     return { memory: { count }, stages: [[creation(`part-${count}`)]], safety: { staleSafe: true }, ...more(view) };
   };
 
+/** Saves the record as another process does. */
+const saveByAnother = async ({ checkpoints, record }: Fixture): Promise<void> => {
+  const loaded = await checkpoints.load(message);
+  const before = record();
+  assert.ok(before !== undefined);
+  await checkpoints.save(message, { ...before, saves: 7, memory: { count: 7 } }, loaded?.version);
+};
+
 /** A world after one live step, which its cache holds. */
 const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({})): Promise<Knowing> => {
   const there = openFixture(growing(more));
@@ -198,10 +206,7 @@ describe("a step of such a kind whose object has changed since the last one", ()
 
   test("loses the save if another process has saved since, and then reads everything", async () => {
     const { world, fixture: there } = await changed(toy());
-    const loaded = await there.checkpoints.load(message);
-    const record = there.record();
-    assert.ok(record !== undefined);
-    await there.checkpoints.save(message, { ...record, saves: 7, memory: { count: 7 } }, loaded?.version);
+    await saveByAnother(there);
     await step(world, watched);
     assert.deepEqual(writesIn(there.calls), ["save 2", "save 8", "create parts part-8"]);
   });
@@ -273,10 +278,7 @@ describe("a step of such a kind that creates many objects", () => {
 describe("a step on the cache of its process", () => {
   test("loses the save before any effect if another process has saved since, and then reads the record", async () => {
     const { world, fixture: there } = await knowing();
-    const loaded = await there.checkpoints.load(message);
-    const record = there.record();
-    assert.ok(record !== undefined);
-    await there.checkpoints.save(message, { ...record, saves: 7, memory: { count: 7 } }, loaded?.version);
+    await saveByAnother(there);
     await step(world, watched);
     assert.deepEqual(writesIn(there.calls), ["save 2", "save 8", "create parts part-8"]);
   });

@@ -4,24 +4,13 @@ import { describe, test } from "node:test";
 import { logsAged } from "../../../shared/core/kept-log.ts";
 import type { Metadata } from "../../../shared/core/object.ts";
 import { agedLogsOf, type Census, type Due, dueOf, type Hint } from "../../../shared/forward/resync.ts";
+import { hint } from "../../support/hint.ts";
 
 const object = (more: Partial<Metadata> = {}): Metadata => ({
   name: "pi",
   namespace: "ns",
   uid: "u1",
   generation: 2,
-  ...more,
-});
-
-const hint = (more: Partial<Hint> = {}): Hint => ({
-  kind: "SparkApplication",
-  namespace: "ns",
-  name: "pi",
-  uid: "u1",
-  generation: 2,
-  rests: true,
-  wakeAt: undefined,
-  pruneAt: undefined,
   ...more,
 });
 
@@ -158,19 +147,16 @@ describe("a resync", () => {
 });
 
 describe("kept logs", () => {
-  const hint = (kind: string, name: string, more: Partial<Hint> = {}): Hint => ({
-    ...{ kind, namespace: "a", name, uid: `${name}-1`, generation: undefined, rests: false },
-    ...{ wakeAt: undefined, pruneAt: undefined },
-    ...more,
-  });
+  const recordOf = (kind: string, name: string, more: Partial<Hint> = {}): Hint =>
+    hint({ ...{ kind, namespace: "a", name, uid: `${name}-1`, generation: undefined, rests: false }, ...more });
   const hints = [
-    hint("Toy", "lives"),
-    hint("logs.Toy", "lives", { pruneAt: 2_000 }),
-    hint("Toy", "aged"),
-    hint("logs.Toy", "aged", { pruneAt: 1_000 }),
-    hint("logs.Toy", "left", { pruneAt: 2_000 }),
-    hint("logs.Toy", "outlives", { pruneAt: 2_000, rests: true }),
-    hint("logs.Other", "foreign", { pruneAt: 1_000 }),
+    recordOf("Toy", "lives"),
+    recordOf("logs.Toy", "lives", { pruneAt: 2_000 }),
+    recordOf("Toy", "aged"),
+    recordOf("logs.Toy", "aged", { pruneAt: 1_000 }),
+    recordOf("logs.Toy", "left", { pruneAt: 2_000 }),
+    recordOf("logs.Toy", "outlives", { pruneAt: 2_000, rests: true }),
+    recordOf("logs.Other", "foreign", { pruneAt: 1_000 }),
   ];
 
   test("are sent when their retention is over or nothing is left beside them, under the key of their object", () => {

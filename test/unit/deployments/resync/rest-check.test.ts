@@ -5,22 +5,10 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import { restingIn } from "../../../../shared/deployments/resync/rest-check.ts";
 import type { Hint } from "../../../../shared/forward/resync.ts";
 import { applicationWatcher } from "../../../../shared/spark/watches.ts";
+import { hint } from "../../../support/hint.ts";
 
 const key = { cluster: "c", kind: "SparkApplication", namespace: "ns", name: "pi" };
 const { kind, resource } = applicationWatcher;
-
-const hint: Hint = {
-  ...{
-    kind,
-    namespace: "ns",
-    name: "pi",
-    uid: "u1",
-    generation: 2,
-    rests: true,
-    wakeAt: undefined,
-    pruneAt: undefined,
-  },
-};
 
 type Change = { readonly uid?: string; readonly generation?: number; readonly deletionTimestamp?: string };
 
@@ -51,11 +39,11 @@ const checkWith = async (hints: readonly Hint[]): Promise<boolean[]> => {
 };
 
 test("an ended object needs no step while its record rests, and one that has changed, or has not ended, does", async () => {
-  assert.deepEqual(await checkWith([hint]), [true, false, false, false, false]);
+  assert.deepEqual(await checkWith([hint()]), [true, false, false, false, false]);
 });
 
 test("each object needs a step without a record, or where its record does not rest", async () => {
   const none = [false, false, false, false, false];
   assert.deepEqual(await checkWith([]), none);
-  assert.deepEqual(await checkWith([{ ...hint, rests: false }]), none);
+  assert.deepEqual(await checkWith([hint({ rests: false })]), none);
 });

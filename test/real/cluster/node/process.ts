@@ -74,8 +74,11 @@ const runInside = (pid: number, start: Start, command: readonly string[], timeou
   });
 };
 
-/** The niceness of a container's session: eight that work leave the test a third of the processors. */
-const niceness = 7;
+/**
+ * The niceness of a container's session: eight that work leave the test about a quarter of the processors. More of it starves
+ * Spark's drivers, which end when the API server gives no connection within ten seconds.
+ */
+const niceness = 4;
 
 /**
  * Linux shares the processors among sessions (`man 7 sched`, autogroup), and each container has a session of its own. A whole

@@ -1,8 +1,8 @@
-/** The figures in README are those of `published.json`. */
+/** The figures in README and in the page of benchmarks are those of `published.json`. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type Published, publishedFigures, withFigures } from "./published.ts";
+import { type Published, pageOf, publishedFigures, withFigures } from "./published.ts";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -23,6 +23,22 @@ const rowOf = (text: string): string | undefined =>
 test("README has the figures that were measured last", () => {
   assert.ok(Object.keys(publishedFigures()).length > 0);
   assert.equal(withFigures(readme, publishedFigures()), readme);
+});
+
+test("the page of figures has those that were measured last, with floors, aims and misses", () => {
+  const page = readFileSync(new URL("../../shared/docs/benchmarks.md", import.meta.url), "utf8");
+  assert.equal(page, pageOf(publishedFigures()));
+  const figures = [
+    { name: "a.made", value: 3, unit: "s", floor: 1.5, aim: 2 },
+    { name: "a.writes", value: 1200, unit: "writes", aim: 1200 },
+  ];
+  const lines = pageOf({ a: { measuredAt: "2026-01-02T03:04:05.000Z", others: 0.2, figures } }).split("\n");
+  assert.deepEqual(lines.slice(-8, -1), [
+    ...["", "Measured on 2026-01-02, other processes took 20 % of the processors.", ""],
+    ...["| figure | value | floor | aim |", "|---|---|---|---|"],
+    "| `a.made` | 3.00 s | 1.50, 2.00 times | 2.00, missed |",
+    "| `a.writes` | 1,200 writes |  | 1,200 |",
+  ]);
 });
 
 test("a row has the figures of its part, and says how loaded the machine was", () => {

@@ -1,6 +1,6 @@
 /**
- * The figures of benchmarks in README. `npm run bench -- --parts NAME,NAME --publish` measures parts, keeps their figures
- * in `published.json`, and writes the rows of README from all that it has.
+ * The figures of benchmarks in README and in `shared/docs/benchmarks.md`. `npm run bench -- --parts NAME,NAME --publish`
+ * measures parts, keeps their figures in `published.json`, and writes both documents from all that it has.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -76,8 +76,10 @@ const rows: readonly Row[] = [
 
 const counted = new Set(["drivers", "requests", "writes"]);
 
-const inSentence = ({ value, unit }: Figure): string =>
-  `${counted.has(unit) ? Math.round(value).toLocaleString("en-US") : rounded(value)} ${unit}`;
+const numberText = (value: number, unit: string): string =>
+  counted.has(unit) ? Math.round(value).toLocaleString("en-US") : rounded(value);
+
+const inSentence = ({ value, unit }: Figure): string => `${numberText(value, unit)} ${unit}`;
 
 const figureIn =
   (part: string, figures: readonly Figure[]) =>
@@ -86,6 +88,9 @@ const figureIn =
     if (figure === undefined) throw new Error(`the part ${part} has no figure ${name}`);
     return inSentence(figure);
   };
+
+const loadText = (others: number): string =>
+  others < quietShare ? "" : `other processes took ${Math.round(100 * others)} % of the processors`;
 
 const startOf = ({ command }: Row): string => `| \`${command}\` |`;
 
@@ -97,27 +102,57 @@ export const withFigures = (readme: string, all: Published): string => {
     if (measured === undefined) continue;
     const at = lines.findIndex((line) => line.startsWith(startOf(row)));
     if (at === -1) throw new Error(`README has no row for ${row.command}`);
-    const load =
-      measured.others < quietShare
-        ? ""
-        : `; other processes took ${Math.round(100 * measured.others)} % of the processors`;
-    lines[at] = `${startOf(row)} ${row.sentence(figureIn(row.part, measured.figures))}${load} |`;
+    const load = loadText(measured.others);
+    const sentence = row.sentence(figureIn(row.part, measured.figures));
+    lines[at] = `${startOf(row)} ${sentence}${load === "" ? "" : `; ${load}`} |`;
   }
   return lines.join("\n");
 };
 
+const figureRow = (figure: Figure): string => {
+  const { name, value, unit, floor, aim } = figure;
+  const ratio = floor === undefined ? "" : `${numberText(floor, unit)}, ${rounded(value / floor)} times`;
+  const goal = aim === undefined ? "" : `${numberText(aim, unit)}${value > aim ? ", missed" : ""}`;
+  return `| \`${name}\` | ${inSentence(figure)} | ${ratio} | ${goal} |`;
+};
+
+/** Returns the page of all published figures. */
+export const pageOf = (all: Published): string =>
+  [
+    "# Figures of benchmarks",
+    "",
+    "Two processors. `npm run bench -- --parts NAME,NAME --publish` measures parts and writes this page. A floor is what bare",
+    "requests need for the same work in the same run. An aim is the highest value that is good enough; a miss is no failure.",
+    "Times of different days do not compare: the machine under them changes. [What each part measures](../../test/bench/README.md).",
+    ...Object.entries(all)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([part, { measuredAt, others, figures }]) => [
+        "",
+        `## ${part}`,
+        "",
+        `Measured on ${measuredAt.slice(0, 10)}, ${loadText(others) || "on a quiet machine"}.`,
+        "",
+        "| figure | value | floor | aim |",
+        "|---|---|---|---|",
+        ...figures.map(figureRow),
+      ]),
+    "",
+  ].join("\n");
+
 const file = join(import.meta.dirname, "published.json");
 const readmeFile = join(import.meta.dirname, "../../README.md");
+const pageFile = join(import.meta.dirname, "../../shared/docs/benchmarks.md");
 
 export const publishedFigures = (): Published => published.parse(JSON.parse(readFileSync(file, "utf8")));
 
 type Measured = { readonly name: string; readonly others: number; readonly figures: readonly Figure[] };
 
-/** Keeps the figures of these parts in place of their earlier ones, and writes README's rows. */
+/** Keeps the figures of these parts in place of their earlier ones, and writes README's rows and the page of figures. */
 export const publish = (parts: readonly Measured[], measuredAt: string): void => {
   const all = publishedFigures();
   for (const { name, others, figures } of parts) all[name] = { measuredAt, others, figures: [...figures] };
   const readme = withFigures(readFileSync(readmeFile, "utf8"), all);
   writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
   writeFileSync(readmeFile, readme);
+  writeFileSync(pageFile, pageOf(all));
 };

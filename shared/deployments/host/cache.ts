@@ -114,6 +114,8 @@ type Settings = {
   /** Trimmed objects of a resource; undefined unless all of them are known. */
   readonly known: Known;
   readonly resourceOf: (kind: string) => Resource | undefined;
+  /** Returns the latest reading of the server's clock that any read of the process has brought; absent: none is known. */
+  readonly serverTime?: () => Epoch | undefined;
 };
 
 /** The most keys that are cached; the key with the oldest step is dropped first. */
@@ -138,7 +140,7 @@ export type CacheState = {
   readonly share: Share;
   readonly made: Made;
   readonly firm: CacheFreshness;
-  /** The newest reading of the server's clock. */
+  /** The newest reading of the server's clock among those of kept steps. */
   latest: Epoch | undefined;
 };
 
@@ -197,7 +199,13 @@ const dropStep = ({ kept, bytes, share }: CacheState, id: string): void => {
   bytes.delete(id);
 };
 
-export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState = openCacheState()): StepCache => {
+const newer = (one: Epoch | undefined, other: Epoch | undefined): Epoch | undefined =>
+  one === undefined || (other !== undefined && other.at > one.at) ? other : one;
+
+export const openStepCache = (
+  { known, resourceOf, serverTime }: Settings,
+  mind: CacheState = openCacheState(),
+): StepCache => {
   const { kept, bytes, share, made } = mind;
   const looks = { known, made };
   const drop = (id: string): void => dropStep(mind, id);
@@ -205,6 +213,7 @@ export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState 
     const resource = resourceOf(kind);
     return resource === undefined ? undefined : known({ kind, resource, namespace })?.get(namespace, name);
   };
+  const latest = (): Epoch | undefined => newer(mind.latest, serverTime?.());
   const isCurrent = (key: Key, { object }: CachedStep): boolean => {
     const watched = watchedOf(key);
     return watched !== undefined && same(saidIn(watched), saidIn(trim(object)));
@@ -221,11 +230,11 @@ export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState 
       const watched = watchedOf(key);
       if (step === undefined || watched?.metadata.uid !== step.object.metadata.uid || isCurrent(key, step))
         return undefined;
-      return { step, object: wholeOf(watched), epoch: mind.latest ?? step.epoch };
+      return { step, object: wholeOf(watched), epoch: latest() ?? step.epoch };
     },
     keep: (key, recollection) => {
       const { epoch } = recollection;
-      if (mind.latest === undefined || epoch.at > mind.latest.at) mind.latest = epoch;
+      mind.latest = newer(mind.latest, epoch);
       const id = textOf(key);
       const size = bytesOf([recollection.object, recollection.record ?? recollection.memory]);
       drop(id);
@@ -239,7 +248,8 @@ export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState 
     appeared: (key) => {
       const watched = watchedOf(key);
       const object = watched === undefined ? undefined : wholeOf(watched);
-      return object === undefined || mind.latest === undefined ? undefined : { object, epoch: mind.latest };
+      const epoch = latest();
+      return object === undefined || epoch === undefined ? undefined : { object, epoch };
     },
     // An object of an unwatched resource is not noted: no watch would ever replace it.
     made: (key, resource, object) => {

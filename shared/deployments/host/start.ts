@@ -18,6 +18,7 @@ import type { World } from "../../engine/context/world.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
 import type { CheckpointRecord, Journal, Queue, Report } from "../../engine/ports.ts";
 import { take } from "../../engine/reconcile/intake.ts";
+import { openServerTime } from "../../engine/server-time.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
 import { type Standby, type StandbyLookout, startStandby } from "../../forward/controller-detection.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
@@ -318,6 +319,12 @@ const queuesOf = (
 const restingFor = ({ shadow }: HostSettings, scope: Parameters<typeof restingIn>[0]) =>
   shadow === undefined ? restingIn(scope) : undefined;
 
+/** Opens the notes of the server's clock, which each read of the world brings. */
+const withServerTime = (ports: World, { within }: Telemetry) => {
+  const { cluster, latest: serverTime } = openServerTime(ports.cluster, ports.clock, "answered");
+  return { opened: { ...ports, cluster, within }, serverTime };
+};
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
   const telemetry = openTelemetry({ report: settings.report, level: "debug" });
@@ -330,10 +337,10 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const queue = telemetry.queue(mail.queue);
   const { families, operators, watcherOf } = kindsOf(settings);
   const base = { ...ways, queue, report, timing, operatorOf: families.operatorOf, recovery: settings.recovery };
-  const opened = { ...telemetry.ports(await openWorld(base)), within: telemetry.within };
+  const { opened, serverTime } = withServerTime(telemetry.ports(await openWorld(base)), telemetry);
   const inCharge = scopeCheckOf({ cluster, selector, namespaceScope });
   const resourceOf = (kind: string): Resource | undefined => watcherOf(kind)?.resource;
-  const cache = openStepCache({ resourceOf, known: (query) => forwarder.known(query) });
+  const cache = openStepCache({ resourceOf, known: (query) => forwarder.known(query), serverTime });
   const bounds = { ...boundsOf(settings), ...recordingFor(settings, telemetry.report) };
   const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, operatorOf: watcherOf, namespaces });

@@ -34,7 +34,7 @@ import {
 import type { Later } from "./events.ts";
 import { isWorking, type Move, moveFor, type PodsAct, type Rule } from "./machine.ts";
 import { changed, entered, type Memory, ofTask } from "./memory.ts";
-import { isOverByRight, type Member, type Tally } from "./pods.ts";
+import { type Counting, isOverByRight, type Member, type Tally } from "./pods.ts";
 import { type ActionTarget, groupPhase, type PolicyEvent, superseded } from "./policies.ts";
 import { makesWay, mayStart } from "./starts.ts";
 
@@ -336,6 +336,8 @@ export type Pods = {
   readonly ends: readonly Effect[];
   /** Creations in stages: of pods that are placed as a native gang, larger ones come first. */
   readonly creates: readonly (readonly Effect[])[];
+  /** The created pods, as the status counts them. */
+  readonly created: readonly Counting[];
   /** More pods are missing than `creates` holds. */
   readonly more: boolean;
 };
@@ -361,5 +363,8 @@ export const podEffects = (context: JobContext, ready: boolean): Pods => {
   );
   const ordered = isNative(context.group) ? largestFirst(wanted) : wanted;
   const creates = creations(context, ordered);
-  return { ends, creates: inWaves(creates, ordered), more: wanted.length > creates.length };
+  const created = ordered
+    .slice(0, creates.length)
+    .map(({ task }): Counting => ({ task: nameOf(task), phase: "Pending", terminating: false }));
+  return { ends, creates: inWaves(creates, ordered), created, more: wanted.length > creates.length };
 };

@@ -205,11 +205,14 @@ const countedIn = (context: Pick<JobContext, "memory" | "spec">, member: Member)
 
 /**
  * Counts the pods for the phase rules and the status. A pod to be ended counts as terminating; so does an excess pod in
- * phases that delete it.
+ * phases that delete it. `created`: further pods.
  */
-export const tallied = (context: Pick<JobContext, "members" | "memory" | "spec">): Tally =>
+export const tallied = (
+  context: Pick<JobContext, "members" | "memory" | "spec">,
+  created: readonly Counting[] = [],
+): Tally =>
   tallyOf(
-    [...removedIn(context), ...context.members.map((member) => countedIn(context, member))],
+    [...removedIn(context), ...context.members.map((member) => countedIn(context, member)), ...created],
     context.spec.minAvailable ?? 0,
   );
 

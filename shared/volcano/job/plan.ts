@@ -38,7 +38,7 @@ import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, ofTask, seeded, shownPhase, type Untold } from "./memory.ts";
 import { planNativeGangs } from "./native-gang.ts";
 import { claimNotes, groupEffects, planOwnedObjects } from "./owned-objects.ts";
-import { isOver } from "./pods.ts";
+import { type Counting, isOver } from "./pods.ts";
 import { quotaEffects, quotaWord } from "./quota.ts";
 import { deadlineOf } from "./select-action.ts";
 
@@ -73,10 +73,14 @@ const notes = (context: JobContext): Json => {
   return Object.keys(controlledResources).length === 0 ? {} : { controlledResources };
 };
 
-/** Returns the whole status. */
-const projected = (context: JobContext, word: Word | undefined): Readonly<Record<string, unknown>> => {
+/** Returns the whole status; `created`: pods that it counts before they exist. */
+const projected = (
+  context: JobContext,
+  word: Word | undefined,
+  created: readonly Counting[] = [],
+): Readonly<Record<string, unknown>> => {
   const { memory } = context;
-  const tally = tallied(context);
+  const tally = tallied(context, created);
   const tasks = Object.entries(tally.byTask).map(([task, phase]) => [task, { phase }]);
   return {
     state: stateOf(context, word),
@@ -224,14 +228,18 @@ const isContested = ({ view, object, memory }: JobContext): boolean =>
 
 type Stages = readonly (readonly Effect[])[];
 
-/** True if the status is the record: a step without a record derives the same memory, and the same group, from it. */
+/**
+ * True if the status is the record: a step without a record derives the same memory, the same group and the same pods
+ * from it. Pods that take more than one round have a record.
+ */
 const isShown = ({ object, view, memory }: JobContext, plan: Plan<Memory>): boolean => {
   const { kept: _, ...remembered } = memory;
   const { status, stages, next } = plan;
   return (
     waitOf(plan).wakeAt === undefined &&
-    next.do !== "again" &&
-    stages.flat().every((effect) => effect.do === "create" && effect.resource === podGroups) &&
+    (next.do === "wait" || next.do === "rest") &&
+    (view.done ?? []).length === 0 &&
+    stages.flat().every((effect) => effect.do === "create" && [podGroups, pods].includes(effect.resource)) &&
     same(seeded({ ...object, status }, view.now), remembered)
   );
 };
@@ -294,7 +302,7 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   const memory: Memory = kept.kept === undefined ? rest : { ...rest, kept: kept.kept };
   const next = { ...context, memory };
   const word = wordOf(context, kept.lacks);
-  const { ends, creates, more } = podEffects(next, word === undefined);
+  const { ends, creates, created, more } = podEffects(next, word === undefined);
   const group = groupEffects(next);
   const native = yield* planNativeGangs(next, creates.length > 0);
   if ("reason" in native) return held(next, native);
@@ -313,23 +321,26 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   // A group that is created or changed leads on by the watch, as its admission does.
   const busy = ends.length + kept.effects.length + quota.flat().length > 0 || group.some(isRemoval);
   const unverified = kept.effects.length > 0 && kept.lacks === undefined;
+  const said = word ?? quotaWord(next) ?? stateWord(next);
   const on = more && goesOn(next, outcome, stages);
   const plan: Plan<Memory> = {
     memory,
     stages,
-    status: projected(next, word ?? quotaWord(next) ?? stateWord(next)),
+    status: projected(next, said),
     next: nextOf(waitsOf(next, outcome, busy), { on, again: more || unverified, word }),
     safety: {
       ...(isSwift(next, outcome, ends) ? { staleSafe: true } : {}),
       ...(isContested(context) ? { fenced: true } : {}),
     },
   };
+  const shown = isShown(next, plan);
   const safety: Safety = {
     ...plan.safety,
     ...(leavesFinished(next, plan) ? { staleSafe: true } : {}),
-    ...(isShown(next, plan) ? { statusIsRecord: true } : {}),
+    ...(shown ? { statusIsRecord: true } : {}),
   };
-  return { ...plan, safety };
+  // A status that is the record is written before the pods are created, so it counts them already.
+  return { ...plan, safety, ...(shown ? { status: projected(next, said, created) } : {}) };
 }
 
 /** Effects that may remove what holds a job up, and the time until the next step, ms. */

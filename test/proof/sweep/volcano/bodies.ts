@@ -4,7 +4,8 @@
  * V1. One pod per job, version, retry, task and ordinal, unless another client than a step took the first, or none is
  *     wanted any longer (the version is past, the job is over, or its work is done): a slow step may then still create
  *     one within fence and timeout, and it is a stray.
- * V2. No pod comes before its version was saved, before its group was admitted, or before its task's predecessors.
+ * V2. No pod comes before its version was saved, before its group was admitted, or before its task's predecessors. The version is
+ *     saved in the record; while the job has none, in a status that counts the pod already.
  * V3. No step ends a pod of the newest version, within its task's size, that is not doomed.
  * V4. Finished pods are kept where the record says so.
  * V13. A stray comes at most 16 s after the end of its use, and is ended within 3 s.
@@ -72,11 +73,19 @@ const isEarly = ({ record }: Facts, pod: Item, { version }: Pick<Body, "version"
   version >= record.version &&
   Date.parse(`${at(pod, "metadata", "creationTimestamp")}`) < record.waits;
 
+/** True if the status of a job without a record counts more pods of the task than exist beside this one. */
+const isCounted = (facts: Facts, job: Item | undefined, { version, task }: Pick<Body, "version" | "task">): boolean => {
+  const counts = Object.values(Object(at(job, "status", "taskStatusCount", task, "phase")));
+  const counted = counts.reduce<number>((sum, count) => sum + Number(count), 0);
+  const beside = [...facts.pods.values()].filter((one) => one.job === facts.uid && one.task === task).length;
+  return job?.metadata.uid === facts.uid && version <= (numberAt(job, "status", "version") ?? 0) && counted > beside;
+};
+
 const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void => {
   const body = bodyOf(pod, facts.uid ?? "");
   const { record } = facts;
-  const isKnown = record !== undefined && record.job === body.job && body.version <= record.version;
-  if (!isKnown && !facts.gone) blame(`V2: ${body.name} is of version ${body.version}, which no record knows`);
+  const isKnown = record?.job === body.job ? body.version <= record.version : isCounted(facts, job, body);
+  if (!isKnown && !facts.gone) blame(`V2: ${body.name} is of version ${body.version}, which is saved nowhere`);
   const name = pod.metadata.annotations?.["scheduling.k8s.io/group-name"];
   const group = [...facts.groups.values()].find((one) => one.name === name);
   const pastAt = pastSince(facts, body);

@@ -119,6 +119,27 @@ describe("a new object in the watch", () => {
 
   test("is not returned if the watch has it trimmed only", () => assert.equal(appearedIn([trim(app())]), undefined));
 
+  test("is returned with a reading of the server's clock that another read has brought since", () => {
+    const watched = knowing([trimWith(app())]);
+    const times = [9, 8].map((at) => {
+      const epoch = { date: 8, at };
+      const cache = openStepCache({ resourceOf: () => apps, known: () => watched, serverTime: () => epoch });
+      const first = cache.appeared(key)?.epoch;
+      cache.keep({ ...key, name: "other" }, { ...kept(), epoch: { date: 7, at: 8.5 } });
+      return [first, cache.appeared(key)?.epoch];
+    });
+    assert.deepEqual(times, [
+      [
+        { date: 8, at: 9 },
+        { date: 8, at: 9 },
+      ],
+      [
+        { date: 8, at: 8 },
+        { date: 7, at: 8.5 },
+      ],
+    ]);
+  });
+
   test("is not returned before any read of the server's clock", () =>
     assert.equal(over([trimWith(app())]).appeared(key), undefined));
 });

@@ -35,7 +35,7 @@ describe("a new job", () => {
     assert.ok(looks(loop).every((query) => query.do === "list" || (query.do === "get" && query.known === true)));
   });
 
-  test("uses its status as its record until its PodGroup is admitted, unless it has plugins", () => {
+  test("uses its status as its record until it sees its pods, unless it has plugins", () => {
     const spec = { tasks: [task("w", 2)] };
     const first = (more: Readonly<Record<string, unknown>>) =>
       new Loop({ ...spec, ...more }).step().safety?.statusIsRecord;
@@ -43,7 +43,26 @@ describe("a new job", () => {
     const admitted = new Loop(spec);
     admitted.step();
     admitted.admit();
-    assert.equal(admitted.step().safety?.statusIsRecord, undefined);
+    const creating = admitted.step();
+    const seeing = admitted.step();
+    assert.deepEqual(
+      [creating, seeing].map(({ safety, stages }) => [safety?.statusIsRecord, stages.flat().length]),
+      [
+        [true, 2],
+        [undefined, 0],
+      ],
+    );
+    assert.deepEqual(seeing.status, creating.status, "a status that is the record counts pods before they exist");
+    assert.equal(seeing.status?.["pending"], 2);
+  });
+
+  test("has a record before pods that take more than one round of creations", () => {
+    const large = new Loop({ tasks: [task("w", 500)] });
+    large.step();
+    large.admit();
+    large.deeds.length = 0;
+    large.step();
+    assert.deepEqual([large.deeds.length, large.last?.safety?.statusIsRecord], [500, undefined]);
   });
 
   test("waits for its PodGroup without another step, and without a timer", () => {

@@ -8,6 +8,14 @@ const scheduler = "test/unit/volcano/gang/scheduler.test.ts";
 
 export const gangMutants: readonly Mutant[] = [
   {
+    name: "first-pods-uncounted",
+    promise: "the status of a Job counts its first pods before they are created, so that a gang costs six writes",
+    file: "shared/volcano/job/plan.ts",
+    find: "status: projected(next, said, created)",
+    replace: "status: projected(next, said)",
+    tests: ["test/unit/host/gang-builtin.test.ts"],
+  },
+  {
     name: "pods-before-the-plan",
     promise: "pods of a group are created only while it is admitted",
     file: "shared/volcano/job/apply-action.ts",

@@ -107,6 +107,34 @@ describe("a Volcano job with gang: builtin", () => {
   );
 
   it(
+    "costs six writes beside its pods until they have nodes, and reads no job after the first",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        await stand.host({ gang: "builtin" });
+        const placed = async (name: string): Promise<void> => {
+          await stand.create(twoCores(name, 600_000));
+          const groupOf = (): Stored | undefined =>
+            stand.all("PodGroup").find(({ metadata }) => metadata.name.startsWith(name));
+          await stand.until(`${name} has a plan`, () => planOf(groupOf()) !== undefined, 30_000);
+          await stand.until(`the plan of ${name} has ended`, () => planOf(groupOf()) === undefined, 30_000);
+        };
+        await placed("first");
+        await stand.turn(30_000);
+        const [writes, asked] = [stand.writes().length, stand.asked.length];
+        await placed("second");
+        const others = /\/(pods|events)\b|queue\./;
+        const own = stand.writes().slice(writes);
+        assert.equal(own.filter((request) => /^POST .*\/pods$/.test(request)).length, 2);
+        assert.equal(own.filter((request) => !others.test(request)).length, 6, own.join("\n"));
+        const reads = stand.asked.slice(asked).filter((request) => /^GET .*\/jobs\/second/.test(request));
+        assert.deepEqual(reads, []);
+      },
+      { nodes: [{ name: "a", cpu: "4" }] },
+    ),
+  );
+
+  it(
     "whose place another pod has taken is withdrawn as a whole, without a failure, and runs afterwards",
     onStand(
       async (stand) => {

@@ -21,7 +21,7 @@ export type Query =
        * is not behind any read of the key's steps.
        */
       readonly known?: true | "firm";
-      /** If this very step has created the object, the server's answer to the creation serves. */
+      /** If this very step has created the object, or has read it live at its beginning, the server's answer serves. */
       readonly created?: true;
     }
   | {

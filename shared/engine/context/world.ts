@@ -291,7 +291,7 @@ export type StepContext = {
   readonly turn?: Slot | undefined;
   /** The step's slot among those that create many objects; absent if their number is not limited. */
   readonly creator?: Slot | undefined;
-  /** The objects that this step has created so far, as the server answered, by the text of their reference. */
+  /** What the server has answered to this step's creations and live first read, by the text of the object's reference. */
   readonly created?: Map<string, Stored>;
 };
 

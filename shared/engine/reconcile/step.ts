@@ -12,12 +12,14 @@ import { BudgetError } from "../../core/http.ts";
 import { logsAged } from "../../core/kept-log.ts";
 import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
 import { otherManagerOf } from "../../core/managed-by.ts";
+import { refText, type Stored } from "../../core/object.ts";
 import type { Effect, Plan, Refusal, Trouble, View } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";
 import { keptReads, type Round, recordingOf, resultOf, type StepReads, type Within } from "../cluster/queries.ts";
 import {
   applyContextOf,
   type Ending,
+  type Observation,
   objectRef,
   type StepContext,
   type StepPlan,
@@ -113,8 +115,15 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   const manager = otherManagerOf(object, call.operator.resource);
   if (manager !== undefined) return await leaveTo(manager, { ...call, looked }, observed);
   const observation = await ready({ ...call, looked }, observed);
-  return "did" in observation ? observation : await proceed({ ...call, observation, looked, created: new Map() });
+  if ("did" in observation) return observation;
+  return await proceed({ ...call, observation, looked, created: answeredIn(call, observation) });
 };
+
+/** The objects that the server has answered to this step: its own, if that was read live. */
+const answeredIn = ({ message, operator }: Call, { object, cachedAt, enclosure }: Observation): Map<string, Stored> =>
+  object === undefined || cachedAt !== undefined || enclosure !== undefined
+    ? new Map()
+    : new Map([[refText(objectRef(message, operator)), object]]);
 
 /**
  * True if the step waited for a submission slot: its decision is outdated, and so is the clock that its fence counts

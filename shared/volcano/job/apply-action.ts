@@ -334,6 +334,8 @@ const madeIn = ({ view: { done = [] } }: JobContext): ReadonlySet<string> =>
 
 export type Pods = {
   readonly ends: readonly Effect[];
+  /** Deletions of pods for which the spec has no place. */
+  readonly excess: readonly Effect[];
   /** Creations in stages: of pods that are placed as a native gang, larger ones come first. */
   readonly creates: readonly (readonly Effect[])[];
   /** The created pods, as the status counts them. */
@@ -356,7 +358,7 @@ export const podEffects = (context: JobContext, ready: boolean): Pods => {
   const ended = (member: Member): Effect =>
     isOverByRight(member, context.memory) ? removal(pods, member.pod) : dismissal(member);
   const again = context.again.filter(({ ending }) => !ending);
-  const ends = [...over.map(ended), ...excess.map(dismissal), ...again.map(dismissal)];
+  const ends = [...over.map(ended), ...again.map(dismissal)];
   const made = madeIn(context);
   const wanted = (isKept(context) && ready && isAdmitted(context) && !isHeld(context) ? missing(context) : []).filter(
     ({ task, index }) => !made.has(podName(ownerOf(context).name, nameOf(task), index)),
@@ -366,5 +368,6 @@ export const podEffects = (context: JobContext, ready: boolean): Pods => {
   const created = ordered
     .slice(0, creates.length)
     .map(({ task }): Counting => ({ task: nameOf(task), phase: "Pending", terminating: false }));
-  return { ends, creates: inWaves(creates, ordered), created, more: wanted.length > creates.length };
+  const more = wanted.length > creates.length;
+  return { ends, excess: excess.map(dismissal), creates: inWaves(creates, ordered), created, more };
 };

@@ -18,6 +18,7 @@ import {
   heldUntil,
   isHeld,
   isKept,
+  isStillAsked,
   isUnadmitted,
   type JobContext,
   ownerOf,
@@ -202,8 +203,8 @@ const goesOn = ({ view, object, memory }: JobContext, { settled }: StepOutcome, 
   stages.flat().every((effect) => effect.do === "create" && effect.resource === pods);
 
 /**
- * True if the plan is stale-safe: it deletes only pods that were to be ended before, and its evidence was read again or
- * only grows.
+ * True if the plan is stale-safe: it deletes only pods that were to be ended before or that a live read shows in excess,
+ * and its evidence was read again or only grows.
  */
 const isSwift = ({ memory }: JobContext, { sure }: Pick<StepOutcome, "sure">, ends: readonly Effect[]): boolean =>
   sure === true &&
@@ -302,7 +303,9 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   const memory: Memory = kept.kept === undefined ? rest : { ...rest, kept: kept.kept };
   const next = { ...context, memory };
   const word = wordOf(context, kept.lacks);
-  const { ends, creates, created, more } = podEffects(next, word === undefined);
+  const { ends: over, excess, creates, created, more } = podEffects(next, word === undefined);
+  const isAsked = yield* isStillAsked(next, excess);
+  const ends = [...over, ...excess];
   const group = groupEffects(next);
   const native = yield* planNativeGangs(next, creates.length > 0);
   if ("reason" in native) return held(next, native);
@@ -329,7 +332,7 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
     status: projected(next, said),
     next: nextOf(waitsOf(next, outcome, busy), { on, again: more || unverified, word }),
     safety: {
-      ...(isSwift(next, outcome, ends) ? { staleSafe: true } : {}),
+      ...(isAsked && isSwift(next, outcome, over) ? { staleSafe: true } : {}),
       ...(isContested(context) ? { fenced: true } : {}),
     },
   };

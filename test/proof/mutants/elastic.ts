@@ -32,6 +32,22 @@ export const elasticMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/application/executors/placement.test.ts"],
   },
   {
+    name: "reports-left-for-ever",
+    promise: "losses that the record has no room for are reported by the step that replaces them",
+    file: "shared/spark/application/executors/allocation-result.ts",
+    find: "untold.length < mostReported",
+    replace: "untold.length <= mostReported",
+    tests: ["test/unit/spark/application/executors/allocation-plan.test.ts"],
+  },
+  {
+    name: "state-unshown",
+    promise: "a step that creates executors leaves the status to the next one only if it shows the state of the run",
+    file: "shared/spark/application/executors/allocation-result.ts",
+    find: "adds(owned) && showsRecord(object, memory)",
+    replace: "adds(owned) && (showsRecord(object, memory) || hasRoom)",
+    tests: ["test/unit/spark/application/executors/allocation-plan.test.ts"],
+  },
+  {
     name: "ramp",
     promise: "executors are created once the driver has needed them for its backlog timeout",
     file: demand,

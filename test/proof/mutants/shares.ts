@@ -30,6 +30,14 @@ export const shareMutants: readonly Mutant[] = [
     tests: ["test/unit/engine/reads/cached.test.ts"],
   },
   {
+    name: "shrinks-by-the-watch-alone",
+    promise: "a job is shrunk only by a spec that a live read shows",
+    file: "shared/volcano/job/context.ts",
+    find: "found.metadata.generation === generation",
+    replace: "generation !== null",
+    tests: ["test/unit/volcano/job/saved-steps.test.ts"],
+  },
+  {
     name: "clocks-that-run-ahead",
     promise: "the clock of a host's cache does not run ahead of the server's, however long a step's reads took",
     file: "shared/engine/reads/reader.ts",

@@ -43,8 +43,9 @@ import { podLabels, reference } from "../../submission/additions.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { creation, executorBasis } from "../run/submit.ts";
 import type { Driver, Memory } from "../state/memory.ts";
-import { idIn } from "../state/status.ts";
+import { idIn, showsRecord } from "../state/status.ts";
 import { madeHere } from "./lookup.ts";
+import { mostReported } from "./warnings.ts";
 
 /** Adds the attempt's labels and owner, by which claims are found, and the annotation of the pod's allocator. */
 const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submissionId }: Driver): Obj => {
@@ -149,6 +150,27 @@ export type AllocationResult = Pick<Wait, "wakeAt" | "pollMs" | "waitsFor"> & {
   readonly memory: Memory;
   readonly stages: readonly (readonly Effect[])[];
   readonly createWithinMs?: number;
+};
+
+export const creationsIn = ({ stages }: Pick<AllocationResult, "stages">): number =>
+  stages.flat().filter(({ do: act }) => act === "create").length;
+
+const adds = ({ stages }: AllocationResult): boolean =>
+  stages.flat().every(({ do: act }) => act === "create" || act === "record");
+
+/**
+ * True if a step creates executors, and leaves Events and status to the next step, which the events of these executors
+ * bring: both steps together then write each once. A step with few creations leaves them only if the status shows the
+ * state of the run, the record has room for the losses, `untold`, and no executor is deleted.
+ */
+export const leavesReports = (
+  { object, memory }: ApplicationContext,
+  owned: AllocationResult,
+  untold: readonly number[],
+): boolean => {
+  const created = creationsIn(owned);
+  const hasRoom = untold.length < mostReported;
+  return created > mostPrompt || (created > 0 && hasRoom && adds(owned) && showsRecord(object, memory));
 };
 
 export type Situation = CreationInput & {

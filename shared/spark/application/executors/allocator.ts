@@ -17,7 +17,6 @@ import {
   type Allocation,
   type Data,
   isMigrating,
-  mostPrompt,
   type Shrinking,
   shrink,
   underwayIn,
@@ -48,8 +47,10 @@ import type { Driver, Memory } from "../state/memory.ts";
 import {
   type AllocationResult,
   allocation,
+  creationsIn,
   earlier,
   isShortOfMemory,
+  leavesReports,
   limitedBy,
   noneOf,
   onceForTheRun,
@@ -308,9 +309,6 @@ type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };
 /** The step's other effects. While executors are created, `spent` waits for the next step, which their events bring. */
 type Base = Plain & { readonly spent?: readonly Effect[] };
 
-const creationsIn = ({ stages }: AllocationResult): number =>
-  stages.flat().filter(({ do: act }) => act === "create").length;
-
 /**
  * A plan of creations is stale-safe: ids are bound to the save, and executors on their way are counted. A plan that
  * ends an executor, or gives up one that never appeared, is decided on live reads.
@@ -355,17 +353,14 @@ export const ahead = (
   return { memory, stages, next: { do: "continue", ...wait }, safety: safetyOf(context, run.found, owned, stages) };
 };
 
-/**
- * Creates many missing executors before any loss is reported. The next step, which their events bring, reports the
- * losses; `untold` is remembered for it.
- */
+/** Creates missing executors, and leaves the reports to the next step; `untold` is remembered for it. */
 export const rushed = (
   context: ApplicationContext,
   found: Pods,
   owned: AllocationResult | undefined,
   { plain, untold }: { readonly plain: Plain; readonly untold: readonly number[] },
 ): Plan<Memory> | undefined => {
-  if (owned === undefined || creationsIn(owned) <= mostPrompt) return undefined;
+  if (owned === undefined || !leavesReports(context, owned, untold)) return undefined;
   const { memory, stages: made } = owned;
   const { stages: others, ...wait } = plain;
   const stages = [...made, ...others];

@@ -1,7 +1,7 @@
 /** A step on the cache of its process: two requests for a creation, and live reads where only a read is sure. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { list, type Reads } from "../../../../shared/core/decision.ts";
+import { get, list, type Reads } from "../../../../shared/core/decision.ts";
 import { type Key, type Message, textOf } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking, View } from "../../../../shared/core/plan.ts";
@@ -22,6 +22,7 @@ import {
   type Toy,
   type ToyPlan,
   toy,
+  toys,
   writesIn,
 } from "../fakes.ts";
 
@@ -308,6 +309,21 @@ describe("a step on the cache of its process", () => {
     await step(world, message);
     const { epoch } = kept.get(textOf(message)) ?? assert.fail("nothing is kept");
     assert.equal(dateAt(epoch, there.time.monotonic), there.time.now);
+  });
+
+  test("reads its object if a decision asks for it, and a step that has read it live does not", async () => {
+    const asking = function* (view: View<Toy>): Reads<ToyPlan> {
+      const found = yield* get({ do: "get", ref: refOf(toys, "bear"), created: true });
+      assert.equal(found?.metadata.uid, "toy-1");
+      return yield* growing(() => ({}))(view);
+    };
+    const { world, fixture: there } = await knowing();
+    there.decide = asking;
+    await step(world, watched);
+    assert.deepEqual(there.calls, ["get toys bear", "save 2", "create parts part-2"]);
+    there.calls.length = 0;
+    await step(world, message);
+    assert.deepEqual(there.calls, ["load", "get toys bear", "list parts", "save 3", "create parts part-3"]);
   });
 
   test("leaves no entry in the cache if it fails", async () => {

@@ -122,18 +122,53 @@ describe("a step on cached objects", () => {
     );
   });
 
-  test("has no stale-safe plan when it shrinks, aborts or completes a job", () => {
+  test("has no stale-safe plan when it aborts or completes a job", () => {
     const aborting = new Loop(restarting("AbortJob")).running();
     aborting.fail("j-w-1", 3);
     aborting.step();
     assert.deepEqual([aborting.step().safety?.staleSafe, aborting.memory?.phase], [undefined, "Aborted"]);
-    const shrinking = new Loop(restarting("RestartJob")).running();
-    shrinking.change("jobs", "j", { spec: { tasks: [task("w", 1)] } });
-    assert.equal(shrinking.step().safety?.staleSafe, undefined);
     const done = new Loop(restarting("RestartJob")).running();
     done.pods("Succeeded");
     done.step();
     assert.deepEqual([done.memory?.phase, done.last?.safety?.staleSafe], ["Completed", undefined]);
+  });
+
+  const shrinking = (): Loop => {
+    const loop = new Loop(restarting("RestartJob")).running();
+    loop.change("jobs", "j", { spec: { tasks: [task("w", 1)] }, metadata: { generation: 2 } });
+    return loop;
+  };
+
+  test("reads the job itself before it shrinks it, unless the step has read it live", () => {
+    const loop = shrinking();
+    const asked: Query[] = [];
+    loop.blind = (query) => {
+      if (query.do === "get" && query.ref.resource.plural === "jobs") asked.push(query);
+      return false;
+    };
+    const { stages, safety } = loop.step();
+    assert.deepEqual(
+      stages.flat().flatMap((effect) => (effect.do === "delete" ? [effect.ref.name] : [])),
+      ["j-w-1", "j-w-2"],
+    );
+    assert.equal(safety?.staleSafe, true);
+    assert.deepEqual(
+      asked.map((query) => (query.do === "get" ? [query.ref.name, query.known, query.created] : [])),
+      [["j", undefined, true]],
+    );
+  });
+
+  test("has no stale-safe plan when it shrinks a job that is gone or has changed again", () => {
+    const isJob = (query: Query): boolean => query.do === "get" && query.ref.resource.plural === "jobs";
+    const gone = shrinking();
+    gone.blind = isJob;
+    assert.equal(gone.step().safety?.staleSafe, undefined);
+    const grown = shrinking();
+    grown.blind = (query) => {
+      if (isJob(query)) grown.change("jobs", "j", { spec: { tasks: [task("w", 3)] }, metadata: { generation: 3 } });
+      return false;
+    };
+    assert.equal(grown.step().safety?.staleSafe, undefined);
   });
 
   test("rests when a finished job needs nothing, and not when its PodGroup has come back", () => {

@@ -1,4 +1,4 @@
-/** Many losses at once: the step replaces the executors, and the next step reports the losses. */
+/** Lost executors: the step replaces them, and the next step reports the losses. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
@@ -48,11 +48,31 @@ const losses = (effects: readonly Effect[]): readonly string[] =>
   effects.flatMap((effect) => (effect.do === "record" && effect.reason === "ExecutorLost" ? [effect.occasion] : []));
 
 describe("executors that are lost at once", () => {
-  test("are replaced and reported as Events in one step, if there are few", () => {
-    const { plan } = decided({ object, memory, pods: [pod(), ...lost(16)] });
-    assert.equal(linesOf(plan.stages.flat()).filter((line) => line.startsWith("create pods")).length, 16);
+  for (const many of [1, 16])
+    test(`are only replaced in the first step, also if they are ${many}`, () => {
+      const { plan, before } = decided({ object, memory, pods: [pod(), ...lost(many)] });
+      assert.deepEqual(before, []);
+      assert.equal(linesOf(plan.stages.flat()).filter((line) => line.startsWith("create pods")).length, many);
+      assert.equal(plan.stages.flat().length, many);
+      assert.deepEqual([plan.status, plan.safety?.staleSafe], [undefined, true]);
+      assert.deepEqual(plan.memory.executors?.untold, ids(many));
+    });
+
+  test("are replaced and reported in one step, while the status does not show the state of the run", () => {
+    const { status = {} } = object;
+    const submitted = { ...object, status: { ...Object(status), applicationState: { state: "SUBMITTED" } } };
+    const { plan } = decided({ object: submitted, memory, pods: [pod(), ...lost(16)] });
     assert.equal(losses(plan.stages.flat()).length, 16);
     assert.notEqual(plan.status, undefined);
+  });
+
+  test("are reported once the record holds as many unreported losses as it has room for", () => {
+    const one = decided({ object, memory, pods: [pod(), ...lost(12)] }).plan;
+    const made = ids(12, first + count).map((id) => executor(id));
+    const next = decided({ object, memory: one.memory, pods: [pod(), ...lost(20), ...made] });
+    assert.equal(linesOf(next.plan.stages.flat()).filter((line) => line.startsWith("create pods")).length, 8);
+    assert.equal(losses([...next.before, ...next.plan.stages.flat()]).length, 20);
+    assert.notEqual(next.plan.status, undefined);
   });
 
   test("are only replaced in the first step, if there are many: the record keeps the Events for the next step", () => {

@@ -98,10 +98,10 @@ const rows: readonly Row[] = [
   },
   { why: "has no effects and no further reads if all executors run", memory: memory(known), pods: three, does: [] },
   {
-    why: "replaces a failed executor at once, without a further read",
+    why: "replaces a failed executor at once, without a further read or an Event",
     memory: memory(known),
     pods: [...three.slice(0, 2), executor(1003, "Failed", 1)],
-    does: ["create 1004", "tell ExecutorLost"],
+    does: ["create 1004"],
   },
   {
     why: "reads an executor that is not listed by name, and replaces the executor if it is gone",
@@ -164,7 +164,7 @@ const rows: readonly Row[] = [
     why: "replaces a failed executor before it queries the driver about an exit with 0",
     memory: memory(known),
     pods: [executor(1001), executor(1002, "Failed", 137), executor(1003, "Succeeded", 0)],
-    does: ["create 1004", "tell ExecutorLost"],
+    does: ["create 1004"],
   },
   {
     why: "deletes idle surplus executors, by resource version",

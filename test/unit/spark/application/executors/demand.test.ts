@@ -105,7 +105,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       why: "replaces a lost executor before it reads the gauge",
       allotment: { ...known, demand: demand(3) },
       pods: [...three.slice(0, 2), executor(1003, "Failed", 1)],
-      does: ["create 1004", "tell ExecutorLost"],
+      does: ["create 1004"],
       target: 3,
     },
     {

@@ -10,7 +10,7 @@ import { begun } from "../../../../../shared/spark/executors/allotment.ts";
 import { markOf } from "../../../../../shared/spark/executors/ledger.ts";
 import type { Lifetime } from "../../../../../shared/spark/executors/lifetimes.ts";
 import { waitIn } from "../../../../support/plans.ts";
-import { application, asked, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
+import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "../fixtures.ts";
 
 const shown = (first: string, second: string) => ({
   applicationState: { state: "RUNNING" },
@@ -156,7 +156,9 @@ describe("a step whose list of executors is behind", () => {
 test("a status that is older than the record shows the ends that the record knows", () => {
   const lifetime: Lifetime = [1001, 1_793_606_000, 1, 100, "node-0", "killed"];
   const executors: Memory["executors"] = { attempt: 1, over: "1001", lifetimes: [lifetime], ran: [99, 99] };
-  const known = remembered({ driver, allotment: { ...allotment, alive: "1002" }, spec: memory.spec, executors });
+  // A replacement is on its way, so the step creates none, and writes the status.
+  const replaced = { ...allotment, next: 1004, alive: "1002", underway: [{ ids: "1003", at: eight }] };
+  const known = remembered({ driver, allotment: replaced, spec: memory.spec, executors });
   const { plan } = decided({
     object: application({ ...own, status: shown("RUNNING", "RUNNING") }),
     memory: known,

@@ -4,6 +4,7 @@
  */
 import { createHook } from "node:async_hooks";
 import { readFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { relative } from "node:path";
 import type { EventData } from "node:test";
 import { run } from "node:test";
@@ -201,6 +202,8 @@ const play = async ({ file, names }: Assignment): Promise<FileEnded> => {
   for await (const _ of stream);
   process.channel?.ref();
   report.flush();
+  // Node writes its cache of compiled modules when a process ends by itself, but the parent ends this one by a signal.
+  flushCompileCache();
   const traces = tracesOf();
   restore();
   const isBad = failed === 0 && process.exitCode !== undefined && process.exitCode !== 0;

@@ -116,11 +116,13 @@ describe("the exports of the published package", () => {
     assert.equal(stdout, "step\nhello, world\n", stderr);
   });
 
-  it("have types that a strict program with Node's types compiles against", () => {
+  it("have types that a strict program with Node's types, and none of a browser, compiles against", () => {
     const settings = [
       "--strict",
       "--noEmit",
       "--target",
+      "es2024",
+      "--lib",
       "es2024",
       "--module",
       "nodenext",

@@ -1,6 +1,6 @@
 /** The runner of test files: many share a process, and a file that disturbs the next one fails itself. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -38,6 +38,21 @@ test("files share a process", async () => {
   const result = await ran({ a: remembers, b: compares });
   assert.deepEqual(failuresOf(result), []);
   assert.deepEqual(result.tally, { passed: 2, failed: 0, skipped: 0 });
+});
+
+test("a process stores the modules that it compiled, for all later ones", async () => {
+  const { NODE_COMPILE_CACHE: before = "" } = process.env;
+  const cache = join(folder, "compiled");
+  process.env["NODE_COMPILE_CACHE"] = cache;
+  try {
+    await ran({ t: `test("is well", () => {});` });
+  } finally {
+    if (before === "") delete process.env["NODE_COMPILE_CACHE"];
+    else process.env["NODE_COMPILE_CACHE"] = before;
+  }
+  // Of each module of TypeScript: its JavaScript, and that compiled.
+  const stored = globSync("*/*", { cwd: cache });
+  assert.ok(stored.length >= 4, `${stored.length} files`);
 });
 
 test("a file that measures its process has one of its own", async () => {

@@ -1,12 +1,10 @@
 /** The fixture of a scenario's executions: one simulator, restored for each execution, and its initial objects. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parse } from "yaml";
 import type { Message } from "../../../shared/core/key.ts";
 import { openCacheState } from "../../../shared/deployments/host/cache.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import type { Change } from "../../../shared/simulator/storage/store.ts";
+import { crds } from "../../support/crds.ts";
 import { apart } from "./controllers.ts";
 import { identityOf } from "./ending.ts";
 import { attended } from "./hearing.ts";
@@ -38,8 +36,7 @@ export type Fixture = {
   subscriber: ((change: Change) => void) | undefined;
 };
 
-const folder = join(import.meta.dirname, "../../../infra/crds");
-export const crds = readdirSync(folder).map((file): unknown => parse(readFileSync(join(folder, file), "utf8")));
+export { crds };
 
 export const manifest = (
   { kind, group, version, plural, everywhere }: Swept,

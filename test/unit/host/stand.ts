@@ -3,10 +3,7 @@
  * host's timers and dates, so that both clocks advance together.
  */
 
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { mock } from "node:test";
-import { parse } from "yaml";
 import { mergeObject, request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import { isRecord } from "../../../shared/core/json.ts";
@@ -18,12 +15,11 @@ import { collectionPath, objectPath } from "../../../shared/kube/paths.ts";
 
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
+import { crds } from "../../support/crds.ts";
 import { resources } from "./objects.ts";
 import { type Fault, openWay } from "./way.ts";
 
-const folder = join(import.meta.dirname, "..", "..", "..", "infra", "crds");
-
-export const crds: readonly Obj[] = readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), "utf8")));
+export { crds };
 
 export type Line = { readonly level: string; readonly message: string; readonly fields: Record<string, unknown> };
 

@@ -13,7 +13,19 @@ import { at, differences, type Fields, type Path, versionAt } from "./crd-compar
 const folder = join(import.meta.dirname, "..", "..", "..", "infra", "crds");
 const skip = dataDir === undefined ? "the recorded data of upstream is not here (REKINDLE_DATA)" : false;
 
-const load = (path: string): Fields => parse(readFileSync(path, "utf8"));
+/** Returns what `read` returned for the same path before; no test changes what it read. */
+const readOnce = <T>(read: (path: string) => T): ((path: string) => T) => {
+  const known = new Map<string, T>();
+  return (path) => {
+    const value = known.get(path) ?? read(path);
+    known.set(path, value);
+    return value;
+  };
+};
+
+const load = readOnce((path): Fields => parse(readFileSync(path, "utf8")));
+
+const documentsIn = readOnce((path) => parseAllDocuments(readFileSync(path, "utf8")));
 
 /** The folders of a family's recorded CRDs and examples. */
 type Family = { readonly crds: string; readonly examples: string };
@@ -84,14 +96,13 @@ const isOf =
 const examplesOf = (kind: Kind): readonly { readonly file: string; readonly object: Fields }[] =>
   readdirSync(join(dataDir ?? "", kind.family.examples), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".yaml"))
-    .flatMap((file) => {
-      const documents = parseAllDocuments(readFileSync(join(dataDir ?? "", kind.family.examples, file), "utf8"));
-      return documents
+    .flatMap((file) =>
+      documentsIn(join(dataDir ?? "", kind.family.examples, file))
         .filter(({ errors }) => errors.length === 0)
         .map((found): unknown => found.toJS())
         .filter(isOf(kind))
-        .map((object) => ({ file, object }));
-    });
+        .map((object) => ({ file, object })),
+    );
 
 describe("the CRDs", () => {
   test("what is made from code is current (else: npm run crds)", async () => {
@@ -115,7 +126,7 @@ describe("the CRDs", () => {
     test(`our own examples of ${kind} are accepted and kept`, () => {
       const schema = versionAt(mineOf(one), ["schema", "openAPIV3Schema"]);
       const own = join(folder, "..", "examples");
-      const documents = readdirSync(own).flatMap((file) => parseAllDocuments(readFileSync(join(own, file), "utf8")));
+      const documents = readdirSync(own).flatMap((file) => documentsIn(join(own, file)));
       const found = documents.map((document): unknown => document.toJS()).filter(isOf(one));
       for (const object of found) {
         assert.deepEqual(faults(schema, object, ""), []);

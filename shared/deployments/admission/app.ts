@@ -20,17 +20,16 @@ import {
   type Verdict,
 } from "../../kube/admission.ts";
 
+import { familyOf } from "../../kube/resources.ts";
 import type { Labels, Selects } from "../../kube/selector.ts";
-import { isCounted, judgedBy, patchedBy, withinQuotas } from "../../spark/admission/review.ts";
-import {
-  type Around,
-  isVolcanos,
-  needsNamespace,
-  needsQueues,
-  judgedBy as volcanoJudgedBy,
-  patchedBy as volcanoPatchedBy,
-} from "../../volcano/admission/review.ts";
+import type { Around } from "../../volcano/admission/review.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
+
+/** The rules of a family, loaded with its first request: many clusters have one family alone. */
+const volcanoRules = () => import("../../volcano/admission/review.ts");
+const sparkRules = () => import("../../spark/admission/review.ts");
+
+const isVolcanos = ({ kind }: AdmissionRequest): boolean => familyOf(kind.group) === "volcano";
 
 export type Surroundings = {
   /**
@@ -56,7 +55,8 @@ const withoutQueue = (verdict: Verdict, cause: unknown): Verdict => {
  * judged on a fresh listing: a queue is often created right before its jobs.
  */
 const volcanoJudged = async (request: AdmissionRequest, judging: Judging, around?: Surroundings): Promise<Verdict> => {
-  const judged = (seen?: Around): Verdict => judging(() => volcanoJudgedBy(request, seen));
+  const { judgedBy, needsQueues } = await volcanoRules();
+  const judged = (seen?: Around): Verdict => judging(() => judgedBy(request, seen));
   const own = judged();
   if (around === undefined || !needsQueues(request)) return own;
   if (!own.allowed && request.kind.kind !== "Job") return own;
@@ -69,7 +69,8 @@ const volcanoJudged = async (request: AdmissionRequest, judging: Judging, around
 };
 
 const volcanoPatched = async (request: AdmissionRequest, judging: Judging, around?: Surroundings): Promise<Verdict> => {
-  const patched = (seen?: Around): Verdict => judging(() => volcanoPatchedBy(request, seen));
+  const { patchedBy, needsNamespace } = await volcanoRules();
+  const patched = (seen?: Around): Verdict => judging(() => patchedBy(request, seen));
   if (around === undefined || !needsNamespace(request)) return patched();
   try {
     return patched({ annotations: await around.annotations(request.namespace ?? "default") });
@@ -86,6 +87,7 @@ export type Quotas = (namespace: string) => Promise<readonly unknown[]>;
 
 /** Checks the quotas. A failed read allows the request with a warning. */
 const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdict): Promise<Verdict> => {
+  const { isCounted, withinQuotas } = await sparkRules();
   if (!verdict.allowed || !isCounted(request)) return verdict;
   try {
     return withinQuotas(await quotas(request.namespace ?? "default"), request, verdict);
@@ -151,6 +153,7 @@ const isOurs = async (request: AdmissionRequest, admits: Admits) => {
 
 const patched = async (request: AdmissionRequest, judging: Judging, admits: Admits): Promise<Verdict> => {
   if (isVolcanos(request)) return volcanoPatched(request, judging, admits.around);
+  const { patchedBy } = await sparkRules();
   const verdict = judging(() => patchedBy(request, admits.confs));
   const more = podPatch(request, admits.pods ?? noPodRules);
   if (!verdict.allowed || more.length === 0 || !(await isWithin(request, admits))) return verdict;
@@ -171,10 +174,11 @@ export const admissionApp = (admits: Admits = {}): Hono => {
   app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.get("/healthz", (c) => c.text("ok"));
   review("/mutate", (request) => patched(request, judging, admits));
-  review("/validate", (request) => {
+  review("/validate", async (request) => {
     if (isVolcanos(request) || request.kind.kind === "Pod") return volcanoJudged(request, judging, around);
+    const { judgedBy } = await sparkRules();
     const verdict = judging(() => judgedBy(request, admits.confs));
-    return quotas === undefined ? verdict : counted(quotas, request, verdict);
+    return quotas === undefined ? verdict : await counted(quotas, request, verdict);
   });
   app.notFound((c) => c.json({ error: "not found" }, 404));
   app.onError((_, c) => c.json({ error: "internal error: see the log of this process" }, 500));

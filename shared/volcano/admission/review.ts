@@ -152,7 +152,7 @@ const knownOf = ({ kind }: AdmissionRequest): Known | undefined => {
 };
 
 /** True for Volcano's kinds; Pod, which is reviewed, too, is none of them. */
-export const isVolcanos = ({ kind }: AdmissionRequest): boolean => kind.group.endsWith(".volcano.sh");
+const isVolcanos = ({ kind }: AdmissionRequest): boolean => kind.group.endsWith(".volcano.sh");
 
 /** True if the queues must be read before the object is judged. */
 export const needsQueues = (request: AdmissionRequest): boolean => knownOf(request)?.needs === "queues";

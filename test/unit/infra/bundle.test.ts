@@ -56,6 +56,13 @@ describe("the bundle", () => {
     }
   });
 
+  test("of admission loads the rules of a family with its first request", () => {
+    const { atOnce, ever } = loadedBy(meta, "admission");
+    const rules = (inputs: readonly string[]) => inputs.filter((input) => /(spark|volcano)\/admission\//.test(input));
+    assert.deepEqual(rules(atOnce.inputs), []);
+    assert.notDeepEqual(rules(ever.inputs), []);
+  });
+
   test("of the host loads what makes certificates only when admission is on", () => {
     const { atOnce, ever } = loadedBy(meta, "host");
     assert.ok(!partsOf(atOnce.inputs).has("@peculiar/x509"));

@@ -232,7 +232,7 @@ export const elasticMutants: readonly Mutant[] = [
     file: "shared/spark/application/state/memory.ts",
     find: '"affinity", "schedulerName"];',
     replace: '"affinity", "schedulerName", "memory"];',
-    tests: ["test/unit/spark/application/executors/allocator.test.ts"],
+    tests: ["test/unit/spark/application/executors/placement.test.ts"],
   },
   {
     name: "overhead-unbounded",

@@ -124,7 +124,7 @@ export const mutants: readonly Mutant[] = [
     file: "shared/spark/application/executors/warnings.ts",
     find: "{ ...bare, ...written(ends) }",
     replace: "bare",
-    scenarios: ["assist-dynamic"],
+    scenarios: ["own-fewer"],
     fault: "crash-after",
   },
   {

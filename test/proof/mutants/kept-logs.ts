@@ -50,6 +50,15 @@ export const keptLogMutants: readonly Mutant[] = [
     tests: [engine],
   },
   {
+    name: "log-missing-by-one-answer",
+    promise: "one answer that there is no log does not lose the log",
+    file: keeps,
+    find: 'first.heard || first.why === "forbidden" ?',
+    replace: 'first.heard || first.why === "forbidden" || first.why === "notFound" ?',
+    scenarios: ["kept-logs-expiry"],
+    fault: "404-named",
+  },
+  {
     name: "log-of-another-pod",
     promise: "no log of another pod of the same name is kept",
     file: keeps,

@@ -115,20 +115,18 @@ export const withKeptLogs = (inner: Oracle, facts: Facts = fresh()): Oracle => {
   };
 };
 
-/** An answer that there is no such pod, or no log, is taken for true. */
-const without = ["404", "404-named", "410"];
-
 const failing = (...numbers: readonly number[]) =>
   numbers.map((nth) => ({ jobMs: 1_000, exitCode: 1, log: logOf(nth) }));
 
 const retrying = { type: "OnFailure", onFailureRetries: 4, onFailureRetryInterval: 3 };
 
-const common = { keepsLogs: true, without, breadth: "thin" } as const;
+const common = { keepsLogs: true, breadth: "thin" } as const;
 
 export const keptLogs: readonly Scenario[] = [
   {
     ...common,
     breadth: "sparse",
+    also: ["404", "404-named"],
     name: "kept-logs",
     what: "four drivers fail, and the fifth completes: the logs of the last three that were deleted are kept",
     spec: { ...base, restartPolicy: retrying },

@@ -126,6 +126,17 @@ describe("the log of a pod that is deleted", () => {
     assert.deepEqual([logsIn(fixture), events(fixture)], [[[1, "late"]], []]);
   });
 
+  test("that the server once says does not exist is kept by the second try", async () => {
+    const fixture = withPod(1);
+    let tries = 0;
+    fixture.logs = () => {
+      tries += 1;
+      return tries === 1 ? { heard: false, why: "notFound", message: "HTTP 404" } : { heard: true, value: "there" };
+    };
+    await step(fixture.world, message);
+    assert.deepEqual([logsIn(fixture), events(fixture)], [[[1, "there"]], []]);
+  });
+
   test("that may not be read is reported with the feature to grant, after one try", async () => {
     const fixture = withPod(1);
     fixture.logs = () => ({
@@ -142,6 +153,7 @@ describe("the log of a pod that is deleted", () => {
     const fixture = withPod(1);
     fixture.logs = () => ({ heard: false, why: "notFound", message: "HTTP 400" });
     await step(fixture.world, message);
+    assert.equal(fixture.calls.filter((call) => call.startsWith("log of")).length, 2);
     assert.deepEqual([isThere(fixture), recordIn(fixture), events(fixture)], [false, null, []]);
   });
 

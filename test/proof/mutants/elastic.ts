@@ -190,8 +190,7 @@ export const elasticMutants: readonly Mutant[] = [
     file: "shared/spark/application/driver/monitor.ts",
     find: "report: current === found ? report : withoutSpent(report)",
     replace: "report",
-    scenarios: ["elastic-claims-gauge"],
-    fault: "stale",
+    tests: ["test/unit/spark/application/executors/lookup.test.ts"],
   },
   {
     name: "not-started-by-one-list",

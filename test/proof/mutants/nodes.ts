@@ -50,8 +50,7 @@ export const nodeMutants: readonly Mutant[] = [
     file: "shared/spark/application/executors/allocator.ts",
     find: "there: withMembers(found, members).executors,",
     replace: "there: found.executors,",
-    scenarios: ["own-machine-gone"],
-    fault: "stale",
+    tests: ["test/unit/spark/application/executors/node-drain.test.ts"],
   },
   {
     name: "notice-kept-though-it-stays",

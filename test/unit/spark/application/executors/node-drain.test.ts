@@ -295,6 +295,14 @@ describe("an executor of Rekindle on a node with a notice", () => {
     assert.match(JSON.stringify(made), excluded);
   });
 
+  test("gets a replacement that may not have the node even if the list is behind and does not show it", () => {
+    const others = [pod(), own(1002), own(1003)];
+    const there = [...others, own(1001, leaving)];
+    const { plan, before } = decided({ object: app, memory, pods: others, live: there, again: there });
+    const [made] = [...before, ...plan.stages.flat()].flatMap((one) => (one.do === "create" ? [wholeOf(one)] : []));
+    assert.match(JSON.stringify(made), excluded);
+  });
+
   for (const kept of ["doomed", "losses"] as const)
     test(`gets a replacement that may not have the node even if it is gone itself (${kept})`, () => {
       const why = `its node goes at ${goes}`;

@@ -12,6 +12,7 @@ import {
   type AdmissionRequest,
   type AdmittedObject,
   answerTo,
+  isVolcanos,
   noPodRules,
   type PodRules,
   pass,
@@ -19,8 +20,6 @@ import {
   readReview,
   type Verdict,
 } from "../../kube/admission.ts";
-
-import { familyOf } from "../../kube/resources.ts";
 import type { Labels, Selects } from "../../kube/selector.ts";
 import type { Around } from "../../volcano/admission/review.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
@@ -28,8 +27,6 @@ import type { NamespaceScope } from "../common/namespaces.ts";
 /** The rules of a family, loaded with its first request: many clusters have one family alone. */
 const volcanoRules = () => import("../../volcano/admission/review.ts");
 const sparkRules = () => import("../../spark/admission/review.ts");
-
-const isVolcanos = ({ kind }: AdmissionRequest): boolean => familyOf(kind.group) === "volcano";
 
 export type Surroundings = {
   /**

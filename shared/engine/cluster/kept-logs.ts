@@ -58,7 +58,10 @@ const logsRecord = ({ saves }: StoredLogs, logs: readonly KeptLog[], { clusterUi
 
 const silent = { heard: false, why: "notFound", message: "there is no log" } as const;
 
-/** Reads the end of the log, again after a failure and after an answer that there is none, which may be wrong. The pod is known by its name, so its UID is read after its log. */
+/**
+ * Reads the end of the log, again after a failure and after an answer that there is none, which may be wrong. The pod is known
+ * by its name, so its UID is read after its log.
+ */
 const readLog = async ({ cluster }: Keeping, { ref, uid, log }: KeepLog): Promise<ProbeResult> => {
   const ask = (): Promise<ProbeResult> => cluster.logEnd(ref, log.container, mostLogBytes);
   const first = await ask();

@@ -4,6 +4,7 @@ import {
   type AdmissionRequest,
   type AdmittedObject,
   isSameSpec,
+  isVolcanos,
   namedAs,
   type PatchOperation,
   pass,
@@ -150,9 +151,6 @@ const knownOf = ({ kind }: AdmissionRequest): Known | undefined => {
   const name = `${kind.group}/${kind.kind}`;
   return Object.hasOwn(known, name) ? known[name] : undefined;
 };
-
-/** True for Volcano's kinds; Pod, which is reviewed, too, is none of them. */
-const isVolcanos = ({ kind }: AdmissionRequest): boolean => kind.group.endsWith(".volcano.sh");
 
 /** True if the queues must be read before the object is judged. */
 export const needsQueues = (request: AdmissionRequest): boolean => knownOf(request)?.needs === "queues";

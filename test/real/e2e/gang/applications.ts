@@ -16,9 +16,9 @@ const applications = `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}
 /** An application that needs a whole node of 2 cpu: the number of its executors, and the cores of each of its pods. */
 type Shape = { readonly executors: number; readonly coreRequest: string };
 
-const wide: Shape = { executors: 4, coreRequest: "400m" };
+export const wide: Shape = { executors: 4, coreRequest: "400m" };
 
-/** Starts fewer JVMs, for processes that share the machine with a dispatcher and its functions. */
+/** Starts fewer JVMs. */
 export const narrow: Shape = { executors: 1, coreRequest: "1" };
 /** All of them run on the two cores of a test machine. */
 const longestMs = 900_000;
@@ -113,7 +113,10 @@ export const inDefault = async <T>(scene: Scene, work: (fixture: Fixture) => Pro
   }
 };
 
-/** The names of the applications of functions: one more than have room. */
+/** More than three times as many as have room. */
+export const tenNames = namesOf(10, "ten");
+
+/** One more than have room. */
 export const fewNames = namesOf(nodeCount + 1, "few");
 
 /** A host lives long enough to start and to go on with ten applications. */
@@ -125,7 +128,7 @@ export const tenApplications: Case = {
     inDefault(scene, async (fixture) => {
       const killer = killing(scene, hostFlags, longestLifeMs);
       try {
-        const lines = await allEnd(fixture, namesOf(10, "ten"), wide, killer.during);
+        const lines = await allEnd(fixture, tenNames, wide, killer.during);
         return [...lines, `${killer.kills()} kills of the host`];
       } finally {
         await killer.stop();

@@ -4,7 +4,7 @@ import { startDispatched } from "../dispatch/fixture.ts";
 import { installOverlay } from "../functions/fixture.ts";
 import { installFunctions } from "../installed.ts";
 import type { Case, Scene } from "../scene.ts";
-import { allEnd, fewNames, inDefault, narrow } from "./applications.ts";
+import { allEnd, inDefault, tenNames, wide } from "./applications.ts";
 import { oneAfterTheOther } from "./cases.ts";
 import { inNamespace } from "./fixture.ts";
 import { placing } from "./near.ts";
@@ -40,8 +40,7 @@ export const gangFunctions: readonly Case[] = [
       inNamespace(scene, "gang-near-functions", (fixture) => byFunctions(scene, "builtin", () => placing(fixture))),
   },
   {
-    name: "by functions: four Spark applications on room for three, while the dispatcher and its functions are killed",
-    run: (scene) =>
-      inDefault(scene, (fixture) => byFunctions(scene, "builtin", () => allEnd(fixture, fewNames, narrow))),
+    name: "by functions: ten Spark applications on room for three, while the dispatcher and its functions are killed",
+    run: (scene) => inDefault(scene, (fixture) => byFunctions(scene, "builtin", () => allEnd(fixture, tenNames, wide))),
   },
 ];

@@ -28,6 +28,11 @@ const rows: readonly (readonly [name: string, changes: readonly PodChange[], ms:
     ],
     40,
   ],
+  [
+    "its pod finishes before the second has a node",
+    [change(0, "a0", on), change(30, "a0", { ...on, state: "over" })],
+    30,
+  ],
   ["another gang has a node", [change(10, "b0", on)], 0],
 ];
 

@@ -27,8 +27,8 @@ const eachMoment = (changes: readonly PodChange[], look: (at: number, present: P
 };
 
 /**
- * Returns the longest time, ms, for which some pods of a gang had nodes and its minimum had not. A gang that was whole
- * stays so until no pod of it is bound.
+ * Returns the longest time, ms, for which unfinished pods of a gang had nodes and its minimum had not. A gang that was whole
+ * stays so until no pod of it is bound. A finished pod holds no place on its node.
  */
 export const longestHalf = (changes: readonly PodChange[], job: string, least: number, end: number): number => {
   let [since, longest, wasWhole]: [number | undefined, number, boolean] = [undefined, 0, false];
@@ -38,9 +38,9 @@ export const longestHalf = (changes: readonly PodChange[], job: string, least: n
   };
   const own = changes.filter((change) => change.job === job);
   eachMoment(own, (at, present) => {
-    const bound = [...present.values()].filter(isBound).length;
-    wasWhole = bound >= least || (wasWhole && bound > 0);
-    if (wasWhole || bound === 0) close(at);
+    const bound = [...present.values()].filter(isBound);
+    wasWhole = bound.length >= least || (wasWhole && bound.length > 0);
+    if (wasWhole || bound.every(({ state }) => state === "over")) close(at);
     else since ??= at;
   });
   close(end);

@@ -1,4 +1,4 @@
-/** What a resync knows of a record: that of an application at its end, unless a test says otherwise. */
+/** A hint for tests of the resync: the facts about a record by which an object needs a step or not. */
 import type { Hint } from "../../shared/forward/resync.ts";
 
 /** The hint of a record that rests, of generation 2 of the application `ns/pi`. */

@@ -85,7 +85,10 @@ const projected = (query: Query, objects: readonly Stored[]): readonly Stored[] 
 /** Answers from the cache, without a read; undefined if the cache cannot answer. */
 type Known = (query: Looking) => readonly Stored[] | undefined;
 
-/** What the server has answered to a step's creations and live first read, by the text of the object's reference. */
+/**
+ * The objects that a step has created, and its own if the step began with a live read of it, as the server answered; by the
+ * text of their reference.
+ */
 export type CreatedObjects = ReadonlyMap<string, Stored>;
 
 /** The sources of answers beside live reads. */

@@ -291,7 +291,7 @@ export type StepContext = {
   readonly turn?: Slot | undefined;
   /** The step's slot among those that create many objects; absent if their number is not limited. */
   readonly creator?: Slot | undefined;
-  /** What the server has answered to this step's creations and live first read, by the text of the object's reference. */
+  /** The objects that this step has created so far, and its own if that was read live at first; by the text of their reference. */
   readonly created?: Map<string, Stored>;
 };
 

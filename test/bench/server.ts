@@ -5,7 +5,7 @@
 
 import { serveSimulator } from "../../shared/simulator/http/serve.ts";
 import { openSimulator } from "../../shared/simulator/open.ts";
-import { crds } from "../unit/host/stand.ts";
+import { crds } from "../support/crds.ts";
 import type { ServerOptions } from "./served.ts";
 
 const { nodes = [], ...options }: ServerOptions = JSON.parse(process.argv[2] ?? "{}");

@@ -8,9 +8,9 @@ import { tableCheckpoints } from "../../../shared/adapters/dynamodb/checkpoints.
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
 import { openResync } from "../../../shared/deployments/resync/function.ts";
+import { crds } from "../../support/crds.ts";
 import { openTable } from "../adapters/dynamodb/table.ts";
 import { taken } from "../adapters/sqs/fake.ts";
-import { crds } from "../host/stand.ts";
 import { applications, onCluster, record, withQueue } from "./surroundings.ts";
 
 /** The cluster has no CRD of Checkpoints. */

@@ -25,10 +25,10 @@ import { reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { tokenFor } from "../../../shared/simulator/verbs/request.ts";
 import { rightText, shipped } from "../../real/e2e/rights.ts";
+import { crds } from "../../support/crds.ts";
 import { openTable } from "../adapters/dynamodb/table.ts";
 import { taken } from "../adapters/sqs/fake.ts";
 import { application, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "../host/objects.ts";
-import { crds } from "../host/stand.ts";
 import { applications, onCluster, record, withQueue } from "./surroundings.ts";
 
 const pi = { kind: "SparkApplication", namespace: "default", name: "pi" };

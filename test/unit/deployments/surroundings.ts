@@ -6,8 +6,8 @@ import type { Obj } from "../../../shared/core/object.ts";
 
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { apiServer } from "../../bench/fakes.ts";
+import { crds } from "../../support/crds.ts";
 import { openFake, type Reply } from "../adapters/sqs/fake.ts";
-import { crds } from "../host/stand.ts";
 
 export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 

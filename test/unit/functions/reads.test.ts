@@ -14,7 +14,7 @@ import { detail, executors, losses, page, updates } from "../../../shared/api/re
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 import { sparkApplications } from "../../../shared/spark/schema/resource.ts";
-import { crds } from "../host/stand.ts";
+import { crds } from "../../support/crds.ts";
 
 const known = callers.parse([
   { name: "all", tokens: ["a-token-of-everything"], may: ["read"] },

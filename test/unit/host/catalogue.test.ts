@@ -5,10 +5,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { same } from "../../../shared/core/json.ts";
+import { crds } from "../../support/crds.ts";
 import { good } from "../spark/admission/reviews.ts";
 import { type Bad, bad } from "../spark/input/catalogue.ts";
 import { application, loose, refusalOf, stateOf, statusOf } from "./objects.ts";
-import { crds, onStand, type Stand } from "./stand.ts";
+import { onStand, type Stand } from "./stand.ts";
 
 const namespace = "team";
 

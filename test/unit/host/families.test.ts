@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { hostRulesOf, lookoutRules, nodeRules } from "../../../shared/cli/installation/roles.ts";
 import type { Obj } from "../../../shared/core/object.ts";
+import { crds } from "../../support/crds.ts";
 import { application, home, volcanoJob } from "./objects.ts";
 import { install, wayOf } from "./rights.ts";
-import { crds, onStand, type Stand } from "./stand.ts";
+import { onStand, type Stand } from "./stand.ts";
 
 describe("a family whose CRDs are missing", () => {
   const app = application("app");

@@ -5,8 +5,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { lookoutFor } from "../../../shared/deployments/common/standby.ts";
+import { crds } from "../../support/crds.ts";
 import { home } from "./objects.ts";
-import { crds, onStand, type Stand } from "./stand.ts";
+import { onStand, type Stand } from "./stand.ts";
 
 const queues = (stand: Stand): readonly string[] =>
   stand

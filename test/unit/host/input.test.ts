@@ -5,9 +5,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
+import { crds } from "../../support/crds.ts";
 import { rekindle } from "./command.ts";
 import { application, errorOf, loose, refusalOf, stateOf, statusOf } from "./objects.ts";
-import { crds, onStand, type Stand } from "./stand.ts";
+import { onStand, type Stand } from "./stand.ts";
 import { answer } from "./way.ts";
 
 const state = (stand: Stand, name: string): string => stateOf(stand.get("SparkApplication", name));

@@ -9,7 +9,8 @@ import { run } from "../../../shared/cli/program.ts";
 import { runHost } from "../../../shared/deployments/host/process.ts";
 import { serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import { crds, type Line } from "./stand.ts";
+import { crds } from "../../support/crds.ts";
+import type { Line } from "./stand.ts";
 
 export type Running = {
   readonly out: readonly string[];

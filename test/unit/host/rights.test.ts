@@ -12,10 +12,11 @@ import { findOtherControllers } from "../../../shared/forward/controller-detecti
 import { families } from "../../../shared/kube/resources.ts";
 import { coschedulingPodGroups } from "../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
+import { crds } from "../../support/crds.ts";
 import { evicted, flavorOf, kueueCrds, reserved } from "../../support/kueue.ts";
 import { application, command, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "./objects.ts";
 import { hostToken, install, openComparison, type Right, textOf, type Way, wayOf } from "./rights.ts";
-import { crds, onStand, type Stand } from "./stand.ts";
+import { onStand, type Stand } from "./stand.ts";
 
 /** The definition of a batch scheduler's PodGroups, which Rekindle does not ship. */
 const podGroups = [coschedulingPodGroups].map(

@@ -5,8 +5,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
+import { crds } from "../../support/crds.ts";
 import { application, schedule, stateOf, statusOf } from "./objects.ts";
-import { crds, onStand, type Stand } from "./stand.ts";
+import { onStand, type Stand } from "./stand.ts";
 
 const runs = (stand: Stand): readonly Stored[] => stand.all("SparkApplication");
 const own = (stand: Stand): Stored | undefined => stand.get("ScheduledSparkApplication", "often");

@@ -19,8 +19,6 @@ import { crds } from "../../support/crds.ts";
 import { resources } from "./objects.ts";
 import { type Fault, openWay } from "./way.ts";
 
-export { crds };
-
 export type Line = { readonly level: string; readonly message: string; readonly fields: Record<string, unknown> };
 
 type Options = Parameters<typeof openSimulator>[0] & {

@@ -5,9 +5,10 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import type { HttpRequest } from "../../../shared/core/http.ts";
+import { crds } from "../../support/crds.ts";
 import { rekindle } from "./command.ts";
 import { application, errorOf, stateOf, statusOf } from "./objects.ts";
-import { crds, onStand, type Stand } from "./stand.ts";
+import { onStand, type Stand } from "./stand.ts";
 import { answer, type Fault } from "./way.ts";
 
 type Hit = (asked: HttpRequest) => boolean;

@@ -6,10 +6,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { same } from "../../../shared/core/json.ts";
 import type { Stored } from "../../../shared/core/object.ts";
+import { crds } from "../../support/crds.ts";
 import { rows } from "../volcano/input/catalogue.ts";
 import type { Row } from "../volcano/input/row.ts";
 import { home, loose, queue, volcanoJob } from "./objects.ts";
-import { crds, onStand, type Stand } from "./stand.ts";
+import { onStand, type Stand } from "./stand.ts";
 
 /** The inputs that JSON can hold, that an API server accepts, and that leave the name free. */
 const carried = rows.filter(

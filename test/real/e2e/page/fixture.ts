@@ -10,9 +10,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { serveSimulator } from "../../../../shared/simulator/http/serve.ts";
 import type { DriverScript } from "../../../../shared/simulator/nodes/script.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
+import { crds } from "../../../support/crds.ts";
 import { client, openIdentityProvider } from "../../../support/identity-provider.ts";
 import { freePort } from "../../../support/port.ts";
-import { crds } from "../../../unit/host/stand.ts";
 import { cli, startHost } from "../installed.ts";
 import { flow, gang, narrow, patient, templates } from "./volcano.ts";
 

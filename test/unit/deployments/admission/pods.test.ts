@@ -8,7 +8,7 @@ import { register } from "../../../../shared/deployments/admission/process.ts";
 import { podsWrittenTo } from "../../../../shared/kube/admission.ts";
 import { resourceGroups } from "../../../../shared/kube/resource-groups.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 import { creating } from "../../volcano/admission/reviews.ts";
 
 const gate = "scheduling.volcano.sh/queue-allocation-gate";

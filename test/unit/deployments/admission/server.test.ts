@@ -14,9 +14,10 @@ import {
 } from "../../../../shared/deployments/admission/process.ts";
 import { openCaller } from "../../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
+import { crds } from "../../../support/crds.ts";
 import { freePort } from "../../../support/port.ts";
 import { application } from "../../host/objects.ts";
-import { crds, type Line } from "../../host/stand.ts";
+import type { Line } from "../../host/stand.ts";
 
 const secret = "/api/v1/namespaces/rekindle/secrets/rekindle-admission";
 const configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/rekindle";

@@ -12,7 +12,7 @@ import { register } from "../../../../shared/deployments/admission/process.ts";
 import { surroundingsOf } from "../../../../shared/deployments/admission/surroundings.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { queues } from "../../../../shared/volcano/schema/resource.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 import { creating, reviewOf } from "../../volcano/admission/reviews.ts";
 import { good } from "../../volcano/input/row.ts";
 

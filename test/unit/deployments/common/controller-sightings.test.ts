@@ -17,7 +17,7 @@ import { openSightings, openWriters, signsIn } from "../../../../shared/forward/
 import { openCursors } from "../../../../shared/forward/cursors.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { controllerPod, deploymentOf, queueObject, writeStatus } from "../../../support/beside.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 
 const groups = ["sparkoperator.k8s.io", "batch.volcano.sh"];
 const operators = [

@@ -11,7 +11,7 @@ import { operatorsFor } from "../../../../shared/deployments/common/operators.ts
 import { lookMsOf, windowsOver } from "../../../../shared/deployments/forward/function.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 
 const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 const raised = AbortSignal.abort();

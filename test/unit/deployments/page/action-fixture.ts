@@ -12,8 +12,8 @@ import { servePage } from "../../../../shared/deployments/page/routes.ts";
 import type { Report } from "../../../../shared/engine/ports.ts";
 import { actionHeader } from "../../../../shared/page/wire.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
+import { crds } from "../../../support/crds.ts";
 import { application, cronJob, queue, volcanoJob } from "../../host/objects.ts";
-import { crds } from "../../host/stand.ts";
 
 export const token = (of: string): string => `a-token-of-sixteen-and-more-of-${of}`;
 const setting = JSON.stringify([

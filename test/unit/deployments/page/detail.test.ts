@@ -9,7 +9,7 @@ import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { openDetails } from "../../../../shared/deployments/page/detail.ts";
 import type { Prices } from "../../../../shared/kube/prices.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 
 const named = { kind: "SparkApplication", namespace: "team-a", name: "etl" };
 const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/team-a/sparkapplications";

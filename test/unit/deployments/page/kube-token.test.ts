@@ -11,7 +11,7 @@ import { callersOnly, openSecretSessions, type Viewer } from "../../../../shared
 import { openKubeWay, openReviews } from "../../../../shared/deployments/page/kube-token.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { tokenFor } from "../../../../shared/simulator/verbs/request.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 
 const start = Date.parse("2026-11-02T08:00:00Z");
 const api = "/apis/rbac.authorization.k8s.io/v1";

@@ -6,7 +6,7 @@ import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { kept, openPolling } from "../../../../shared/deployments/page/host.ts";
 import { rowsOf } from "../../../../shared/page/wire.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 
 const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/team-a/sparkapplications";
 

@@ -5,8 +5,8 @@ import type { Transport } from "../../../../shared/core/http.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { openDetails } from "../../../../shared/deployments/page/detail.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
+import { crds } from "../../../support/crds.ts";
 import { volcanoJob } from "../../host/objects.ts";
-import { crds } from "../../host/stand.ts";
 
 const post = (simulator: Simulator, path: string, object: object): { readonly uid: string } => {
   const headers = { "content-type": "application/json" };

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { openWaiting } from "../../../../shared/deployments/page/queue-order.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 
 const start = Date.parse("2026-11-02T08:00:00Z");
 

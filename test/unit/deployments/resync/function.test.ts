@@ -10,7 +10,7 @@ import { sweepOnce } from "../../../../shared/deployments/resync/function.ts";
 import { resync } from "../../../../shared/deployments/resync/sweep.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 
 const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;
 

@@ -5,7 +5,7 @@ import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { censusOf } from "../../../../shared/deployments/resync/gauges.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 
 const scheduling = "/apis/scheduling.volcano.sh/v1beta1";
 const namespaceScope = { watched: ["default", "other"], within: async () => () => true };

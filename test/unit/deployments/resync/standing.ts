@@ -3,7 +3,7 @@ import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { openNamespaceScope } from "../../../../shared/deployments/common/namespaces.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 
 const spark = "/apis/sparkoperator.k8s.io/v1beta2";
 const batch = "/apis/batch.volcano.sh/v1alpha1";

@@ -17,8 +17,9 @@ import type { Scripts } from "../../../../shared/simulator/nodes/script.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import type { Item } from "../../../../shared/simulator/storage/metadata.ts";
 import { at, textAt } from "../../../proof/sweep/fields.ts";
+import { crds } from "../../../support/crds.ts";
 import { resources } from "../../host/objects.ts";
-import { crds, type Line } from "../../host/stand.ts";
+import type { Line } from "../../host/stand.ts";
 
 export const [brokenRecord, neighbour] = ["app", "neighbour"] as const;
 

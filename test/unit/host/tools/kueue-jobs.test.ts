@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
+import { crds } from "../../../support/crds.ts";
 import { evicted, flavorOf, kueueCrds, reserved } from "../../../support/kueue.ts";
 import { command, home, volcanoJob } from "../objects.ts";
-import { crds, onStand, type Stand } from "../stand.ts";
+import { onStand, type Stand } from "../stand.ts";
 import { toolOn, within } from "./client.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -6,9 +6,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../../../shared/core/object.ts";
+import { crds } from "../../../support/crds.ts";
 import { withManagedBy } from "../../../support/managed-by.ts";
 import { application } from "../objects.ts";
-import { crds, onStand, type Stand } from "../stand.ts";
+import { onStand, type Stand } from "../stand.ts";
 import { answer, type Fault } from "../way.ts";
 import { applications, pods, submissionsIn, toolOn, within } from "./client.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { at, fieldsAt, itemsAt } from "../../../../shared/simulator/storage/json.ts";
-import { crds } from "../../host/stand.ts";
+import { crds } from "../../../support/crds.ts";
 import { open } from "../stand.ts";
 
 const { call } = open({ crds });

@@ -11,7 +11,7 @@ import { type WaitingOn, waitingText } from "./waiting-on.ts";
 /** Returns the parts of an object that a decision reads; undefined: it does not need the object. */
 export type Projection = (object: Stored) => Stored | undefined;
 
-/** A read of a decision. Answers are live, except in steps that may begin with the cache: see engine/cache.ts. */
+/** A read of a decision. Answers are live, except in steps that may begin with the cache: see `StepCache` in engine/context/world.ts. */
 export type Query =
   | {
       readonly do: "get";
@@ -29,7 +29,7 @@ export type Query =
       readonly resource: Resource;
       readonly namespace: string;
       readonly labels: Readonly<Record<string, string>>;
-      /** Reads again: the watch may not answer it; see engine/cache.ts. */
+      /** Reads again: the watch may not answer it; see `StepCache` in engine/context/world.ts. */
       readonly again?: true;
       /** Field selector sent to the server, as `metadata.name=x`. */
       readonly field?: string;

@@ -50,7 +50,7 @@ const otherNamed = (text: string, session: Session, namespace?: string): Key | u
 };
 
 /**
- * The key of an object as people write it; see selection/target.ts for the forms. Without a kind, all kinds are searched
+ * The key of an object as people write it; see inspection/target.ts for the forms. Without a kind, all kinds are searched
  * for the name, and then the records: a record may outlast its object.
  */
 const keyNamed = async (text: string, session: Session, namespace?: string): Promise<Key> => {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { codeOf, read, sourcesUnder } from "./sources.ts";
+import { codeOf, read, sourcesUnder, tracked } from "./sources.ts";
 
 type Rule = {
   readonly name: string;
@@ -86,6 +86,21 @@ describe("code", () => {
   test("every file opens with what it is for", () => {
     const silent = sourcesUnder("functions", "infra", "shared", "test").filter((file) => !read(file).startsWith("/**"));
     assert.deepEqual(silent, []);
+  });
+
+  test("a comment names only files that exist", () => {
+    const comment = /^\s*(?:\/\*\*|\*|\/\/).*/gm;
+    const file = /(?<![\w./-])[a-z][\w-]*(?:\/[\w.-]+)+\.ts\b/g;
+    const missing = (text: string): readonly string[] =>
+      [...text.matchAll(comment)]
+        .flatMap(([line]) => [...line.matchAll(file)])
+        .map(([path]) => path)
+        .filter((path) => !tracked.some((one) => one === path || one.endsWith(`/${path}`)));
+    assert.deepEqual(missing("/** See engine/nothing.ts and proof/house/sources.ts. */"), ["engine/nothing.ts"]);
+    const found = sourcesUnder("functions", "infra", "shared", "test").flatMap((source) =>
+      missing(read(source)).map((path) => `${source}: ${path}`),
+    );
+    assert.deepEqual(found, []);
   });
 
   test("nothing is left for later in a comment", () => {

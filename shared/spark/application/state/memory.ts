@@ -79,7 +79,7 @@ const state = z.discriminatedUnion("phase", [
   }),
 ]);
 
-/** An event that may not have been recorded; see run/history.ts. */
+/** An Event that may not have been created: a later step creates it. */
 const untold = z.object({
   type: z.enum(["Normal", "Warning"]),
   reason: z.string(),

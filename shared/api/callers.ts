@@ -109,7 +109,7 @@ export const matches = (pattern: string, text: string): boolean => {
 };
 
 /** The parts of a request that identify its sender. */
-export type Asking = {
+export type CallerEvidence = {
   readonly method: string;
   /** Path and query, as the request has them. */
   readonly path: string;
@@ -125,7 +125,7 @@ export type Asking = {
 };
 
 /** Returns the caller; undefined where it is unknown or its proof is not valid. */
-export type Identify = (asking: Asking) => Promise<Caller | undefined>;
+export type Identify = (asking: CallerEvidence) => Promise<Caller | undefined>;
 
 /** Returns the subject of a valid token of this provider for this audience; undefined for any other token. */
 export type SubjectOf = (provider: Oidc, token: string) => Promise<string | undefined>;
@@ -141,7 +141,7 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 const isToken = ({ tokens = [] }: Caller, given: string): boolean =>
   tokens.map((token) => timingSafeEqual(digest(token), digest(given))).includes(true);
 
-const hasSigned = ({ keys = [] }: Caller, asking: Asking, now: number): boolean =>
+const hasSigned = ({ keys = [] }: Caller, asking: CallerEvidence, now: number): boolean =>
   keys.map((key) => verified(key, asking, asking.signature, now)).includes(true);
 
 /** Returns whether a token has three parts between dots, as those of identity providers have. */

@@ -11,11 +11,11 @@ import { subdomain } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import type { Ability } from "./callers.ts";
 
-export type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
+export type ObjectName = { readonly kind: string; readonly namespace: string; readonly name: string };
 
 /** `event`: deduplication id; two intents with the same one count once. */
 export type Intent =
-  | ({ readonly do: "step"; readonly event: string } & Named)
+  | ({ readonly do: "step"; readonly event: string } & ObjectName)
   /** `node`: its name, or its machine's. `until`: when it goes, epoch ms; undefined: it stays. */
   | { readonly do: "notice"; readonly node: string; readonly until: number | undefined; readonly event: string }
   | { readonly do: "nothing"; readonly why: string };
@@ -35,7 +35,7 @@ const namespace = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 export const isName = (text: string): boolean => text.length <= 253 && subdomain.test(text);
 export const isNamespace = (text: string): boolean => namespace.test(text);
 
-export const stepOf = (named: Named, kinds: readonly string[], event: string): Intent => {
+export const stepOf = (named: ObjectName, kinds: readonly string[], event: string): Intent => {
   if (!kinds.includes(named.kind)) return nothing(`kind must be one of ${kinds.join(", ")}`);
   if (!isNamespace(named.namespace) || !isName(named.name)) return nothing("not a Kubernetes name");
   return { do: "step", ...named, event };
@@ -52,7 +52,7 @@ const noticeOf = (node: string, until: number | undefined, event: string, now: n
 /** Headers by their names in lower case. */
 export type Headers = (name: string) => string | undefined;
 
-export type Reading = {
+export type EventContext = {
   /** Kinds that Rekindle runs. */
   readonly kinds: readonly string[];
   /** Kinds by the plural of their resource, as `sparkapplications`. */
@@ -109,7 +109,7 @@ const usualMs = 120_000;
 const nothing = (why: string): Intent => ({ do: "nothing", why });
 
 /** Parses a subject: `KIND/NAMESPACE/NAME`, or the path of an object as Knative's sources write it. */
-const stepIn = (subject: string, event: string, { kinds, plurals }: Reading): Intent => {
+const stepIn = (subject: string, event: string, { kinds, plurals }: EventContext): Intent => {
   const path = /^\/apis\/[^/]+\/[^/]+\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(subject);
   const [, kind = "", namespace = "", name = ""] =
     path === null
@@ -119,7 +119,7 @@ const stepIn = (subject: string, event: string, { kinds, plurals }: Reading): In
   return stepOf({ kind, namespace, name }, kinds, event);
 };
 
-const intentOf = ({ id, source, type, subject = "", time, data }: CloudEvent, reading: Reading): Intent => {
+const intentOf = ({ id, source, type, subject = "", time, data }: CloudEvent, reading: EventContext): Intent => {
   const event = `${source} ${id}`;
   if (type === stayingType) return noticeOf(subject, undefined, event, reading.now);
   if (type !== leavingType) return stepIn(subject, event, reading);
@@ -128,7 +128,7 @@ const intentOf = ({ id, source, type, subject = "", time, data }: CloudEvent, re
   return noticeOf(subject, until, event, reading.now);
 };
 
-const bridgeIntent = (given: z.infer<typeof bridged>, { now }: Reading): Intent => {
+const bridgeIntent = (given: z.infer<typeof bridged>, { now }: EventContext): Intent => {
   const lasts = given.source === "aws.ec2" ? machineEvents[given["detail-type"]] : undefined;
   if (lasts === undefined) return nothing(`nothing is done about ${given["detail-type"]} of ${given.source}`);
   return noticeOf(
@@ -143,7 +143,7 @@ const bridgeIntent = (given: z.infer<typeof bridged>, { now }: Reading): Intent 
  * Returns the intent of an event of EventBridge, also of one with which it invokes a function directly; undefined for
  * any other value.
  */
-export const bridgedIntent = (given: unknown, reading: Reading): Intent | undefined => {
+export const bridgedIntent = (given: unknown, reading: EventContext): Intent | undefined => {
   const { data } = bridged.safeParse(given);
   return data === undefined ? undefined : bridgeIntent(data, reading);
 };
@@ -166,7 +166,7 @@ const inBinary = (headers: Headers, body: string): unknown => {
 };
 
 /** Returns the intents of the events in a request; undefined where it holds none. */
-export const eventIntents = (headers: Headers, body: string, reading: Reading): readonly Intent[] | undefined => {
+export const eventIntents = (headers: Headers, body: string, reading: EventContext): readonly Intent[] | undefined => {
   const type = (headers("content-type") ?? "").toLowerCase();
   if (headers("ce-specversion") !== undefined) {
     const { data } = cloudEvent.safeParse(inBinary(headers, body));
@@ -219,7 +219,7 @@ const places = ["rekindle_namespace", "exported_namespace", "namespace"] as cons
 /** The values of the label `rekindle_action`; an alert without it requests a step. */
 export const actions = ["step", "node-leaving", "node-staying"] as const;
 
-const namedIn = (given: Alert["labels"]): Named | undefined => {
+const namedIn = (given: Alert["labels"]): ObjectName | undefined => {
   const namespace = places.map((place) => given[place]).find((one) => one !== undefined) ?? "";
   const { rekindle_kind: kind, rekindle_name: name } = given;
   if (kind !== undefined && name !== undefined) return { kind, namespace, name };

@@ -85,7 +85,7 @@ const fieldOf = (name: FieldName, text: string): Parsed<Field> => {
 };
 
 /** Date and time in a zone. `weekday` 0 is Sunday. */
-export type Wall = {
+export type WallClockTime = {
   readonly year: number;
   readonly month: number;
   readonly day: number;
@@ -95,7 +95,7 @@ export type Wall = {
 };
 
 /** Maps epoch ms to the local time of the zone. */
-type Zone = (at: number) => Wall;
+type Zone = (at: number) => WallClockTime;
 
 const utc: Zone = (at) => {
   const date = new Date(at);

@@ -38,7 +38,7 @@ export type Cluster = {
 };
 
 /** The settings of the deployment that saved a record. */
-export type Made = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+export type SavedSettings = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 /** The last recovery of a key, for people to read. `at` in epoch ms. */
 export type Recovered = {
@@ -103,7 +103,7 @@ type SavedRecord = {
 /** The record of an object's key. The operator of the kind parses `memory`. */
 export type CheckpointRecord = SavedRecord & {
   /** The settings of the deployment at the last save. */
-  readonly made?: Made | undefined;
+  readonly made?: SavedSettings | undefined;
   /** `metadata.generation` of the object that the memory has taken in. */
   readonly generation?: number | undefined;
   /** Labels of the object when it was last read: they tell whose key it is after the object is gone. */

@@ -17,7 +17,7 @@ import type { Cursors } from "./cursors.ts";
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 const deployments: Resource = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" };
 
-export type Lookout = {
+export type ControllerSigns = {
   /** One line per sign of another controller. */
   readonly signs: readonly string[];
   /** Resources that could not be read, and why; the absence of signs there proves nothing. */
@@ -51,11 +51,11 @@ const lookAt = async (cluster: Cluster, resource: Resource, { name, labels = {} 
 };
 
 /** Yields the objects whose status may show another controller at work, page by page; metadata is enough. */
-export type Ours = () => AsyncIterable<readonly Stored[]>;
+export type ListObjects = () => AsyncIterable<readonly Stored[]>;
 
 /** Finds signs in the objects themselves. A kind that is not served has none. */
 const writersIn = async (
-  ours: Ours,
+  ours: ListObjects,
   now: number,
 ): Promise<Pick<Look, "blind"> & { readonly signs: readonly string[] }> => {
   const found: Stored[] = [];
@@ -89,7 +89,7 @@ const workloadsOf = async (cluster: Cluster, known: readonly Upstream[]): Promis
   };
 };
 
-type Working = Lookout & {
+type Working = ControllerSigns & {
   /** Signs in the objects themselves. */
   readonly written: readonly string[];
   readonly date: number;
@@ -102,7 +102,7 @@ type Working = Lookout & {
 export const findWorkers = async (
   cluster: Cluster,
   known: readonly Upstream[],
-  ours: Ours = async function* () {},
+  ours: ListObjects = async function* () {},
 ): Promise<Working> => {
   const { date } = await cluster.get({ resource: namespaces, name: "kube-system" });
   const [{ blind, ...running }, written] = await Promise.all([workloadsOf(cluster, known), writersIn(ours, date)]);
@@ -117,9 +117,9 @@ export const findWorkers = async (
 export const findOtherControllers = async (
   cluster: Cluster,
   names: readonly string[] = [],
-  ours: Ours = async function* () {},
+  ours: ListObjects = async function* () {},
   known: readonly Upstream[] = upstreams,
-): Promise<Lookout> => {
+): Promise<ControllerSigns> => {
   const [held, working] = await Promise.all([lookAt(cluster, leases), findWorkers(cluster, known, ours)]);
   const led = signsOf(withNames(known, names), { leases: held.items, deployments: [], now: working.date });
   return { signs: [...led, ...working.signs, ...working.written], blind: [...held.blind, ...working.blind] };
@@ -130,7 +130,7 @@ export const findLeaders = async (
   cluster: Cluster,
   names: readonly string[],
   known: readonly Upstream[],
-): Promise<Lookout & { readonly date: number }> => {
+): Promise<ControllerSigns & { readonly date: number }> => {
   const all = withNames(known, names);
   const wanted = all.flatMap((upstream) => upstream.leases);
   const looks = await Promise.all(wanted.map((name) => lookAt(cluster, leases, { name })));
@@ -152,22 +152,22 @@ const sighting = z.object({
   written: z.record(z.string(), z.array(z.string())).default({}),
 });
 
-export type Sighting = z.infer<typeof sighting>;
+export type StoredSigns = z.infer<typeof sighting>;
 
 /** Returns all stored signs of an upstream. */
-export const signsIn = ({ signs, written }: Sighting, name: string): readonly string[] => [
+export const signsIn = ({ signs, written }: StoredSigns, name: string): readonly string[] => [
   ...(signs[name] ?? []),
   ...(written[name] ?? []),
 ];
 
-export type Sightings = {
+export type SignStore = {
   /** Undefined if nothing was stored, or the record cannot be read. */
-  load(): Promise<Sighting | undefined>;
+  load(): Promise<StoredSigns | undefined>;
   /**
    * Stores changed signs. In a quiet cluster the record is only renewed now and then, as proof that a function still
    * looks.
    */
-  save(seen: Sighting): Promise<void>;
+  save(seen: StoredSigns): Promise<void>;
 };
 
 /** A record that was not renewed for this long, ms, is outdated: no function renews it. */
@@ -175,11 +175,12 @@ export const trustedMs = 7_200_000;
 const renewedMs = 3_600_000;
 
 /** Returns the text to compare; the age of a status write is left out of it. */
-const gistOf = ({ signs, written }: Sighting): string => JSON.stringify({ signs, written }).replace(/\b\d+ s ago/g, "");
+const gistOf = ({ signs, written }: StoredSigns): string =>
+  JSON.stringify({ signs, written }).replace(/\b\d+ s ago/g, "");
 
 /** Opens the record beside those of the cursors. */
-export const openSightings = (cursors: Cursors, key: Key): Sightings => {
-  const load = async (): Promise<Sighting | undefined> =>
+export const openSightings = (cursors: Cursors, key: Key): SignStore => {
+  const load = async (): Promise<StoredSigns | undefined> =>
     sighting.safeParse(jsonOf((await cursors.load(key)) ?? "")).data;
   return {
     load,
@@ -241,7 +242,7 @@ export const openWriters = (): Writers => {
  * Returns one line per sign of a controller of an upstream. `thorough`: before anything begins, and while a controller
  * is at work; `lease`: leases and signs from the watches; `workloads`: Deployments and pods, too.
  */
-export type StandbyLookout = (upstream: string, how: "thorough" | "workloads" | "lease") => Promise<readonly string[]>;
+export type FindControllers = (upstream: string, how: "thorough" | "workloads" | "lease") => Promise<readonly string[]>;
 
 export type Standby = {
   /** True while nothing of this API group may be written. */
@@ -249,8 +250,8 @@ export type Standby = {
   stop(): void;
 };
 
-export type Asides = {
-  readonly look: StandbyLookout;
+export type StandbyParts = {
+  readonly look: FindControllers;
   /** The API groups of the kinds that this deployment runs. */
   readonly groups: readonly string[];
   readonly everyMs: number;
@@ -268,7 +269,7 @@ const textOfError = (cause: unknown): string => (cause instanceof Error ? cause.
  * Checks once before anything begins, and throws an error of that check. Then checks periodically; an error of these
  * checks changes nothing.
  */
-export const startStandby = async ({ look, groups, everyMs, report, freed }: Asides): Promise<Standby> => {
+export const startStandby = async ({ look, groups, everyMs, report, freed }: StandbyParts): Promise<Standby> => {
   const families = upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
   const led = new Set<string>();
   const judge = (name: string, signs: readonly string[], began: boolean): void => {

@@ -59,7 +59,9 @@ export type WatchedQuery = { readonly kind?: string; readonly resource: Resource
  * Watched objects, possibly also of other namespaces. `reached`: the resourceVersion up to which they are known;
  * undefined while that is in doubt.
  */
-export type Seen = Pick<ObjectCache, "get" | "values" | "labelled"> & { readonly reached: () => string | undefined };
+export type WatchedObjects = Pick<ObjectCache, "get" | "values" | "labelled"> & {
+  readonly reached: () => string | undefined;
+};
 
 /** A loop: one resource followed in one namespace, or in all. */
 export type Loop = { readonly subject: Subject; readonly namespace: string | undefined };
@@ -70,7 +72,7 @@ export type Forwarder = {
   /** True if the server has answered for every resource since it was started. */
   answered(): boolean;
   /** Returns the trimmed objects that are known; undefined unless all of them are, and none is an outline. */
-  known(query: WatchedQuery): Seen | undefined;
+  known(query: WatchedQuery): WatchedObjects | undefined;
   /** Returns the cursors of all loops at the time of the call; undefined if not everything up to them could be sent. */
   sent(): Promise<ReadonlyMap<Loop, string> | undefined>;
   /** Stops watching and sends all waiting messages. True if the queue has taken everything. */
@@ -218,7 +220,7 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   });
   const searched = async (): Promise<boolean> =>
     (await Promise.all(courses.flatMap(({ searches }) => [...searches]))).every(Boolean);
-  const known = ({ kind, resource, namespace }: WatchedQuery): Seen | undefined => {
+  const known = ({ kind, resource, namespace }: WatchedQuery): WatchedObjects | undefined => {
     const mine = courses.filter(({ loop: { subject, ...loop } }) => {
       const covers = loop.namespace === undefined || loop.namespace === namespace;
       return covers && shows(subject, { kind, resource });

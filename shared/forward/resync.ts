@@ -24,7 +24,7 @@ export type Hint = {
 };
 
 /** All objects of one kind: their metadata and the hints of their checkpoints. */
-export type Census = {
+export type ListedKind = {
   readonly cluster: string;
   readonly kind: string;
   readonly objects: readonly Metadata[];
@@ -46,7 +46,7 @@ export const place = (namespace: string | undefined, name: string): string => `$
 export const reasonFor = (
   object: Metadata,
   hint: Hint | undefined,
-  { now, errands }: Pick<Census, "now" | "errands">,
+  { now, errands }: Pick<ListedKind, "now" | "errands">,
 ): string | undefined => {
   if (hint === undefined) return "unrecorded";
   if (hint.uid !== object.uid) return "replaced";
@@ -73,7 +73,7 @@ function* placed(hints: readonly Hint[]): Generator<undefined, ReadonlyMap<strin
  * Yields the messages of one resync. A timer beyond the queue's longest delay is set by the step that its unfinished
  * object gets. `sweep` names this resync, so that its deduplication ids are unique.
  */
-export function* dueOf(census: Census, sweep: string): Generator<Due | undefined> {
+export function* dueOf(census: ListedKind, sweep: string): Generator<Due | undefined> {
   const { cluster, kind } = census;
   const hints = yield* placed(census.hints);
   const message = (namespace: string, name: string, reason: string): Due => {
@@ -98,7 +98,12 @@ export function* dueOf(census: Census, sweep: string): Generator<Due | undefined
  * those of all records, `kinds` those that this deployment runs. Logs that rest outlive their object.
  */
 export const agedLogsOf = (
-  { cluster, kinds, hints, now }: Pick<Census, "cluster" | "hints" | "now"> & { readonly kinds: ReadonlySet<string> },
+  {
+    cluster,
+    kinds,
+    hints,
+    now,
+  }: Pick<ListedKind, "cluster" | "hints" | "now"> & { readonly kinds: ReadonlySet<string> },
   sweep: string,
 ): readonly Due[] => {
   const logs = hints.filter(({ kind }) => loggedKind(kind) !== undefined);

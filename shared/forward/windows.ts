@@ -14,7 +14,7 @@ import { usualCacheBytes } from "./keys.ts";
 import { openWatchState, type WatchState } from "./listwatch.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 
-export type Ran = {
+export type WindowResult = {
   /** The queue has taken everything. */
   readonly sent: boolean;
   /** Loops that continued from a cursor; the others began with a list. */
@@ -27,7 +27,7 @@ export type Windows = {
    * Forwards for this long, or until the signal is raised. With `lookMs` it ends after this time if nothing has happened
    * since the last window; 0: it never does.
    */
-  run(lengthMs: number, signal: AbortSignal, lookMs?: number): Promise<Ran>;
+  run(lengthMs: number, signal: AbortSignal, lookMs?: number): Promise<WindowResult>;
 };
 
 type Settings = Omit<ForwarderSettings, "watchStateOf"> & {

@@ -37,7 +37,7 @@ export const isVolcanos = ({ kind }: AdmissionRequest): boolean => familyOf(kind
 export type AdmittedObject = z.infer<typeof object>;
 
 /** The name of an object, also one that is still to be generated, and its namespace. */
-export type Named = { readonly name: string; readonly namespace: string };
+export type RequestedName = { readonly name: string; readonly namespace: string };
 
 /** The findings about one object: errors that forbid it, and warnings to its writer. */
 export type Judgement = {
@@ -49,7 +49,7 @@ export type Judgement = {
 /** Returns the form of a generated name: the API server appends 5 characters to the first 58. */
 const generated = (base: string): string => `${base.slice(0, 58)}xxxxx`;
 
-export const namedAs = ({ metadata }: AdmittedObject, { namespace }: AdmissionRequest): Named => ({
+export const namedAs = ({ metadata }: AdmittedObject, { namespace }: AdmissionRequest): RequestedName => ({
   name: metadata.name ?? generated(metadata.generateName ?? ""),
   namespace: metadata.namespace ?? namespace ?? "default",
 });

@@ -100,10 +100,10 @@ const brokenAt = ({ value, path, row }: Place): readonly string[] => {
 const tooMuch = "spec holds more than 50,000 values, or nests them hundreds of levels deep: make it smaller";
 
 /** Judges a spec by a table of limits: one text that names each field and what to change, empty when all are kept. */
-export type LimitsSaying = (spec: unknown) => string;
+export type LimitsCheck = (spec: unknown) => string;
 
 /** Makes the check of one kind from its table. A field that is beyond its limit is not looked into. */
-export const limitsOf = (limits: readonly Limit[]): LimitsSaying => {
+export const limitsOf = (limits: readonly Limit[]): LimitsCheck => {
   const tree = treeOf(limits);
   return (spec) => {
     if (isTooMuch(spec)) return tooMuch;

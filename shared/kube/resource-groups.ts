@@ -121,12 +121,12 @@ export const resourceGroups = () =>
   });
 
 /** The pods of a group: those of these namespaces, or those with any of these annotations. */
-export type Chosen =
+export type GroupPods =
   | { readonly by: "namespaces"; readonly names: readonly string[] }
   | { readonly by: "annotations"; readonly pairs: readonly Pair[] };
 
 /** Returns the pods of a group. If it names no key, the annotation with the group's name counts, too. */
-export const chosenBy = ({ resourceGroup, object: { key, value } }: ResourceGroup): Chosen => {
+export const chosenBy = ({ resourceGroup, object: { key, value } }: ResourceGroup): GroupPods => {
   if (key === "namespace") return { by: "namespaces", names: value };
   const own: readonly Pair[] = key === "annotation" ? [] : [[byName, resourceGroup]];
   const pairs = value.map(pairOf).filter((one) => one !== undefined);

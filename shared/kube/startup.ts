@@ -211,7 +211,7 @@ export const holdupOf = (pod: Stored, about: readonly Obj[]): Holdup => {
 export const holdupText = ({ reason, message }: Holdup): string => (message === "" ? reason : `${reason}: ${message}`);
 
 /** Reasons that were reported for pods that do not start, as a memory keeps them: each with its run and its role. */
-export type ToldHoldups = { readonly held?: readonly string[] | undefined };
+export type ReportedHoldups = { readonly held?: readonly string[] | undefined };
 
 export type Startup = {
   readonly object: Stored;
@@ -301,7 +301,7 @@ const makesPods = ({ stages }: Plan<unknown>): boolean =>
   stages.flat().some((effect) => effect.do === "create" && effect.resource === pods);
 
 /** Adds to the plan what its pods wait for. A new reason is recorded first, so that a death loses nothing. */
-const reporting = <Memory extends ToldHoldups>(
+const reporting = <Memory extends ReportedHoldups>(
   view: View<Memory>,
   startup: Startup,
   plan: Plan<Memory>,
@@ -326,7 +326,7 @@ const reporting = <Memory extends ToldHoldups>(
 };
 
 /** Adds to the plan of a step what keeps these pods from starting. */
-export function* withStartup<Memory extends ToldHoldups>(
+export function* withStartup<Memory extends ReportedHoldups>(
   view: View<Memory>,
   startup: Startup,
   plan: Plan<Memory>,

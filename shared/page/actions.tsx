@@ -7,10 +7,18 @@ import { useEffect, useRef } from "preact/hooks";
 import { receiptOf, usedText } from "./receipt.ts";
 import { detail, health, isDetail, place, queues, refresh } from "./store.ts";
 import { plural, visible } from "./text.ts";
-import { type Action, type ActionAnswer, actionHeader, type Detail, keyOf, type QueueRow, type Seen } from "./wire.ts";
+import {
+  type Action,
+  type ActionAnswer,
+  actionHeader,
+  type Detail,
+  keyOf,
+  type QueueRow,
+  type SeenVersion,
+} from "./wire.ts";
 
 /** The object of an action, as the viewer saw it. */
-type Subject = Seen & {
+type Subject = SeenVersion & {
   /** KIND/NAMESPACE/NAME, or Queue/NAME. */
   readonly path: string;
   /** The name that is typed before a deletion. */

@@ -6,7 +6,7 @@ export const mostDrawn = 200;
 
 export type Spot = { readonly node: FlowNode; readonly column: number; readonly line: number };
 export type Edge = { readonly from: Spot; readonly to: Spot };
-export type Drawing = {
+export type GraphLayout = {
   readonly spots: readonly Spot[];
   readonly edges: readonly Edge[];
   readonly columns: number;
@@ -34,7 +34,7 @@ const columnsOf = (nodes: readonly FlowNode[]): ReadonlyMap<string, number> => {
 };
 
 /** Within a column a node stands near the nodes that it depends on, so that few edges cross. */
-export const drawingOf = (all: readonly FlowNode[]): Drawing => {
+export const drawingOf = (all: readonly FlowNode[]): GraphLayout => {
   const nodes = all.slice(0, mostDrawn);
   const columns = columnsOf(nodes);
   const count = Math.max(0, ...columns.values()) + 1;

@@ -24,10 +24,10 @@ export const spansOf = (row: Row, now: number): readonly Span[] => {
   });
 };
 
-export type Passage = Detail["history"][number] & { readonly to: number };
+export type StateSpan = Detail["history"][number] & { readonly to: number };
 
 /** The states with their ends; an end of the application takes no time. */
-export const passagesOf = (detail: Pick<Detail, "history" | "isOver" | "now">): readonly Passage[] =>
+export const passagesOf = (detail: Pick<Detail, "history" | "isOver" | "now">): readonly StateSpan[] =>
   detail.history.map((one, index) => {
     const next = detail.history[index + 1];
     const isEnd = next === undefined && detail.isOver;
@@ -70,13 +70,13 @@ export const completedRuns = (runs: Detail["runs"]): ReadonlySet<number> =>
 /** The part of a detail that tells of attempts. */
 type Story = Pick<Detail, "history" | "runs" | "isOver" | "now">;
 
-const endOf = (detail: Story, passages: readonly Passage[], isLast: boolean): Attempt["end"] => {
+const endOf = (detail: Story, passages: readonly StateSpan[], isLast: boolean): Attempt["end"] => {
   if (!isLast || passages.some(({ group }) => group === "failed")) return "failed";
   return detail.isOver ? "completed" : "running";
 };
 
 /** A state in which the attempt is over and the next one is not yet submitted. */
-const isBetween = ({ state, group }: Passage): boolean =>
+const isBetween = ({ state, group }: StateSpan): boolean =>
   group === "waiting" && state !== "NEW" && state !== "Pending" && state !== "UNKNOWN";
 
 export const attemptsOf = (detail: Story): readonly Attempt[] => {

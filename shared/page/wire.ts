@@ -56,10 +56,10 @@ export type Action = (typeof actionNames)[number];
 export const actionHeader = "x-rekindle-page";
 
 /** The object that a viewer has seen: an action on it names its UID and its resourceVersion. */
-export type Seen = { readonly uid: string; readonly version: string };
+export type SeenVersion = { readonly uid: string; readonly version: string };
 
 /** The body of an action; its path names the object. */
-export type ActionRequest = Seen & { readonly action: Action };
+export type ActionRequest = SeenVersion & { readonly action: Action };
 
 /** The answer to an action. */
 export type ActionAnswer =
@@ -67,7 +67,7 @@ export type ActionAnswer =
   { readonly text: string; readonly version?: string } | { readonly error: string };
 
 /** A queue of Volcano: its share and its use, as the status tells them. */
-export type QueueRow = Seen & {
+export type QueueRow = SeenVersion & {
   readonly name: string;
   readonly parent: string;
   readonly state: string;
@@ -231,7 +231,7 @@ export type Log = {
 };
 
 /** Everything that the page shows of one application. Instants in epoch ms. */
-export type Detail = Seen & {
+export type Detail = SeenVersion & {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;

@@ -14,7 +14,7 @@ import { backoffOf } from "../../core/time.ts";
 import type { Enclosure, Report } from "../../engine/ports.ts";
 import type { Delivery } from "../embedded/queue.ts";
 import type { Outcome } from "../embedded/workers.ts";
-import type { Carried } from "./carrier.ts";
+import type { CarriedMessage } from "./carrier.ts";
 
 /** The end of a call. */
 export type Called =
@@ -22,7 +22,7 @@ export type Called =
   | {
       readonly did: "answered";
       readonly failed: readonly number[];
-      readonly carried: readonly Carried[];
+      readonly carried: readonly CarriedMessage[];
       readonly againMs?: number | undefined;
     }
   /** Nobody has begun to work on the messages. */
@@ -34,10 +34,10 @@ export type Called =
 export type Call = (delivery: Delivery, enclosure?: Enclosure) => Promise<Called>;
 
 /** The proof by which a function knows the dispatcher. */
-export type Proof = { readonly secret: string } | { readonly token: string };
+export type CallProof = { readonly secret: string } | { readonly token: string };
 
 /** Returns the proof for calls of a URL; absent: the client certificate of the connection is the only one. */
-export type Prove = ((url: string) => Promise<Proof>) | undefined;
+export type MakeProof = ((url: string) => Promise<CallProof>) | undefined;
 
 type Settings = {
   readonly url: string;
@@ -45,7 +45,7 @@ type Settings = {
   readonly limitMs: number;
   /** The shortest wait that an answer may ask for, ms: for a shorter one the dispatcher waits as if none was named. */
   readonly leastAgainMs: number;
-  readonly prove: Prove;
+  readonly prove: MakeProof;
   readonly agents: Agents;
   /** Epoch ms. */
   readonly now: () => number;
@@ -270,7 +270,7 @@ type CallSettings = {
   /** Returns what a call encloses for the key of its messages; absent: nothing. */
   readonly enclosing?: (messages: readonly Message[]) => Enclosure | undefined;
   /** Puts a message that a function sends into the queue. */
-  readonly put: (carried: Carried) => Promise<void>;
+  readonly put: (carried: CarriedMessage) => Promise<void>;
   readonly report: Report;
   /** Monotonic, ms. */
   readonly now: () => number;

@@ -35,13 +35,13 @@ export type TableOptions = {
   readonly now?: () => number;
 };
 
-export type Found = Loaded & { readonly key: Omit<Key, "cluster"> };
+export type FoundRecord = Loaded & { readonly key: Omit<Key, "cluster"> };
 
 export type TableCheckpoints = Checkpoints & {
   /** The hints of the records in these namespaces, for a resync; empty: all. */
   hints(namespaces: readonly string[]): Promise<readonly CheckpointHint[]>;
   /** The records in these namespaces, page by page; empty: all. */
-  all(namespaces: readonly string[]): AsyncGenerator<Found>;
+  all(namespaces: readonly string[]): AsyncGenerator<FoundRecord>;
 };
 
 type Table = Required<Omit<TableOptions, "region">> & ForReading;
@@ -167,7 +167,7 @@ const hints = async (table: Table, namespaces: readonly string[]): Promise<reado
   return found;
 };
 
-async function* all(table: Table, namespaces: readonly string[]): AsyncGenerator<Found> {
+async function* all(table: Table, namespaces: readonly string[]): AsyncGenerator<FoundRecord> {
   for (const namespace of placesIn(namespaces)) {
     for await (const item of items(table, namespace, { consistent: true })) {
       const key = placeOf(item);

@@ -24,7 +24,7 @@ export type ClusterRecord = {
   readonly namespace: string | undefined;
 };
 
-export type Wanted = {
+export type KubeconfigChoice = {
   /** A kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the pod's own account. */
   readonly path?: string | undefined;
   readonly context?: string | undefined;
@@ -37,7 +37,7 @@ export type Wanted = {
 };
 
 /** Returns the cluster of the pod's service account; undefined outside a pod. */
-const fromPod = async (env: Wanted["env"]): Promise<ClusterRecord | undefined> => {
+const fromPod = async (env: KubeconfigChoice["env"]): Promise<ClusterRecord | undefined> => {
   const server = podServer(env);
   if (server === undefined) return undefined;
   const ca = await textOf(join(account, "ca.crt"), "the pod's certificate");
@@ -90,7 +90,7 @@ const serverOf = (cluster: FileCluster, wanted: string | undefined): Endpoint =>
   };
 };
 
-const fromFiles = async (paths: readonly string[], wanted: Wanted): Promise<ClusterRecord> => {
+const fromFiles = async (paths: readonly string[], wanted: KubeconfigChoice): Promise<ClusterRecord> => {
   const config = await readKubeconfig(paths);
   const { name, context } = contextIn(config, wanted.context);
   const cluster = config.clusters.get(context.cluster);
@@ -107,7 +107,7 @@ const fromFiles = async (paths: readonly string[], wanted: Wanted): Promise<Clus
 };
 
 /** Returns the files that kubectl would read, in its order; undefined if there are none. */
-const pathsFor = async ({ path, env }: Wanted): Promise<readonly string[] | undefined> => {
+const pathsFor = async ({ path, env }: KubeconfigChoice): Promise<readonly string[] | undefined> => {
   if (path !== undefined) return [path];
   const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter(Boolean);
   if (listed.length > 0) return listed;
@@ -116,7 +116,7 @@ const pathsFor = async ({ path, env }: Wanted): Promise<readonly string[] | unde
 };
 
 /** Finds the requested cluster; throws `KubeconfigError` with one line for people. */
-export const findCluster = async (wanted: Wanted): Promise<ClusterRecord> => {
+export const findCluster = async (wanted: KubeconfigChoice): Promise<ClusterRecord> => {
   const paths = await pathsFor(wanted);
   if (paths !== undefined) return fromFiles(paths, wanted);
   if (wanted.server !== undefined)

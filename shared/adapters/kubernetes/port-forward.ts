@@ -10,10 +10,10 @@ import { objectPath } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
 import { type Connection, connect, type Endpoint } from "./https.ts";
 
-export type Passage = { readonly url: string; close(): Promise<void> };
+export type PortForward = { readonly url: string; close(): Promise<void> };
 
 /** The target. `pod` is called for every request, because the next attempt has another pod. */
-export type Leading = {
+export type PortForwardTarget = {
   readonly namespace: string;
   readonly pod: () => Promise<string>;
   readonly port: number;
@@ -68,7 +68,7 @@ const fail = (outgoing: ServerResponse, status: number, message: string): void =
 
 const pass = async (
   connection: Connection,
-  leading: Leading,
+  leading: PortForwardTarget,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> => {
@@ -88,7 +88,11 @@ const pass = async (
 };
 
 /** Opens the port; 0 chooses a free one. */
-export const openPassage = async (endpoint: Endpoint, leading: Leading, local: Local): Promise<Passage> => {
+export const openPassage = async (
+  endpoint: Endpoint,
+  leading: PortForwardTarget,
+  local: Local,
+): Promise<PortForward> => {
   const connection = connect(endpoint);
   const server = createServer((incoming, outgoing) => {
     pass(connection, leading, incoming, outgoing).catch((cause: unknown) =>

@@ -65,7 +65,7 @@ export const isPublic = (address: string): boolean => {
 type Resolve = (name: string) => Promise<readonly string[]>;
 
 /** The names and search suffixes of the system's files. */
-export type Surroundings = {
+export type ResolverConfig = {
   /** Addresses by name, as /etc/hosts has them. */
   readonly hosts: ReadonlyMap<string, readonly string[]>;
   /** Suffixes to try, as /etc/resolv.conf has them. */
@@ -80,7 +80,7 @@ export type Lookup = (name: string) => Promise<readonly string[]>;
 type Options = {
   /** Monotonic, ms. */
   readonly now: () => number;
-  readonly surroundings: () => Promise<Surroundings>;
+  readonly surroundings: () => Promise<ResolverConfig>;
   readonly lookUp: Lookup;
 };
 
@@ -103,7 +103,7 @@ const linesIn = (text: string): readonly (readonly string[])[] =>
     .map((line) => line.split(/\s+/));
 
 /** Parses the texts of /etc/hosts and /etc/resolv.conf; lines that it does not understand are ignored. */
-export const surroundingsIn = (hostsText: string, resolvText: string): Surroundings => {
+export const surroundingsIn = (hostsText: string, resolvText: string): ResolverConfig => {
   const hosts = new Map<string, string[]>();
   for (const [address = "", ...names] of linesIn(hostsText))
     if (isIP(address) !== 0)
@@ -121,7 +121,7 @@ export const surroundingsIn = (hostsText: string, resolvText: string): Surroundi
 
 const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
 
-const systemSurroundings = async (): Promise<Surroundings> =>
+const systemSurroundings = async (): Promise<ResolverConfig> =>
   surroundingsIn(await textOf("/etc/hosts"), await textOf("/etc/resolv.conf"));
 
 /**
@@ -143,7 +143,7 @@ export const askServers = async (name: string, servers?: readonly string[]): Pro
 };
 
 /** Returns the complete names that a name may stand for, in the order in which they are tried. As resolv.conf(5). */
-const candidates = (name: string, { search, ndots }: Surroundings): readonly string[] => {
+const candidates = (name: string, { search, ndots }: ResolverConfig): readonly string[] => {
   if (name.endsWith(".")) return [name];
   const dots = name.split(".").length - 1;
   const completed = search.map((suffix) => `${name}.${suffix}`);

@@ -2,7 +2,7 @@
 import { Argument, Command } from "commander";
 import type { Tools } from "../io/tools.ts";
 
-export type Opt = {
+export type CompletionOption = {
   readonly long: string;
   readonly short: string | undefined;
   readonly says: string;
@@ -13,14 +13,15 @@ export type Opt = {
 type Described = {
   readonly name: string;
   readonly says: string;
-  readonly options: readonly Opt[];
+  readonly options: readonly CompletionOption[];
   /** The command that prints the values of its arguments; undefined: there is none. */
   readonly names: string | undefined;
   /** Its subcommands; most commands have none. */
   readonly commands: readonly Described[];
 };
 
-const flagsOf = ({ long, short }: Opt): readonly string[] => (short === undefined ? [long] : [short, long]);
+const flagsOf = ({ long, short }: CompletionOption): readonly string[] =>
+  short === undefined ? [long] : [short, long];
 
 const indented = (lines: string): string => lines.replaceAll(/^/gm, "    ");
 

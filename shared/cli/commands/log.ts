@@ -20,17 +20,17 @@ import {
   lifeOf,
   missing,
   noPod,
+  type PodChoice,
   podOf,
   podsMeant,
   podsText,
   type Target,
   targetOf,
-  type Which,
 } from "../inspection/target.ts";
 import { application, connected, countFrom, onNamespace, outputOption, type Scoped, spanOf } from "../io/options.ts";
 import { Refused, type Session, type Tools } from "../io/tools.ts";
 
-export type LogOptions = Which & {
+export type LogOptions = PodChoice & {
   readonly follow: boolean;
   readonly tail: number | undefined;
   /** Only lines younger than this, ms. */

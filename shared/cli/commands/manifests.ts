@@ -16,7 +16,7 @@ import {
 } from "../installation/manifests.ts";
 import { featureNeeds } from "../installation/roles.ts";
 import { connected, onCluster } from "../io/options.ts";
-import { Refused, type Tools, type Where } from "../io/tools.ts";
+import { Refused, type ServerChoice, type Tools } from "../io/tools.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
 
@@ -30,7 +30,7 @@ const familiesIn = (text: string): readonly Family[] => {
 /** Parses an option with an optional list of names: without a list it means all. */
 const namesOrAll = (text: string | undefined): true | readonly string[] => (text === undefined ? true : namesOf(text));
 
-type Options = Where & {
+type Options = ServerChoice & {
   readonly namespace: string;
   readonly image: string;
   readonly namespaces: readonly string[];

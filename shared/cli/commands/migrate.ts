@@ -9,7 +9,7 @@ import type { Stored } from "../../core/object.ts";
 import { asJson, asYaml } from "../io/documents.ts";
 import { connected, onCluster, outputOption, spanOf } from "../io/options.ts";
 import { columns } from "../io/text.ts";
-import { Refused, type Session, type Tools, type Where } from "../io/tools.ts";
+import { Refused, type ServerChoice, type Session, type Tools } from "../io/tools.ts";
 import { holderText, leave } from "../migration/apply.ts";
 import { type Family, type FamilyName, families, familyNames } from "../migration/families.ts";
 import { examine, type Report } from "../migration/report.ts";
@@ -83,7 +83,7 @@ const reportText = (report: Report, where: string): string => {
   ].join("\n");
 };
 
-type Options = Where & {
+type Options = ServerChoice & {
   readonly family?: FamilyName;
   readonly apply?: true;
   readonly undo?: true;

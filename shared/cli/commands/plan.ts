@@ -12,7 +12,7 @@ import type { Effect } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { annotate, objectOf } from "../actions/lifecycle.ts";
-import { lookHinting, type Seen } from "../inspection/status.ts";
+import { lookHinting, type StatusInput } from "../inspection/status.ts";
 import { sweepCaseOf } from "../inspection/sweep-case.ts";
 import { findTarget, type Target } from "../inspection/target.ts";
 import { asDocuments, asJson, asYaml, documentsOf, yamlText } from "../io/documents.ts";
@@ -55,7 +55,7 @@ const effectText = (effect: Effect): string => {
   }
 };
 
-const viewText = ({ object, state, pods }: Seen): string => {
+const viewText = ({ object, state, pods }: StatusInput): string => {
   const { uid, generation, resourceVersion } = object.metadata;
   const lines = pods.map(({ metadata, ...pod }) => {
     const { phase = "Unknown" } = podStatus({ metadata, ...pod });
@@ -65,7 +65,7 @@ const viewText = ({ object, state, pods }: Seen): string => {
   return ["view", object1, ...(lines.length === 0 ? ["  no pods"] : lines)].join("\n");
 };
 
-const recordText = ({ found, now }: Seen): string => {
+const recordText = ({ found, now }: StatusInput): string => {
   if (found.is === "none") return `record\n  none (${found.why})`;
   if (found.is === "unreadable") return `record\n  cannot be read: ${found.error}`;
   const { wakeAt, memory, ...rest } = found.record;
@@ -88,7 +88,7 @@ const previewText = (preview: Preview, now: number): string => {
 };
 
 /** View, record, timers and the next step. */
-const planText = (seen: Seen, preview: Preview): string =>
+const planText = (seen: StatusInput, preview: Preview): string =>
   [viewText(seen), recordText(seen), previewText(preview, seen.now)].join("\n");
 
 export const plan = (tools: Tools): Command =>

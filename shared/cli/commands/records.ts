@@ -10,9 +10,9 @@ import { isRecord } from "../../core/json.ts";
 import { counted } from "../../core/text.ts";
 import { asJson } from "../io/documents.ts";
 import { connected, onCluster, outputOption, spanOption } from "../io/options.ts";
-import { type Moved, Refused, type Session, type Tools, type Where } from "../io/tools.ts";
+import { type CopyResult, Refused, type ServerChoice, type Session, type Tools } from "../io/tools.ts";
 
-type ClusterOptions = Where & {
+type ClusterOptions = ServerChoice & {
   readonly eks?: string;
   readonly region?: string;
   readonly serviceAccount?: string;
@@ -97,7 +97,7 @@ parameter and set REKINDLE_CLUSTER_RECORD to its ARN, or set the variable to the
 
 export const cluster = (tools: Tools): Command => new Command("cluster").addCommand(add(tools));
 
-type CopyOptions = Where & {
+type CopyOptions = ServerChoice & {
   readonly from: string;
   readonly to: string;
   readonly cluster: string;
@@ -108,9 +108,10 @@ type CopyOptions = Where & {
   readonly output: string;
 };
 
-const count = (all: readonly Moved[], did: Moved["did"]): number => all.filter((one) => one.did === did).length;
+const count = (all: readonly CopyResult[], did: CopyResult["did"]): number =>
+  all.filter((one) => one.did === did).length;
 
-const sum = (all: readonly Moved[], { dryRun }: CopyOptions): string => {
+const sum = (all: readonly CopyResult[], { dryRun }: CopyOptions): string => {
   const words = dryRun === true ? "to be copied" : "copied";
   const parts = [`${count(all, "copied")} ${words}`, `${count(all, "there")} there already`];
   return `${all.length} records: ${[...parts, `${count(all, "removed")} copied and removed here`, `${count(all, "refused")} refused`].join(", ")}`;
@@ -142,7 +143,7 @@ kubernetes, or dynamodb://TABLE?region=REGION.`,
       connected(tools, options, async (session) => {
         const { from, to, cluster, home, namespace: namespaces = [] } = options;
         const flags = { remove: options.remove === true, dryRun: options.dryRun === true };
-        const all: Moved[] = [];
+        const all: CopyResult[] = [];
         for await (const one of tools.move(session, { from, to, cluster, home, namespaces, ...flags })) {
           all.push(one);
           if (one.why !== undefined) tools.warn(`${one.key}: ${one.why}`);

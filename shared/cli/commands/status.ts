@@ -1,7 +1,7 @@
 /** `rekindle status` and `rekindle list` as people type them. */
 import type { Command } from "commander";
 import { changedRows, type Listed, type ListScope, listed, listText } from "../inspection/list.ts";
-import { lookHinting, type Seen, statusText, statusView } from "../inspection/status.ts";
+import { lookHinting, type StatusInput, statusText, statusView } from "../inspection/status.ts";
 import { findTarget, fullName, type Target } from "../inspection/target.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
 import { application, connected, onNamespace, outputOption, type Scoped } from "../io/options.ts";
@@ -13,24 +13,28 @@ import type { Kind } from "../kinds/kind.ts";
 type Options = Scoped & { readonly output: string; readonly watch?: true };
 
 /** Checks by a preview whether the next step can use the record. If the preview fails, the record counts as usable. */
-const judged = async (tools: Tools, session: Session, { target, found }: Seen): Promise<Seen["found"]> => {
+const judged = async (
+  tools: Tools,
+  session: Session,
+  { target, found }: StatusInput,
+): Promise<StatusInput["found"]> => {
   if (found.is !== "record") return found;
   const preview = await tools.preview(session, target.key).catch(() => undefined);
   return preview?.would === "stop" ? { is: "unreadable", error: preview.why } : found;
 };
 
-const details = ({ target, object }: Seen): string =>
+const details = ({ target, object }: StatusInput): string =>
   Object.entries(target.kind.wide(object))
     .filter(([, value]) => value !== "")
     .map(([head, value]) => `${head.toLowerCase().padEnd(10)} ${value}`)
     .join("\n");
 
 /** Names the object that a name without a kind has found; "" for a SparkApplication or for a name with a kind. */
-const foundText = (name: string, { target: { kind, key } }: Seen): string =>
+const foundText = (name: string, { target: { kind, key } }: StatusInput): string =>
   kind === usual || kindNamed(name.split("/")[0] ?? "") === kind ? "" : `found      ${fullName(key)}\n`;
 
 /** Returns the status in one of the output forms. */
-const textOf = (seen: Seen, form: string, paint: Paint): string => {
+const textOf = (seen: StatusInput, form: string, paint: Paint): string => {
   const { resource } = seen.target.kind;
   if (form === "name") return nameText(resource, seen.object.metadata.name);
   if (form === "json") return asJson(statusView(seen));
@@ -42,7 +46,7 @@ const textOf = (seen: Seen, form: string, paint: Paint): string => {
 const againMs = 2_000;
 
 /** Reads the status repeatedly, prints it on a change, and returns when the application has ended. */
-const watched = async (tools: Tools, see: () => Promise<Seen>, form: string): Promise<void> => {
+const watched = async (tools: Tools, see: () => Promise<StatusInput>, form: string): Promise<void> => {
   let said = "";
   for (;;) {
     const seen = await see();
@@ -63,7 +67,7 @@ export const status = (tools: Tools): Command =>
     .action((name: string, options: Options) =>
       connected(tools, options, async (session) => {
         const target: Target = await findTarget(name, session, options.namespace);
-        const see = async (): Promise<Seen> => {
+        const see = async (): Promise<StatusInput> => {
           const seen = await lookHinting(session, target, tools.now());
           return { ...seen, found: await judged(tools, session, seen) };
         };

@@ -51,12 +51,12 @@ const shape = z.object({
 
 export type RecordView = z.infer<typeof shape>;
 
-export type Found =
+export type RecordRead =
   | { readonly is: "record"; readonly record: RecordView }
   | { readonly is: "none"; readonly why: string }
   | { readonly is: "unreadable"; readonly error: string };
 
-const read = (spec: unknown): Found => {
+const read = (spec: unknown): RecordRead => {
   const parsed = shape.safeParse(spec);
   if (parsed.success) return { is: "record", record: parsed.data };
   const error = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
@@ -70,7 +70,7 @@ export const recordView = (spec: unknown): RecordView | undefined => {
 };
 
 /** Turns 404 and 403 into an answer: the output is then made from the object alone. */
-const refusal = (cause: unknown): Found => {
+const refusal = (cause: unknown): RecordRead => {
   if (cause instanceof ApiError && (cause.status === 404 || cause.status === 403)) {
     return { is: "none", why: cause.message };
   }
@@ -87,13 +87,13 @@ export const removalCommand = ({ table }: Pick<Source, "table">, key: Key): stri
   return `kubectl delete ${resource.plural}.${resource.group} -n ${namespace} ${name}`;
 };
 
-const itemOf = async ({ name, cluster, records }: ReadTable, key: Key): Promise<Found> => {
+const itemOf = async ({ name, cluster, records }: ReadTable, key: Key): Promise<RecordRead> => {
   const loaded = await records.load(key);
   if (loaded !== undefined) return read(loaded.record);
   return { is: "none", why: `there is none in the table ${name} of the cluster ${cluster}` };
 };
 
-const objectOf = async ({ transport }: Pick<Source, "transport">, key: Key): Promise<Found> => {
+const objectOf = async ({ transport }: Pick<Source, "transport">, key: Key): Promise<RecordRead> => {
   try {
     const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
     return value === undefined ? { is: "none", why: "there is none" } : read(value["spec"]);
@@ -103,7 +103,7 @@ const objectOf = async ({ transport }: Pick<Source, "transport">, key: Key): Pro
 };
 
 /** Reads the record of one application. An error of the table is thrown: the user said that records are there. */
-export const recordOf = (source: Source, key: Key): Promise<Found> =>
+export const recordOf = (source: Source, key: Key): Promise<RecordRead> =>
   source.table === undefined ? objectOf(source, key) : itemOf(source.table, key);
 
 const idOf = (namespace: string, name: string): string => `${namespace}/${name}`;
@@ -157,10 +157,10 @@ const entries = z.object({
   retryCount: z.number(),
 });
 
-export type Passage = { readonly state: string; readonly attempt: number; readonly at: string };
+export type StateChange = { readonly state: string; readonly attempt: number; readonly at: string };
 
 /** The latest states, oldest first; empty where the record keeps none. */
-export const historyOf = (record: RecordView | undefined): readonly Passage[] => {
+export const historyOf = (record: RecordView | undefined): readonly StateChange[] => {
   const read = historyShape.safeParse(record?.memory);
   const entered = entries.safeParse(record?.memory);
   if (entered.success) {
@@ -172,7 +172,7 @@ export const historyOf = (record: RecordView | undefined): readonly Passage[] =>
 };
 
 /** One line: the latest six states with their times of day. */
-export const historyText = (passages: readonly Passage[]): string =>
+export const historyText = (passages: readonly StateChange[]): string =>
   passages
     .slice(-6)
     .map(({ state, at }) => `${state} ${at.slice(11, 19)}`)

@@ -22,11 +22,11 @@ import { type KueueView, kueueOf, kueueText } from "./kueue.ts";
 import {
   driverWordsOf,
   driverWordsText,
-  type Found,
   historyOf,
   historyText,
   lossesOf,
   lossesText,
+  type RecordRead,
   type RecordView,
   recordOf,
   removalCommand,
@@ -66,13 +66,13 @@ const holdupsAmong = async (
 };
 
 /** The inputs of the status text. */
-export type Seen = {
+export type StatusInput = {
   readonly target: Target;
   /** The command that deletes its record. */
   readonly removal: string;
   readonly object: Stored;
   readonly state: ObjectState;
-  readonly found: Found;
+  readonly found: RecordRead;
   /** The record of its delivery; read only where its status updates have a listener. */
   readonly delivery?: RecordView | undefined;
   readonly pods: readonly Stored[];
@@ -95,17 +95,17 @@ type StatusRow = {
 /** Delay of a timer, ms, after which the status asks whether a host is running. */
 const lateMs = 600_000;
 
-const nameOf = ({ target }: Seen): string => shortName(target.key);
-const recordIn = ({ found }: Seen): RecordView | undefined => (found.is === "record" ? found.record : undefined);
+const nameOf = ({ target }: StatusInput): string => shortName(target.key);
+const recordIn = ({ found }: StatusInput): RecordView | undefined => (found.is === "record" ? found.record : undefined);
 
-const logCommand = ({ target, object, pods }: Seen): string => {
+const logCommand = ({ target, object, pods }: StatusInput): string => {
   const pod = target.kind.mainPod(object, pods);
   return pod === undefined || pods.every(({ metadata }) => metadata.name !== pod)
     ? ""
     : `; its log: kubectl logs -n ${target.key.namespace} ${pod}`;
 };
 
-type Row = (seen: Seen) => StatusRow | undefined;
+type Row = (seen: StatusInput) => StatusRow | undefined;
 
 const troubled: Row = (seen) => {
   const trouble = recordIn(seen)?.trouble;
@@ -231,7 +231,7 @@ const rows: readonly Row[] = [
 ];
 
 /** The status as data: instants as the API writes them. */
-export const statusView = (seen: Seen) => {
+export const statusView = (seen: StatusInput) => {
   const row = rows.map((row) => row(seen)).find((found) => found !== undefined);
   const { waitsFor = "", since, until, todo = "" } = row ?? {};
   const { kind, namespace, name } = seen.target.key;
@@ -261,7 +261,7 @@ export const statusView = (seen: Seen) => {
 };
 
 /** The four lines of every status, after those about history, attempts, losses, updates and Kueue where these are known. */
-export const statusText = (seen: Seen, paint: Paint = plain): string => {
+export const statusText = (seen: StatusInput, paint: Paint = plain): string => {
   const {
     state,
     waitsFor,
@@ -296,14 +296,14 @@ export const statusText = (seen: Seen, paint: Paint = plain): string => {
   return [...before, ...lines].join("\n");
 };
 
-const deliveryOf = async (source: Source, { key }: Target, found: Found): Promise<RecordView | undefined> => {
+const deliveryOf = async (source: Source, { key }: Target, found: RecordRead): Promise<RecordView | undefined> => {
   if (found.is !== "record" || found.record.outbox === undefined) return undefined;
   const delivery = await recordOf(source, deliveryKey(key));
   return delivery.is === "record" ? delivery.record : undefined;
 };
 
 /** Reads the object, its checkpoint and its pods. */
-export const look = async (source: Source, target: Target, now: number): Promise<Seen> => {
+export const look = async (source: Source, target: Target, now: number): Promise<StatusInput> => {
   const { kind, key } = target;
   const { namespace, name } = key;
   const cluster = openCluster(source.transport);
@@ -334,7 +334,7 @@ export const look = async (source: Source, target: Target, now: number): Promise
 };
 
 /** As `look`; the error for a missing object names similar ones. */
-export const lookHinting = async (session: Session, target: Target, now: number): Promise<Seen> => {
+export const lookHinting = async (session: Session, target: Target, now: number): Promise<StatusInput> => {
   try {
     return await look(session, target, now);
   } catch (cause) {

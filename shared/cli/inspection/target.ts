@@ -188,7 +188,7 @@ const executors = (pods: readonly Stored[]): readonly Stored[] =>
   pods.filter((pod) => labelOf(pod, "spark-exec-id") !== undefined).toSorted(byAge);
 
 /** The user's choice of a pod; empty: the main pod. */
-export type Which = {
+export type PodChoice = {
   /** Id of an executor. */
   readonly executor?: string | undefined;
   /** Its name, or what its name ends with. */
@@ -213,7 +213,7 @@ const newest = (pods: readonly Stored[]): readonly Stored[] => [
 const hasTasks = ({ kind }: Target): boolean => kind.resource.kind === jobs.kind;
 
 /** The pods of a choice: driver or server, the executor of an id, or pods of a task; of several attempts the newest. */
-export const podsMeant = (target: Target, life: Life, which: Which): readonly Stored[] => {
+export const podsMeant = (target: Target, life: Life, which: PodChoice): readonly Stored[] => {
   const { executor, pod, task, index } = which;
   if (executor !== undefined)
     return executors(life.pods)
@@ -229,7 +229,7 @@ export const podsMeant = (target: Target, life: Life, which: Which): readonly St
 };
 
 /** The one pod of a choice; undefined where there is none, or several. */
-export const podOf = (target: Target, life: Life, which: Which): Stored | undefined => {
+export const podOf = (target: Target, life: Life, which: PodChoice): Stored | undefined => {
   const found = podsMeant(target, life, which);
   return found.length === 1 ? found[0] : undefined;
 };
@@ -246,7 +246,7 @@ export const podsText = (pods: readonly Stored[]): string =>
     ]),
   ]);
 
-const wordsOf = ({ executor, pod, task, index }: Which): string =>
+const wordsOf = ({ executor, pod, task, index }: PodChoice): string =>
   [
     executor === undefined ? "" : `executor ${executor}`,
     pod === undefined ? "" : `pod ${pod}`,
@@ -278,7 +278,7 @@ const makers: readonly string[] = ["CronJob", "JobFlow"];
 export const hasNoPods = ({ key }: Target): boolean => makers.includes(key.kind);
 
 /** The error for a pod that does not exist. It names those that exist. */
-export const noPod = async (session: Session, target: Target, life: Life, which: Which): Promise<Refused> => {
+export const noPod = async (session: Session, target: Target, life: Life, which: PodChoice): Promise<Refused> => {
   const { key } = target;
   const name = `${key.namespace}/${key.name}`;
   const wanted = wordsOf(which);

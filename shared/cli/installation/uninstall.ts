@@ -18,7 +18,7 @@ import {
   validatingWebhooks,
 } from "../../kube/resources.ts";
 import { connected, onCluster } from "../io/options.ts";
-import { Refused, type Session, type Tools, type Where } from "../io/tools.ts";
+import { Refused, type ServerChoice, type Session, type Tools } from "../io/tools.ts";
 import { everyKind } from "../kinds/all.ts";
 import { ofDrivers, ours } from "./roles.ts";
 
@@ -162,7 +162,7 @@ export const uninstall = (tools: Tools): Command =>
   onCluster("uninstall")
     .option("--crds", "also remove the CRDs, and with them all objects of these kinds")
     .option("--yes", "skip the question")
-    .action((options: Where & { readonly crds?: boolean; readonly yes?: boolean }) =>
+    .action((options: ServerChoice & { readonly crds?: boolean; readonly yes?: boolean }) =>
       connected(tools, options, async (session) => {
         const removal = await removalOf(session, options.crds === true);
         tools.print(removalText(removal) || "nothing of Rekindle is installed here");

@@ -2,14 +2,14 @@
 import { Command, Option } from "commander";
 import { ApiError } from "../../core/http.ts";
 import { spanText } from "./text.ts";
-import { adviceOn, Refused, type Session, type Tools, type Where } from "./tools.ts";
+import { adviceOn, Refused, type ServerChoice, type Session, type Tools } from "./tools.ts";
 
-export type Scoped = Where & { readonly namespace?: string };
+export type Scoped = ServerChoice & { readonly namespace?: string };
 
 /** Opens the connection for one command and closes it; an error then names the server that it came from. */
 export const connected = async (
   tools: Tools,
-  where: Where,
+  where: ServerChoice,
   act: (session: Session) => Promise<void>,
 ): Promise<void> => {
   const session = await tools.connect(where);

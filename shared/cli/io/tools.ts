@@ -3,7 +3,7 @@
  * each with one line that says what to type next.
  */
 import type { TableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
-import type { Leading, Local, Passage } from "../../adapters/kubernetes/port-forward.ts";
+import type { Local, PortForward, PortForwardTarget } from "../../adapters/kubernetes/port-forward.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
@@ -41,11 +41,11 @@ export type Session = {
   /** Absent: no money is shown. */
   readonly prices?: Prices | undefined;
   /** Opens a port of this machine that leads to a pod's. */
-  passage(leading: Leading, local: Local): Promise<Passage>;
+  passage(leading: PortForwardTarget, local: Local): Promise<PortForward>;
   close(): void;
 };
 
-export type Where = {
+export type ServerChoice = {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   /** Address of the API server, in place of the kubeconfig's. */
@@ -167,7 +167,7 @@ export type Move = {
 };
 
 /** The result for one record; in a dry run, the expected result. */
-export type Moved = {
+export type CopyResult = {
   readonly key: string;
   readonly did: "copied" | "there" | "removed" | "refused";
   readonly why?: string;
@@ -191,13 +191,13 @@ export type Tools = {
   forecast(object: Stored): Promise<Forecast>;
   /** The timeouts and policies that applications may ask for by annotation. */
   policies(): Promise<readonly Policy[]>;
-  connect(where: Where): Promise<Session>;
+  connect(where: ServerChoice): Promise<Session>;
   /** Serves the page on this machine. The link opens a session, once. */
   page(session: Session, options: PageOptions): Promise<{ readonly link: string; close(): Promise<void> }>;
   preview(session: Session, key: Key): Promise<Preview>;
   /** Takes the recorded decisions in the lines of a log again. Needs no cluster. */
   replay(text: string): Promise<Iterable<Replayed>>;
-  move(session: Session, move: Move): AsyncGenerator<Moved>;
+  move(session: Session, move: Move): AsyncGenerator<CopyResult>;
   recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;
   /** The objects that a submission of this application would create. Makes no request. */
   render(object: Obj, how: Rendering): Promise<Rendered>;

@@ -16,11 +16,11 @@ export type ObjectState = {
   readonly since: number | undefined;
   /** Set when nothing more happens unless a user changes the object. */
   readonly ended: "well" | "badly" | undefined;
-  readonly what: Outlook;
+  readonly what: Advice;
 };
 
 /** The thing that an object waits for, and the advice for the user, as far as the state alone tells. */
-export type Outlook = { readonly waitsFor: string; readonly todo: string };
+export type Advice = { readonly waitsFor: string; readonly todo: string };
 
 export type Kind = {
   readonly resource: Resource;
@@ -39,13 +39,13 @@ export type Kind = {
 };
 
 export const quiet = "nothing: it continues by itself";
-export const unseen: Outlook = {
+export const unseen: Advice = {
   waitsFor: "a host to look at it",
   todo: "if this lasts, no host is running: rekindle host, or kubectl get deployments -A -l app.kubernetes.io/name=rekindle",
 };
 
 /** The outlook of an object that Kueue is to start, in this LocalQueue. */
-export const untilStarted = (queue: string, { metadata: { namespace = "default" } }: Obj): Outlook => ({
+export const untilStarted = (queue: string, { metadata: { namespace = "default" } }: Obj): Advice => ({
   waitsFor: waitingText(untilAdmitted(queue)),
   todo: `nothing: Kueue starts it; what it waits for: kubectl describe workloads -n ${namespace}`,
 });

@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { localQueueOf } from "../../kube/kueue.ts";
-import { type Kind, type ObjectState, type Outlook, quiet, unseen, untilStarted } from "./kind.ts";
+import { type Advice, type Kind, type ObjectState, quiet, unseen, untilStarted } from "./kind.ts";
 
 const status = z.object({
   applicationState: z.object({ state: z.string().optional(), errorMessage: z.string().optional() }).optional(),
@@ -25,7 +25,7 @@ const statusOf = (object: Obj): Status => {
 };
 
 /** state → what it waits for, and what to do. */
-const outlooks: Readonly<Record<string, Outlook>> = {
+const outlooks: Readonly<Record<string, Advice>> = {
   "": unseen,
   SUBMITTED: { waitsFor: "the driver to start", todo: quiet },
   RUNNING: { waitsFor: "the driver to finish", todo: quiet },
@@ -48,7 +48,7 @@ const outlooks: Readonly<Record<string, Outlook>> = {
 const ends: Readonly<Record<string, ObjectState["ended"]>> = { COMPLETED: "well", FAILED: "badly" };
 
 /** The outlook of a suspended application that Kueue starts. */
-const admissionOf = (state: string, object: Obj): Outlook | undefined => {
+const admissionOf = (state: string, object: Obj): Advice | undefined => {
   const queue = localQueueOf(object);
   return state !== "SUSPENDED" || queue === undefined ? undefined : untilStarted(queue, object);
 };
@@ -121,7 +121,7 @@ const scheduleShape = z.object({
 
 const label = "sparkoperator.k8s.io/scheduled-app-name";
 
-const outlookOf = (state: string, next: string | undefined, isSuspended: boolean): Outlook => {
+const outlookOf = (state: string, next: string | undefined, isSuspended: boolean): Advice => {
   if (isSuspended)
     return { waitsFor: "spec.suspend to become false", todo: "rekindle resume it when it is to run again" };
   if (state === "") return unseen;
@@ -181,7 +181,7 @@ const connectShape = z.object({
   conditions: z.array(z.object({ status: z.string(), message: z.string().optional() })).optional(),
 });
 
-const connectOutlooks: Readonly<Record<string, Outlook>> = {
+const connectOutlooks: Readonly<Record<string, Advice>> = {
   "": unseen,
   Provisioning: { waitsFor: "its server to start", todo: quiet },
   Ready: { waitsFor: "clients", todo: "nothing: connect to the service on port 15002" },

@@ -7,7 +7,7 @@ import { fieldsOf } from "../../core/json.ts";
 import type { Obj, Resource } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { localQueueOf, waitingForKueue } from "../../kube/kueue.ts";
-import { type Kind, type ObjectState, type Outlook, quiet, unseen, untilStarted } from "./kind.ts";
+import { type Advice, type Kind, type ObjectState, quiet, unseen, untilStarted } from "./kind.ts";
 
 export const jobs: Resource = { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" };
 export const commands: Resource = { group: "bus.volcano.sh", version: "v1alpha1", plural: "commands", kind: "Command" };
@@ -64,7 +64,7 @@ export const statusOf = (job: Obj): Status => status.parse(fieldsOf(job["status"
 export const phaseOf = (job: Obj): string => statusOf(job).state.phase ?? "";
 
 /** phase → what it waits for, and what to do. */
-const outlooks: Readonly<Record<string, Outlook>> = {
+const outlooks: Readonly<Record<string, Advice>> = {
   "": unseen,
   Pending: { waitsFor: "its group to be admitted, and its pods to start", todo: quiet },
   Running: { waitsFor: "its pods to finish", todo: quiet },
@@ -88,12 +88,12 @@ const ends: Readonly<Record<string, ObjectState["ended"]>> = {
 const since = (object: Obj, time: string | null | undefined): number | undefined =>
   instantOf(time) ?? instantOf(object.metadata.creationTimestamp);
 
-const unknown = (state: string): Outlook => ({ waitsFor: `the end of phase ${state}`, todo: quiet });
+const unknown = (state: string): Advice => ({ waitsFor: `the end of phase ${state}`, todo: quiet });
 
 /** True while Kueue has not admitted the job. */
 const awaitsKueue = (job: Obj): boolean => statusOf(job).state.reason === waitingForKueue;
 
-const outlookOf = (job: Obj, phase: string): Outlook => {
+const outlookOf = (job: Obj, phase: string): Advice => {
   const queue = awaitsKueue(job) ? localQueueOf(job) : undefined;
   return queue === undefined ? (outlooks[phase] ?? unknown(phase)) : untilStarted(queue, job);
 };
@@ -139,7 +139,7 @@ type Cron = z.infer<typeof cronShape>;
 const cronOf = (object: Obj): Cron =>
   cronShape.safeParse(object).data ?? { spec: { schedule: "" }, status: { active: [] } };
 
-const cronOutlook = ({ spec, status }: Cron): Outlook => {
+const cronOutlook = ({ spec, status }: Cron): Advice => {
   if (spec.suspend === true)
     return { waitsFor: "spec.suspend to become false", todo: "rekindle resume it when it is to run again" };
   const [running] = status.active;
@@ -186,7 +186,7 @@ const flowShape = z.object({
 
 const flowOf = (object: Obj): z.infer<typeof flowShape> => flowShape.parse(fieldsOf(object["status"]));
 
-const flowOutlooks: Readonly<Record<string, Outlook>> = {
+const flowOutlooks: Readonly<Record<string, Advice>> = {
   "": unseen,
   Pending: { waitsFor: "its first jobs to run", todo: quiet },
   Running: { waitsFor: "its jobs to finish", todo: quiet },

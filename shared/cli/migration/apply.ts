@@ -17,7 +17,7 @@ import {
   deployments,
   findInstalled,
   type Installed,
-  type Kept,
+  type KeptObject,
   keepSaved,
   leases as leaseResource,
   leases,
@@ -133,7 +133,7 @@ export const holdLeases = async (session: Session, places: readonly Place[], now
 };
 
 /** The inputs of both directions of a migration. */
-export type Work = {
+export type MigrationContext = {
   readonly session: Session;
   readonly family: Family;
   readonly tools: Pick<Tools, "print" | "now" | "sleep">;
@@ -145,7 +145,7 @@ const pollMs = 2_000;
 
 /** Polls until `isSo` answers true, and calls `keep` between two polls. */
 export const waitFor = async (
-  { tools, waitMs }: Work,
+  { tools, waitMs }: MigrationContext,
   what: string,
   isSo: () => Promise<boolean>,
   keep: () => Promise<void> = async () => {},
@@ -162,7 +162,7 @@ export const waitFor = async (
 };
 
 /** Sets the replicas of a Deployment. A missing one is reported only. */
-export const scale = async ({ session, tools }: Work, place: Place, replicas: number): Promise<void> => {
+export const scale = async ({ session, tools }: MigrationContext, place: Place, replicas: number): Promise<void> => {
   const ref = { resource: deployments, namespace: place.namespace, name: place.name };
   const { value } = await openCluster(session.transport).get(ref);
   if (value === undefined) return tools.print(`deployment ${place.namespace}/${place.name} is gone`);
@@ -170,12 +170,16 @@ export const scale = async ({ session, tools }: Work, place: Place, replicas: nu
   tools.print(`deployment ${place.namespace}/${place.name} scaled to ${replicas}`);
 };
 
-const scaleAll = async (work: Work, { workloads }: Saved, part: "controller" | "webhook"): Promise<void> => {
+const scaleAll = async (
+  work: MigrationContext,
+  { workloads }: Saved,
+  part: "controller" | "webhook",
+): Promise<void> => {
   for (const one of workloads.filter((each) => each.part === part)) await scale(work, one, 0);
 };
 
 /** True when no pod of the controllers is left, and all their leases have expired. */
-const isStopped = async ({ session, family }: Work, { workloads, leases }: Saved): Promise<boolean> => {
+const isStopped = async ({ session, family }: MigrationContext, { workloads, leases }: Saved): Promise<boolean> => {
   const cluster = openCluster(session.transport);
   for (const { namespace, name } of leases) {
     const { value, date } = await cluster.get({ resource: leaseResource, namespace, name });
@@ -198,7 +202,7 @@ const placesOf = (saved: Saved, { lease }: Family): Saved["leases"] => {
 /** An API server may call a removed webhook for a moment longer: its server stays for this time. */
 const forgottenMs = 3_000;
 
-const removeHooks = async ({ session, tools }: Work, { hooks }: Installed): Promise<void> => {
+const removeHooks = async ({ session, tools }: MigrationContext, { hooks }: Installed): Promise<void> => {
   for (const { resource, object } of hooks) {
     const { name, uid } = object.metadata;
     await openCluster(session.transport).remove({ resource, name }, { uid });
@@ -207,7 +211,7 @@ const removeHooks = async ({ session, tools }: Work, { hooks }: Installed): Prom
   if (hooks.length > 0) await tools.sleep(forgottenMs);
 };
 
-const dropObjects = async ({ session, family }: Work, watched: readonly string[]): Promise<number> => {
+const dropObjects = async ({ session, family }: MigrationContext, watched: readonly string[]): Promise<number> => {
   const selector = `rekindle.dev/kind in (${family.remembered.join(",")})`;
   const records = await all(session, checkpointResource, selector);
   const theirs = records.filter(({ metadata }) => watched.length === 0 || watched.includes(metadata.namespace ?? ""));
@@ -220,7 +224,7 @@ const dropObjects = async ({ session, family }: Work, watched: readonly string[]
 
 const dropItems = async (
   { records, cluster }: RecordTable,
-  { family }: Work,
+  { family }: MigrationContext,
   watched: readonly string[],
 ): Promise<number> => {
   const theirs = (await records.hints(watched)).filter(({ kind }) => family.remembered.includes(kind));
@@ -233,13 +237,13 @@ const dropItems = async (
 };
 
 /** Deletes the records of the time before upstream ran the applications: their status and pods are newer. */
-export const dropRecords = async (work: Work, watched: readonly string[]): Promise<void> => {
+export const dropRecords = async (work: MigrationContext, watched: readonly string[]): Promise<void> => {
   const { table } = work.session;
   const count = table === undefined ? await dropObjects(work, watched) : await dropItems(table, work, watched);
   if (count > 0) work.tools.print(`${counted(count, "checkpoint")} removed: Rekindle starts from the status`);
 };
 
-const handOver = async (work: Work, kept: Kept, lock: Lock): Promise<Kept> => {
+const handOver = async (work: MigrationContext, kept: KeptObject, lock: Lock): Promise<KeptObject> => {
   const { session, family } = work;
   const saved = savedOf(await findInstalled(session, family), kept.saved);
   const complete = await keepSaved(work, saved, kept);
@@ -251,7 +255,7 @@ const handOver = async (work: Work, kept: Kept, lock: Lock): Promise<Kept> => {
 };
 
 /** Begins leaving upstream, or continues it after a death. Does nothing where upstream is already left. */
-export const leave = async (work: Work): Promise<void> => {
+export const leave = async (work: MigrationContext): Promise<void> => {
   const { session, tools, family } = work;
   const before = await loadSaved(session, family);
   const installed = await findInstalled(session, family);

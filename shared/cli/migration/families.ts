@@ -14,7 +14,7 @@ export const familyNames = ["spark", "volcano"] as const;
 export type FamilyName = (typeof familyNames)[number];
 
 /** A kind of which the objects are counted by state. */
-export type Counted = {
+export type CountedKind = {
   readonly resource: Resource;
   readonly stateOf: (object: Obj) => string;
   /** True for an object to which something more is to happen: the report forecasts it. */
@@ -41,7 +41,7 @@ export type Family = {
   /** The ConfigMap that records the migration. */
   readonly record: { readonly name: string; readonly label: string };
   /** The first kind is the one that users submit. */
-  readonly kinds: readonly [Counted, ...Counted[]];
+  readonly kinds: readonly [CountedKind, ...CountedKind[]];
   /** Kinds that have checkpoints. */
   readonly remembered: readonly string[];
 };
@@ -52,9 +52,9 @@ const upstreamFor = (group: string): Upstream => {
   return found;
 };
 
-type More = Partial<Pick<Counted, "becomes" | "isReported" | "isOpen">>;
+type More = Partial<Pick<CountedKind, "becomes" | "isReported" | "isOpen">>;
 
-const counted = ({ resource, stateOf: standingOf }: Kind, more: More = {}): Counted => ({
+const counted = ({ resource, stateOf: standingOf }: Kind, more: More = {}): CountedKind => ({
   resource,
   stateOf: (object) => standingOf(object).state,
   isOpen: () => false,
@@ -131,7 +131,7 @@ const jobMemory = z.looseObject({ phase: z.string(), version: z.number(), retryC
 const jobStatus = z.looseObject({ version: z.number().default(0), retryCount: z.number().default(0) });
 
 /** Compares the phase, and the two counters by which upstream tells old pods from new and limits its retries. */
-const isJobReported: Counted["isReported"] = (memory, object) => {
+const isJobReported: CountedKind["isReported"] = (memory, object) => {
   const known = jobMemory.safeParse(memory).data;
   if (known === undefined) return true;
   const shown = jobStatus.safeParse(object["status"] ?? {}).data;
@@ -142,7 +142,7 @@ const isJobReported: Counted["isReported"] = (memory, object) => {
 const stated = z.looseObject({ state: z.string().optional().catch(undefined), phase: z.string().optional() });
 
 /** A kind whose objects have no forecast: its state is read from the status. */
-const plain = (resource: Resource, isRun: boolean): Counted => ({
+const plain = (resource: Resource, isRun: boolean): CountedKind => ({
   resource,
   stateOf: (object) => {
     const { state, phase } = stated.safeParse(object["status"] ?? {}).data ?? {};

@@ -17,7 +17,7 @@ import { configMaps, mutatingWebhooks } from "../../kube/resources.ts";
 
 import { registered } from "../installation/webhooks.ts";
 import type { Session, Tools } from "../io/tools.ts";
-import type { Counted, Family } from "./families.ts";
+import type { CountedKind, Family } from "./families.ts";
 import {
   all,
   findInstalled,
@@ -182,7 +182,7 @@ const gathered = (lines: readonly Said[]): readonly string[] => {
 type Said = { readonly says: string; readonly of: string };
 
 /** Forecasts the objects that have not ended: refusals and notes. */
-const forecasts = async (tools: Tools, { isOpen }: Counted, objects: readonly Stored[]) => {
+const forecasts = async (tools: Tools, { isOpen }: CountedKind, objects: readonly Stored[]) => {
   const seen = await Promise.all(
     objects.filter(isOpen).map(async (object) => ({
       of: `${object.metadata.namespace}/${object.metadata.name}`,
@@ -195,7 +195,7 @@ const forecasts = async (tools: Tools, { isOpen }: Counted, objects: readonly St
   };
 };
 
-const statesOf = ({ stateOf }: Counted, objects: readonly Stored[]): Readonly<Record<string, number>> => {
+const statesOf = ({ stateOf }: CountedKind, objects: readonly Stored[]): Readonly<Record<string, number>> => {
   const states: Record<string, number> = {};
   for (const object of objects) states[stateOf(object)] = (states[stateOf(object)] ?? 0) + 1;
   return states;

@@ -10,13 +10,22 @@ import { ApiError } from "../../core/http.ts";
 import type { Obj, Ref, Stored } from "../../core/object.ts";
 import { recordId, recordsIn } from "../inspection/record.ts";
 import { Refused } from "../io/tools.ts";
-import { dropRecords, heldByOther, holdLeases, type Lock, madeBy, scale, type Work, waitFor } from "./apply.ts";
-import type { Counted } from "./families.ts";
+import {
+  dropRecords,
+  heldByOther,
+  holdLeases,
+  type Lock,
+  type MigrationContext,
+  madeBy,
+  scale,
+  waitFor,
+} from "./apply.ts";
+import type { CountedKind } from "./families.ts";
 import {
   dropSaved,
   findInstalled,
   hookOf,
-  type Kept,
+  type KeptObject,
   keepSaved,
   loadSaved,
   objectsOf,
@@ -38,7 +47,7 @@ const lenient = (object: Obj): Obj => ({
 });
 
 /** Creates the saved configurations. An existing one stays: an earlier run or its own server has created it. */
-const makeHooks = async ({ session, tools }: Work, { hooks }: Saved): Promise<void> => {
+const makeHooks = async ({ session, tools }: MigrationContext, { hooks }: Saved): Promise<void> => {
   for (const { ref, object } of hooks.map(hookOf)) {
     try {
       await openCluster(session.transport).create(ref, lenient(object));
@@ -63,7 +72,7 @@ const inForce = (there: Stored, wanted: Obj): Obj => {
 /** Attempts at an update: the server may write its configuration at the same moment. */
 const tries = 5;
 
-const enforce = async ({ session, tools }: Work, ref: Ref, wanted: Obj): Promise<void> => {
+const enforce = async ({ session, tools }: MigrationContext, ref: Ref, wanted: Obj): Promise<void> => {
   for (let left = tries; left > 0; left--) {
     const { value: there } = await openCluster(session.transport).get(ref);
     if (there?.metadata.annotations?.[restoring] === undefined) return;
@@ -77,7 +86,7 @@ const enforce = async ({ session, tools }: Work, ref: Ref, wanted: Obj): Promise
 };
 
 /** Puts the configurations of `makeHooks` into force; one that another client created stays as it is. */
-const enforceHooks = async (work: Work, { hooks }: Saved): Promise<void> => {
+const enforceHooks = async (work: MigrationContext, { hooks }: Saved): Promise<void> => {
   for (const { ref, object } of hooks.map(hookOf)) await enforce(work, ref, object);
 };
 
@@ -91,9 +100,9 @@ type Records = Awaited<ReturnType<typeof recordsIn>>;
 
 /** Lists the objects whose record holds more than their status shows: upstream reads the status only. */
 const untoldOf = async (
-  { session }: Work,
+  { session }: MigrationContext,
   { watched }: Saved,
-  { resource, isReported }: Counted,
+  { resource, isReported }: CountedKind,
   records: Records,
 ): Promise<readonly string[]> => {
   const objects = (await objectsOf(session, resource)) ?? [];
@@ -107,10 +116,10 @@ const untoldOf = async (
 };
 
 /** Checks the first kind of a family, the only one whose status may be behind its memory. */
-const unreported = async (work: Work, saved: Saved): Promise<readonly string[]> =>
+const unreported = async (work: MigrationContext, saved: Saved): Promise<readonly string[]> =>
   await untoldOf(work, saved, work.family.kinds[0], await recordsIn(work.session, ""));
 
-const settled = async (work: Work, { saved }: Kept, lock: Lock, force: boolean): Promise<void> => {
+const settled = async (work: MigrationContext, { saved }: KeptObject, lock: Lock, force: boolean): Promise<void> => {
   const { tools } = work;
   tools.print(`waiting ${settleMs / 1_000} s for hosts of Rekindle to stand by`);
   for (let waited = 0; waited < settleMs; waited += 5_000) {
@@ -125,7 +134,7 @@ const settled = async (work: Work, { saved }: Kept, lock: Lock, force: boolean):
   );
 };
 
-const restore = async (work: Work, kept: Kept, lock: Lock): Promise<void> => {
+const restore = async (work: MigrationContext, kept: KeptObject, lock: Lock): Promise<void> => {
   const { workloads, watched } = kept.saved;
   await dropRecords(work, watched);
   const webhooks = workloads.filter(({ part }) => part === "webhook");
@@ -145,7 +154,7 @@ const restore = async (work: Work, kept: Kept, lock: Lock): Promise<void> => {
 };
 
 /** Begins the way back, or continues it after a death. */
-export const goBack = async (work: Work, force: boolean): Promise<void> => {
+export const goBack = async (work: MigrationContext, force: boolean): Promise<void> => {
   const { session, tools, family } = work;
   const before = await loadSaved(session, family);
   if (before === undefined) throw new Refused("there is nothing to undo: no record of a migration is in this cluster");

@@ -251,7 +251,7 @@ const shape = z.object({
 /** The content of the record. */
 export type Saved = z.infer<typeof shape>;
 
-export type Kept = { readonly saved: Saved; readonly object: Stored };
+export type KeptObject = { readonly saved: Saved; readonly object: Stored };
 
 const label = "rekindle.dev/migration";
 const key = "record.json";
@@ -270,7 +270,7 @@ const read = (object: Stored): Saved => {
 };
 
 /** Reads the record; undefined when upstream was never left. */
-export const loadSaved = async (session: Session, { record }: Family): Promise<Kept | undefined> => {
+export const loadSaved = async (session: Session, { record }: Family): Promise<KeptObject | undefined> => {
   const [object, ...more] = await all(session, configMaps, `${label}=${record.label}`);
   if (more.length > 0) throw new Refused("there is more than one record of a migration: keep the right ConfigMap");
   return object === undefined ? undefined : { saved: read(object), object };
@@ -293,8 +293,8 @@ const objectOf = (namespace: string, { record }: Family, saved: Saved): Obj => (
 export const keepSaved = async (
   { session, family }: { readonly session: Session; readonly family: Family },
   saved: Saved,
-  before: Kept | undefined,
-): Promise<Kept> => {
+  before: KeptObject | undefined,
+): Promise<KeptObject> => {
   const { transport } = session;
   if (before !== undefined) {
     const next = { ...before.object, data: { [key]: JSON.stringify(saved, null, 2) } };
@@ -305,7 +305,7 @@ export const keepSaved = async (
   return { saved, object: await openCluster(transport).create(refOf(object), object) };
 };
 
-export const dropSaved = ({ transport }: Session, { object }: Kept): Promise<void> =>
+export const dropSaved = ({ transport }: Session, { object }: KeptObject): Promise<void> =>
   openCluster(transport).remove(refOf(object), { uid: object.metadata.uid });
 
 /** A configuration as it can be created again: without what the server writes into it. */

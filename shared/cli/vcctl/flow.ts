@@ -8,7 +8,7 @@ import { asJson, asYaml, documentsOf, nameText } from "../io/documents.ts";
 import { connected, elsewhere, onNamespace, outputOption, type Scoped } from "../io/options.ts";
 import { lineOf, Refused, type Session, type Tools } from "../io/tools.ts";
 import { jobFlows, jobTemplates } from "../kinds/volcano.ts";
-import { flowTable, type Shown } from "./tables.ts";
+import { flowTable, type OutputForm } from "./tables.ts";
 
 type Named = Scoped & { readonly name?: string };
 
@@ -80,7 +80,7 @@ const create = (tools: Tools, resource: Resource): Command =>
       }),
     );
 
-const printed = (resource: Resource, objects: readonly Stored[], { output, now }: Shown): string => {
+const printed = (resource: Resource, objects: readonly Stored[], { output, now }: OutputForm): string => {
   if (output === "json") return asJson(objects);
   if (output === "yaml") return asYaml(objects);
   if (output === "name") return objects.map(({ metadata }) => nameText(resource, metadata.name)).join("\n");

@@ -8,11 +8,11 @@ import { order } from "../actions/order.ts";
 import { allOf, listedOrNone, readPriorities, waitingIn, waitingTable } from "../inspection/waiting-groups.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onCluster, outputOption } from "../io/options.ts";
-import { Refused, type Session, type Tools, type Where } from "../io/tools.ts";
+import { Refused, type ServerChoice, type Session, type Tools } from "../io/tools.ts";
 import { podGroups, queues } from "../kinds/volcano.ts";
 import { queueTable } from "./tables.ts";
 
-type Named = Where & { readonly name?: string };
+type Named = ServerChoice & { readonly name?: string };
 
 /** Returns the name, given by vcctl's flag or as an argument; two different names are refused. */
 const nameIn = (given: string | undefined, { name = given }: Named, command: string): string => {

@@ -123,14 +123,14 @@ const eventLines = (events: readonly EventEntry[], now: number): readonly string
   return ["Events:", ...columns([["  Type", "Reason", "Age", "Message"], ...lines]).split("\n")];
 };
 
-export type Near = {
+export type JobReads = {
   readonly record: RecordView | undefined;
   readonly events: readonly EventEntry[];
   readonly now: number;
 };
 
 /** As `vcctl job view`, and what Rekindle waits for. */
-export const viewOf = (job: Stored, { record, events, now }: Near): string => {
+export const viewOf = (job: Stored, { record, events, now }: JobReads): string => {
   const { metadata } = job;
   const spec = specOf(job);
   const plugins = Object.entries(spec.plugins).map(([name, args]) => [name, ...args].join(" "));
@@ -256,7 +256,7 @@ export const queueTable = (queues: readonly Stored[], groups: readonly Stored[])
   queues.length === 0 ? "No resources found" : columns([queueHeads, ...queues.map((queue) => queueRow(queue, groups))]);
 
 /** The output form, and the time, epoch ms. */
-export type Shown = { readonly output: string; readonly now: number };
+export type OutputForm = { readonly output: string; readonly now: number };
 
 const ageOf = ({ metadata: { creationTimestamp } }: Stored, now: number): string => {
   const made = instantOf(creationTimestamp);

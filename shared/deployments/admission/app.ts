@@ -21,14 +21,14 @@ import {
   type Verdict,
 } from "../../kube/admission.ts";
 import type { Labels, Selects } from "../../kube/selector.ts";
-import type { Around } from "../../volcano/admission/review.ts";
+import type { RelatedObjects } from "../../volcano/admission/review.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 
 /** The rules of a family, loaded with its first request: many clusters have one family alone. */
 const volcanoRules = () => import("../../volcano/admission/review.ts");
 const sparkRules = () => import("../../spark/admission/review.ts");
 
-export type Surroundings = {
+export type ReviewReads = {
   /**
    * Lists all queues; a listing of the last second may be reused where `fresh` is false. Throws where they cannot be
    * read.
@@ -51,9 +51,9 @@ const withoutQueue = (verdict: Verdict, cause: unknown): Verdict => {
  * Judges a request, with the queues if its rules need them. A Queue, and a request that a reused listing refuses, is
  * judged on a fresh listing: a queue is often created right before its jobs.
  */
-const volcanoJudged = async (request: AdmissionRequest, judging: Judging, around?: Surroundings): Promise<Verdict> => {
+const volcanoJudged = async (request: AdmissionRequest, judging: Judging, around?: ReviewReads): Promise<Verdict> => {
   const { judgedBy, needsQueues } = await volcanoRules();
-  const judged = (seen?: Around): Verdict => judging(() => judgedBy(request, seen));
+  const judged = (seen?: RelatedObjects): Verdict => judging(() => judgedBy(request, seen));
   const own = judged();
   if (around === undefined || !needsQueues(request)) return own;
   if (!own.allowed && request.kind.kind !== "Job") return own;
@@ -65,9 +65,9 @@ const volcanoJudged = async (request: AdmissionRequest, judging: Judging, around
   }
 };
 
-const volcanoPatched = async (request: AdmissionRequest, judging: Judging, around?: Surroundings): Promise<Verdict> => {
+const volcanoPatched = async (request: AdmissionRequest, judging: Judging, around?: ReviewReads): Promise<Verdict> => {
   const { patchedBy, needsNamespace } = await volcanoRules();
-  const patched = (seen?: Around): Verdict => judging(() => patchedBy(request, seen));
+  const patched = (seen?: RelatedObjects): Verdict => judging(() => patchedBy(request, seen));
   if (around === undefined || !needsNamespace(request)) return patched();
   try {
     return patched({ annotations: await around.annotations(request.namespace ?? "default") });
@@ -98,7 +98,7 @@ export type Admits = {
   /** Limits the time for judging one request; absent: no limit. */
   readonly limit?: TimeLimit | undefined;
   /** Reads queues and namespaces for Volcano's kinds; absent: checks that need them pass. */
-  readonly around?: Surroundings | undefined;
+  readonly around?: ReviewReads | undefined;
   /** Reads quotas for requests that are otherwise allowed; absent: no quota is enforced. */
   readonly quotas?: Quotas | undefined;
   /** The label selector of the deployment's scope; absent: all objects. Objects outside it are allowed. */

@@ -7,7 +7,7 @@ import type { Transport } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import { namespaces, resourceQuotas } from "../../kube/resources.ts";
 import { queues } from "../../volcano/schema/resource.ts";
-import type { Quotas, Surroundings } from "./app.ts";
+import type { Quotas, ReviewReads } from "./app.ts";
 
 /** Timeout of one read, ms: two reads take at most 2 s of the 3 s for the whole answer. */
 const timeoutMs = 1_000;
@@ -15,7 +15,7 @@ const timeoutMs = 1_000;
 /** The longest age of a reused listing, ms: a burst of requests lists once. */
 const freshMs = 1_000;
 
-export const surroundingsOf = (transport: Transport, now: () => number): Surroundings => {
+export const surroundingsOf = (transport: Transport, now: () => number): ReviewReads => {
   const cluster = openCluster(transport, { timeoutMs });
   let held: { readonly at: number; readonly found: Promise<readonly Stored[]> } | undefined;
   const listed = async (): Promise<readonly Stored[]> =>

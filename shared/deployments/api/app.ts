@@ -12,7 +12,7 @@ import {
   type Intent,
   isName,
   isNamespace,
-  type Named,
+  type ObjectName,
   stepOf,
 } from "../../api/events.ts";
 import openApi from "../../api/openapi.json" with { type: "json" };
@@ -29,7 +29,7 @@ import {
 } from "../common/authentication.ts";
 import { once } from "../common/once.ts";
 import type { ApiParts } from "../host/process.ts";
-import type { Reader, Shown } from "../read-api/reader.ts";
+import type { ObjectDetail, Reader } from "../read-api/reader.ts";
 
 const off = (c: Context): Response => c.json({ error: "the read API is off: configure REKINDLE_CLUSTER_RECORD" }, 404);
 
@@ -53,7 +53,7 @@ const list = async (c: Context, reader: Reader, caller: Caller, given: Query): P
 };
 
 /** The parts of one object, by the last part of the path. */
-const parts: Readonly<Record<string, (shown: Shown) => object>> = {
+const parts: Readonly<Record<string, (shown: ObjectDetail) => object>> = {
   "": ({ detail }) => detail,
   "/executors": ({ executors }) => executors,
   "/losses": ({ losses }) => losses,
@@ -138,7 +138,7 @@ const eventOf = (c: Context, { caller }: Admitted, at: number): string => {
   return `${caller.name} ${c.req.header("idempotency-key") ?? at}`;
 };
 
-const step = async (c: Context, parts: Parts, admitted: Admitted, key: Named): Promise<Response> => {
+const step = async (c: Context, parts: Parts, admitted: Admitted, key: ObjectName): Promise<Response> => {
   const intent = stepOf(key, parts.kinds(), eventOf(c, admitted, Date.now()));
   if (intent.do === "step") {
     if (!mayAsk(admitted.caller, intent)) return c.json({ error: forbidden }, 403);

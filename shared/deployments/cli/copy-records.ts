@@ -6,7 +6,7 @@
 import { checkpointResource, hintOf, kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { tableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import type { Move, Moved, RecordTable } from "../../cli/io/tools.ts";
+import type { CopyResult, Move, RecordTable } from "../../cli/io/tools.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { same } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
@@ -64,7 +64,7 @@ const soundIn = (loaded: Loaded): Sound | string => {
   return read.ok ? { record: read.record, version: loaded.version } : `it cannot be read: ${read.error}`;
 };
 
-type Did = Pick<Moved, "did" | "why">;
+type Did = Pick<CopyResult, "did" | "why">;
 
 /** Returns whether the record in the target is later: it is of the same object and has more saves. */
 const isLater = (there: unknown, here: AnyRecord): boolean => {
@@ -111,7 +111,7 @@ const failureOf = (cause: unknown): Did => {
 };
 
 /** Copies record by record, and yields the outcome of each. */
-export async function* moveRecords(transport: Transport, move: Move): AsyncGenerator<Moved> {
+export async function* moveRecords(transport: Transport, move: Move): AsyncGenerator<CopyResult> {
   const [from, to] = [placeOf(move.from), placeOf(move.to)];
   if (same(from, to)) throw new Error("--from and --to are the same place");
   const source = open(transport, from, move);

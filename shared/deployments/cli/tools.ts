@@ -3,7 +3,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Paint, paintFor, printable, wantsColour } from "../../cli/io/text.ts";
-import type { Preview, Session, Tools, Where } from "../../cli/io/tools.ts";
+import type { Preview, ServerChoice, Session, Tools } from "../../cli/io/tools.ts";
 import type { Line } from "../../core/annotation.ts";
 import type { Key } from "../../core/key.ts";
 import { waitOf, waitsForText } from "../../core/plan.ts";
@@ -16,7 +16,7 @@ export type CommandLine = {
   readonly demo: Tools["demo"];
 };
 
-const connect = async (env: CommandLine["env"], { kubeconfig, context, server }: Where): Promise<Session> => {
+const connect = async (env: CommandLine["env"], { kubeconfig, context, server }: ServerChoice): Promise<Session> => {
   const { clusterFromRecord, findCluster } = await import("../../adapters/kubernetes/kubeconfig.ts");
   const record = await findCluster({ path: kubeconfig, context, server, env });
   const { transport } = clusterFromRecord(record);

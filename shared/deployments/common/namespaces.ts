@@ -26,14 +26,18 @@ export type NamespaceScope = {
   survey(everyMs: number, grown: () => void): () => void;
 };
 
-export type Chosen = {
+export type NamespaceChoice = {
   /** Names; empty: all namespaces, unless a selector chooses. */
   readonly namespaces: readonly string[];
   /** Label selector of namespaces; absent or empty: none. */
   readonly namespaceSelector?: string | undefined;
 };
 
-type Settings = Chosen & { readonly transport: Transport; readonly report: Report; readonly now: () => number };
+type Settings = NamespaceChoice & {
+  readonly transport: Transport;
+  readonly report: Report;
+  readonly now: () => number;
+};
 
 const ageMs = 5_000;
 

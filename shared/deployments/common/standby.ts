@@ -13,13 +13,13 @@ import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Cluster, Report } from "../../engine/ports.ts";
 import {
+  type FindControllers,
   findLeaders,
   findOtherControllers,
   findWorkers,
   openSightings,
-  type Sighting,
-  type Sightings,
-  type StandbyLookout,
+  type SignStore,
+  type StoredSigns,
   signsIn,
   trustedMs,
   type Writers,
@@ -28,10 +28,10 @@ import { type Cursors, cursorKey } from "../../forward/cursors.ts";
 import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
 import type { Configuration } from "../settings/table.ts";
 import { resources } from "./kinds.ts";
-import { type Chosen, openNamespaceScope } from "./namespaces.ts";
+import { type NamespaceChoice, openNamespaceScope } from "./namespaces.ts";
 import { once } from "./once.ts";
 
-type Scope = Chosen & { readonly selector?: string | undefined };
+type Scope = NamespaceChoice & { readonly selector?: string | undefined };
 
 /**
  * Yields the objects page by page. A kind that the server does not serve (404) yields nothing, so that other kinds are
@@ -75,7 +75,7 @@ export const lookoutFor = (
   configuration: Scope & Pick<Configuration, "leases" | "takeOver" | "coexist" | "dryRun">,
   warn: (line: string) => void,
   writers?: Pick<Writers, "signs">,
-): StandbyLookout | undefined => {
+): FindControllers | undefined => {
   const { takeOver, coexist, dryRun, leases } = configuration;
   if (takeOver || coexist || dryRun) return undefined;
   const cluster = openCluster(transport);
@@ -116,12 +116,12 @@ export const sightingKey = (cluster: string, watched: readonly string[]): Key =>
   cursorKey(cluster, watched[0], "controllers");
 
 type Sighter = {
-  readonly sightings: Sightings;
+  readonly sightings: SignStore;
   /** Looks at everything, the objects themselves included, and saves the result. */
-  look(): Promise<Sighting>;
+  look(): Promise<StoredSigns>;
 };
 
-type Parts = Chosen & {
+type Parts = NamespaceChoice & {
   readonly cluster: Cluster;
   /** The record: see `sightingKey`. */
   readonly key: Key;
@@ -177,7 +177,7 @@ export const openSighter = (parts: Parts): Sighter => {
 };
 
 type Watching = Pick<Parts, "cluster" | "groups" | "report"> & {
-  readonly sightings: Sightings;
+  readonly sightings: SignStore;
   readonly writers: Pick<Writers, "signs" | "knowsAll">;
 };
 
@@ -185,7 +185,7 @@ type Watching = Pick<Parts, "cluster" | "groups" | "report"> & {
  * Returns the forwarder's sighting: workloads by a look, writes by its watches. Writes before its watches began come
  * from the stored record. Undefined where a look is incomplete, so that functions look for themselves.
  */
-const forwardersLook = async (watching: Watching): Promise<Sighting | undefined> => {
+const forwardersLook = async (watching: Watching): Promise<StoredSigns | undefined> => {
   const { cluster, groups, writers, report, sightings } = watching;
   const kept = once(() => sightings.load());
   const signs: Record<string, string[]> = {};
@@ -260,7 +260,7 @@ const rereadMs = 30_000;
  * Returns the stored sighting, or looks where it is missing or older than `trustedMs`. `date`: the API server's clock,
  * epoch ms.
  */
-const sighted = async ({ sightings, look }: Sighter, date: number): Promise<Sighting> => {
+const sighted = async ({ sightings, look }: Sighter, date: number): Promise<StoredSigns> => {
   const kept = await sightings.load();
   return kept !== undefined && Math.abs(date - kept.at) < trustedMs ? kept : await look();
 };
@@ -275,7 +275,7 @@ export const openStandby = (settings: Settings): FunctionStandby => {
     if (!reported.has(line)) report("warn", line);
     reported.add(line);
   };
-  let seen: { readonly sighting: Sighting; readonly at: number } | undefined;
+  let seen: { readonly sighting: StoredSigns; readonly at: number } | undefined;
   const seenNow = async (name: string, date: number): Promise<readonly string[]> => {
     if (sighter === undefined) return [];
     if (seen === undefined || now() - seen.at >= rereadMs)

@@ -28,7 +28,7 @@ export type Tone = "plain" | "good" | "bad" | "faint";
  * One line of the timeline. Those of `demo` and `function` come from the demo itself; all others were read from the
  * API.
  */
-export type Said = { readonly lane: Lane; readonly tone: Tone; readonly text: string };
+export type NarrationLine = { readonly lane: Lane; readonly tone: Tone; readonly text: string };
 
 const states: Readonly<Record<string, { readonly tone: Tone; readonly means: string }>> = {
   SUBMITTED: { tone: "plain", means: "its driver pod is created" },
@@ -42,18 +42,18 @@ const states: Readonly<Record<string, { readonly tone: Tone; readonly means: str
   INVALIDATING: { tone: "plain", means: "its spec changed" },
 };
 
-const stateSaid = ({ state, error }: ApplicationView, name: string): Said => {
+const stateSaid = ({ state, error }: ApplicationView, name: string): NarrationLine => {
   const { tone, means } = states[state] ?? { tone: "plain", means: "" };
   const text = [means, error].filter((part) => part !== "").join(": ");
   return { lane: "application", tone, text: `${name} is ${state}${text === "" ? "" : ` (${text})`}` };
 };
 
-const applicationSaid = ({ before, after }: Change): readonly Said[] => {
+const applicationSaid = ({ before, after }: Change): readonly NarrationLine[] => {
   const { name } = (after ?? before)?.metadata ?? { name: "" };
   if (after === undefined) return [{ lane: "application", tone: "plain", text: `${name} is deleted` }];
   const now = applicationView(after);
   const text = `${name} is created and requests ${counted(now.wants, "executor")}`;
-  const arrival: readonly Said[] = before === undefined ? [{ lane: "application", tone: "plain", text }] : [];
+  const arrival: readonly NarrationLine[] = before === undefined ? [{ lane: "application", tone: "plain", text }] : [];
   const changed = now.state !== (before === undefined ? "" : applicationView(before).state);
   return [...arrival, ...(changed ? [stateSaid(now, name)] : [])];
 };
@@ -61,7 +61,7 @@ const applicationSaid = ({ before, after }: Change): readonly Said[] => {
 /** Returns the name of the application as a suffix, where there are several. */
 const ofWhom = (observed: ObservedCluster, app: string): string => (namesIn(observed).length > 1 ? ` of ${app}` : "");
 
-const checkpointSaid = ({ before, after }: Change, observed: ObservedCluster): readonly Said[] => {
+const checkpointSaid = ({ before, after }: Change, observed: ObservedCluster): readonly NarrationLine[] => {
   const now = after === undefined ? undefined : recordView(after);
   if (now === undefined) return [];
   const was = before === undefined ? undefined : recordView(before);
@@ -89,13 +89,13 @@ const replacedBy = (observed: ObservedCluster, pod: Stored, { id, app }: PodView
 
 const causes: Readonly<Record<number, string>> = { 137: "SIGKILL", 143: "SIGTERM" };
 
-const exitSaid = (who: string, lane: Lane, code: number): Said => {
+const exitSaid = (who: string, lane: Lane, code: number): NarrationLine => {
   const cause = causes[code] === undefined ? "" : ` (${causes[code]})`;
   const text = code === 0 ? `${who} exited with 0` : `${who} failed: exit code ${code}${cause}`;
   return { lane, tone: code === 0 ? (lane === "driver" ? "good" : "faint") : "bad", text };
 };
 
-const bornSaid = (observed: ObservedCluster, pod: Stored, view: PodView): Said => {
+const bornSaid = (observed: ObservedCluster, pod: Stored, view: PodView): NarrationLine => {
   if (view.role === "driver")
     return { lane: "driver", tone: "plain", text: `pod ${view.name} is created for attempt ${view.attempt}` };
   if (view.role === "other") return { lane: "pod", tone: "faint", text: `${view.name} is created` };
@@ -105,7 +105,7 @@ const bornSaid = (observed: ObservedCluster, pod: Stored, view: PodView): Said =
   return { lane: "executor", tone: lost === undefined ? "faint" : "good", text };
 };
 
-const podSaid = ({ before, after }: Change, observed: ObservedCluster): readonly Said[] => {
+const podSaid = ({ before, after }: Change, observed: ObservedCluster): readonly NarrationLine[] => {
   const pod = after ?? before;
   if (pod === undefined) return [];
   const now = podView(pod);
@@ -122,7 +122,7 @@ const podSaid = ({ before, after }: Change, observed: ObservedCluster): readonly
 };
 
 /** Describes the state of an object of another kind, with its wait or its final message. */
-const stateSentence = (name: string, { state, ended, message, what }: ObjectState): Said => {
+const stateSentence = (name: string, { state, ended, message, what }: ObjectState): NarrationLine => {
   const more = ended === undefined ? `waits for ${what.waitsFor}` : (message ?? "");
   const tone = ended === undefined ? "plain" : ended === "well" ? "good" : "bad";
   return { lane: "application", tone, text: `${name} is ${state}${more === "" ? "" : ` (${more})`}` };
@@ -131,8 +131,8 @@ const stateSentence = (name: string, { state, ended, message, what }: ObjectStat
 /** Describes an object of another kind: its creation, each of its states, and its deletion. */
 const otherSaid =
   ({ resource, stateOf: standingOf }: Kind) =>
-  ({ before, after }: Change): readonly Said[] => {
-    const said = (name: string, text: string): Said => ({
+  ({ before, after }: Change): readonly NarrationLine[] => {
+    const said = (name: string, text: string): NarrationLine => ({
       lane: "application",
       tone: "plain",
       text: `${resource.kind} ${name} ${text}`,
@@ -157,14 +157,14 @@ const event = z.looseObject({
   involvedObject: z.looseObject({ kind: z.enum(everyKind.map(({ resource }) => resource.kind)) }),
 });
 
-const eventSaid = ({ before, after }: Change): readonly Said[] => {
+const eventSaid = ({ before, after }: Change): readonly NarrationLine[] => {
   const read = event.safeParse(after);
   if (!read.success || before !== undefined) return [];
   const { type, reason, message } = read.data;
   return [{ lane: "event", tone: type === "Warning" ? "bad" : "faint", text: `${reason}: ${message}` }];
 };
 
-const tellers: ReadonlyMap<string, (change: Change, observed: ObservedCluster) => readonly Said[]> = new Map([
+const tellers: ReadonlyMap<string, (change: Change, observed: ObservedCluster) => readonly NarrationLine[]> = new Map([
   [applications.kind, applicationSaid],
   [checkpointResource.kind, checkpointSaid],
   ["Pod", podSaid],
@@ -173,5 +173,5 @@ const tellers: ReadonlyMap<string, (change: Change, observed: ObservedCluster) =
 ]);
 
 /** Returns the lines about one change; often none. */
-export const narrate = (change: Change, observed: ObservedCluster): readonly Said[] =>
+export const narrate = (change: Change, observed: ObservedCluster): readonly NarrationLine[] =>
   tellers.get((change.after ?? change.before).kind)?.(change, observed) ?? [];

@@ -253,7 +253,7 @@ export const startReader = ({ transport, namespace, changed }: ReaderSettings): 
 export type Claim = { readonly claim: string; readonly holds: boolean; readonly found: string };
 
 /** Facts that only the demo knows: its faults in the cluster and the functions. */
-export type Deeds = {
+export type InjectedFaults = {
   readonly killedExecutor: string | undefined;
   readonly killedInvocation: number | undefined;
   readonly tookOver: number | undefined;
@@ -264,7 +264,7 @@ export type Evidence = {
   readonly application: Stored | undefined;
   /** States of the application, in the order of their appearance. */
   readonly states: readonly string[];
-  readonly deeds: Deeds;
+  readonly deeds: InjectedFaults;
   /** The driver's log, as read from the API. */
   readonly log: string;
 };
@@ -297,7 +297,7 @@ const replaced = (pods: readonly PodView[], wants: number, name: string | undefi
   return { claim, holds: lost.exit === 137 && next !== undefined, found: `executor ${lost.id}: ${end}; ${successor}` };
 };
 
-const outlived = ({ killedInvocation, tookOver }: Deeds): Claim => ({
+const outlived = ({ killedInvocation, tookOver }: InjectedFaults): Claim => ({
   claim: "an invocation continued after the kill",
   holds: killedInvocation !== undefined && tookOver !== undefined && tookOver > killedInvocation,
   found: `killed: invocation ${killedInvocation ?? "none"}; continued: invocation ${tookOver ?? "none"}`,

@@ -23,13 +23,13 @@ import {
   type Notice,
   startFunctions,
 } from "./cluster.ts";
-import { narrate, type Said } from "./narration.ts";
+import { type NarrationLine, narrate } from "./narration.ts";
 import {
   applications,
   applicationView,
   type Claim,
   claimsOf,
-  type Deeds,
+  type InjectedFaults,
   type ObservedCluster,
   type PodView,
   piIn,
@@ -104,7 +104,7 @@ const once = <T>(isIt: (one: T) => boolean): ((one: T) => boolean) => {
 const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`;
 
 /** Returns the text of a notice. `visibilityMs`: the visibility timeout of a killed invocation's message. */
-const noticeText = (notice: Notice, visibilityMs: number): readonly Said[] => {
+const noticeText = (notice: Notice, visibilityMs: number): readonly NarrationLine[] => {
   switch (notice.did) {
     case "complained":
       return [{ lane: "function", tone: "bad", text: notice.message }];
@@ -143,7 +143,7 @@ export type ScenarioContext = {
   readonly cluster: DemoCluster;
   readonly manifests: Manifests;
   readonly tempo: Tempo;
-  readonly say: (said: Said) => void;
+  readonly say: (said: NarrationLine) => void;
   /** Aborted when the time is over, or when the user interrupts. */
   readonly signal: AbortSignal;
   /** True: the first function that creates a driver is killed. */
@@ -162,7 +162,7 @@ export type DemoScenario = {
   stop(): Promise<void>;
 };
 
-const demo = (text: string): Said => ({ lane: "demo", tone: "plain", text });
+const demo = (text: string): NarrationLine => ({ lane: "demo", tone: "plain", text });
 
 const rest = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
@@ -222,7 +222,7 @@ const openStates = () => {
 const deploy = ({ cluster, tempo, say, kills, engine = startFunctions }: ScenarioContext) => {
   const { visibilityMs } = tempo;
   let requests = 0;
-  let deeds: Omit<Deeds, "killedExecutor"> = { killedInvocation: undefined, tookOver: undefined };
+  let deeds: Omit<InjectedFaults, "killedExecutor"> = { killedInvocation: undefined, tookOver: undefined };
   const notice = (news: Notice): void => {
     if (news.did === "killed") deeds = { ...deeds, killedInvocation: news.invocation };
     if (news.did === "took over") deeds = { ...deeds, tookOver: news.invocation };

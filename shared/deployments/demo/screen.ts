@@ -8,7 +8,7 @@ import { wantsColour } from "../../cli/io/text.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
 import type { Stored } from "../../core/object.ts";
 import { exampleFile, moreExamples, type Served } from "./cluster.ts";
-import type { Said, Tone } from "./narration.ts";
+import type { NarrationLine, Tone } from "./narration.ts";
 import {
   applications,
   applicationView,
@@ -115,7 +115,7 @@ const toneColours: Readonly<Record<Tone, Colour | undefined>> = {
   faint: "dim",
 };
 
-const laneColours: Readonly<Record<Said["lane"], Colour>> = {
+const laneColours: Readonly<Record<NarrationLine["lane"], Colour>> = {
   demo: "cyan",
   application: "bold",
   checkpoint: "yellow",
@@ -143,7 +143,7 @@ const wrapped = (text: string, width: number): readonly string[] => {
 const margin = 21;
 
 /** Returns an entry of the timeline as rows. */
-export const timelineRows = (at: number, { lane, tone, text }: Said, width: number): readonly Row[] =>
+export const timelineRows = (at: number, { lane, tone, text }: NarrationLine, width: number): readonly Row[] =>
   wrapped(text, width - margin).map(
     (line, index): Row => [
       [index === 0 ? `${secondsText(at).padStart(6)}  ` : " ".repeat(8), "dim"],
@@ -297,9 +297,9 @@ export const closing = (claims: readonly Claim[], figures: Figures): readonly Ro
 };
 
 /** The spelling of commands, which follows that of the demo's own call. */
-export type Spelling = { readonly demo: string; readonly rekindle: string };
+export type CommandNames = { readonly demo: string; readonly rekindle: string };
 
-export const spellingIn = (env: Readonly<Record<string, string | undefined>>): Spelling =>
+export const spellingIn = (env: Readonly<Record<string, string | undefined>>): CommandNames =>
   env["npm_lifecycle_event"] === "demo"
     ? { demo: "npm run demo --", rekindle: "npx rekindle" }
     : { demo: "rekindle demo", rekindle: "rekindle" };
@@ -316,7 +316,7 @@ const advice = (rows: readonly Advice[]): readonly Row[] => {
   );
 };
 
-export const next = ({ demo, rekindle }: Spelling): readonly Row[] => [
+export const next = ({ demo, rekindle }: CommandNames): readonly Row[] => [
   blank,
   [["  Next", "bold"]],
   ...advice([
@@ -352,7 +352,7 @@ export const served = ({ url, kubeconfig }: Served): readonly Row[] => [
 /** Returns commands to try on the cluster that stays up. `place` returns the path of a file of the package. */
 export const serving = (
   { kubeconfig }: Served,
-  { rekindle }: Spelling,
+  { rekindle }: CommandNames,
   place: (file: string) => string,
   isReported: boolean,
 ): readonly Row[] => [

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { LocalPage } from "../page/local.ts";
 import { type DemoCluster, exampleFile, openDemoCluster, readManifests, type Served } from "./cluster.ts";
-import type { Said } from "./narration.ts";
+import type { NarrationLine } from "./narration.ts";
 import { type DemoScenario, openScenario, type ScenarioContext, type Tempo, tempo as usual } from "./scenario.ts";
 import {
   closing,
@@ -152,7 +152,7 @@ type Show = {
   readonly page: string;
 };
 
-type Entry = Said & { readonly ms: number };
+type Entry = NarrationLine & { readonly ms: number };
 
 const beatMs = 100;
 
@@ -209,7 +209,7 @@ const show = async (demo: Demo, { cluster, screen, served, parsed, page }: Show)
   const print = (rows: readonly Row[]): void => rows.forEach(screen.line);
   const began = performance.now();
   const timeline: Entry[] = [];
-  const say = (said: Said): void => {
+  const say = (said: NarrationLine): void => {
     const ms = Math.round(performance.now() - began);
     timeline.push({ ms, ...said });
     print(timelineRows(ms, said, screen.width()));

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hono } from "hono";
-import { openAgents, openTokens, type Prove } from "../../adapters/dispatch/call.ts";
+import { type MakeProof, openAgents, openTokens } from "../../adapters/dispatch/call.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { openLines } from "../../adapters/telemetry/tracing.ts";
 import { dedupe, digest, type Message } from "../../core/key.ts";
@@ -39,7 +39,7 @@ const isToken = (text: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
  * Opens the proof of calls: a token is sent as it is, a metadata server is asked for one, and anything else signs, by its
  * first line, because functions accept every line.
  */
-export const proving = (secret: Secret | undefined): Prove => {
+export const proving = (secret: Secret | undefined): MakeProof => {
   if (secret === undefined) return undefined;
   const tokenFrom = openTokens();
   return async (url) => {

@@ -2,8 +2,8 @@
  * The dispatcher at work, from the moment it holds its lease until it loses it: watches, the embedded queue, timers and
  * resyncs, as in a host; each step and each delivery of updates is a call of a function.
  */
-import { type Agents, type Call, openCall, type Prove, takingBy } from "../../adapters/dispatch/call.ts";
-import type { Carried } from "../../adapters/dispatch/carrier.ts";
+import { type Agents, type Call, type MakeProof, openCall, takingBy } from "../../adapters/dispatch/call.ts";
+import type { CarriedMessage } from "../../adapters/dispatch/carrier.ts";
 import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
 import type { Telemetry } from "../../adapters/telemetry/tracing.ts";
@@ -27,7 +27,7 @@ import type { Records } from "../common/records.ts";
 import { sightingKey, startSighting } from "../common/standby.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
-import type { Metering } from "../host/metrics.ts";
+import type { HostMeter } from "../host/metrics.ts";
 import { restingIn } from "../resync/rest-check.ts";
 import { resync, startSweeping } from "../resync/sweep.ts";
 import { leasesOf, weightOf } from "../settings/conversions.ts";
@@ -44,9 +44,9 @@ export type DispatchParts = {
   readonly serverTime: ServerTime["latest"];
   readonly namespaceScope: NamespaceScope;
   readonly records: Records;
-  readonly metering: Metering;
+  readonly metering: HostMeter;
   readonly agents: Agents;
-  readonly prove: Prove;
+  readonly prove: MakeProof;
   /** False: no call may begin, because another dispatcher may hold the lease. */
   readonly mayCall: () => boolean;
 };
@@ -90,7 +90,7 @@ const limitOf = ({ stepMs }: Settings<"dispatch">): number => stepMs + besideMs;
 /** Puts a message that a function sends into the queue. One that cannot be read is logged and dropped. */
 const putting =
   (queue: Queue, { report }: Telemetry) =>
-  async ({ body, id, delayMs }: Carried): Promise<void> => {
+  async ({ body, id, delayMs }: CarriedMessage): Promise<void> => {
     const message = readMessage(body);
     if (message === undefined) {
       report("error", "dropped a message of a function that is not Rekindle's", { id });
@@ -147,14 +147,14 @@ const startCalls = (
   };
 };
 
-const isNotice = ({ body }: Carried): boolean => {
+const isNotice = ({ body }: CarriedMessage): boolean => {
   const message = readMessage(body);
   return message !== undefined && noticedKind(message) !== undefined;
 };
 
 /** Takes notices by calls of their own. A step that could not write a notice sends it again. */
 const noticing =
-  (call: Call, put: (one: Carried) => Promise<void>) =>
+  (call: Call, put: (one: CarriedMessage) => Promise<void>) =>
   async (message: Message): Promise<void> => {
     const { namespace } = message;
     const called = await call({ group: groupOf(message), namespace, receipt: 0, messages: [message], received: [1] });

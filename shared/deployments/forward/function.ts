@@ -14,7 +14,7 @@ import type { ForwarderSettings, Loop } from "../../forward/forwarder.ts";
 import type { Sending, Watcher } from "../../forward/keys.ts";
 import type { WatchState } from "../../forward/listwatch.ts";
 import { openNodes } from "../../forward/node-watch.ts";
-import { openWindows, type Ran, type Windows } from "../../forward/windows.ts";
+import { openWindows, type WindowResult, type Windows } from "../../forward/windows.ts";
 import { runs } from "../../kube/resources.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openNamespaceScope, type Scope } from "../common/namespaces.ts";
@@ -112,7 +112,7 @@ export const openForwarding = async (env: Environment) => {
     send: (message, id) => telemetry.part("forward", () => sender.send(message, id)),
   };
   const nodes = { transport, report, cluster, queue, state: openNodes() };
-  const run = async (...window: Parameters<Windows["run"]>): Promise<Ran> => {
+  const run = async (...window: Parameters<Windows["run"]>): Promise<WindowResult> => {
     const [stop, endNodeWatch] = [sighting(), watchNodes(settings.watchNodes, nodes)];
     try {
       return await windows.run(...window);
@@ -123,7 +123,7 @@ export const openForwarding = async (env: Environment) => {
   return { windows: { run }, windowMs, report, close: sender.close };
 };
 
-export type Forward = (event: unknown, context?: unknown) => Promise<Ran>;
+export type Forward = (event: unknown, context?: unknown) => Promise<WindowResult>;
 
 /** Time for the last sends and the cursors after a window. */
 const reserveMs = 10_000;

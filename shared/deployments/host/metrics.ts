@@ -23,7 +23,7 @@ import type { Access, Place } from "../settings/formats.ts";
 /** The most objects per metric; beyond that, the oldest are dropped. */
 const mostObjects = 10_000;
 
-export type Lasting = {
+export type LastingSamples = {
   /** Remembers the lasting samples, and returns the others. */
   past(measures: readonly MetricSample[]): readonly MetricSample[];
   /** Replaces each lasting sample of the census by the remembered one of its object, and drops those without one. */
@@ -41,7 +41,7 @@ const remember = (known: Map<string, MetricSample>, measure: MetricSample): void
   forgetOldest(known, mostObjects);
 };
 
-export const openLasting = (figures: readonly Figure[]): Lasting => {
+export const openLasting = (figures: readonly Figure[]): LastingSamples => {
   const kept = new Map(
     figures.flatMap(({ name, lasting }) =>
       lasting === true ? [[name, new Map<string, MetricSample>()] as const] : [],
@@ -86,7 +86,7 @@ export const familiesFor = (naming: Naming): readonly Family[] => [
   ...ownFigures.map((figure) => ({ figure, labels: ownLabels[figure.name], prefix: "" })),
 ];
 
-export type Metering = {
+export type HostMeter = {
   readonly meter: Meter;
   /** Wraps a transport: each request is counted. */
   counted(transport: Transport): Transport;
@@ -195,7 +195,7 @@ export const openGauges = (parts: Omit<Parts, "now">, without: readonly string[]
   return async () => ({ text: await render(await censusOf(parts)), type: contentType });
 };
 
-export const openMetering = (parts: Parts): Metering => {
+export const openMetering = (parts: Parts): HostMeter => {
   const families = familiesFor(parts.naming);
   const { meter: count, render, contentType } = openMetrics(families);
   const lasting = openLasting(families.map(({ figure }) => figure));

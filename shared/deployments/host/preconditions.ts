@@ -50,14 +50,14 @@ const isGiven = (given: Given, { verb, resource, group }: Right): boolean =>
  */
 const essential = new Set(["pods", "services", "configmaps", "sparkapplications", "checkpoints"]);
 
-export type Lacking = {
+export type MissingPrecondition = {
   /** One line that says what to change; undefined: nothing is missing, or the server cannot tell. */
   readonly line: string | undefined;
   /** True: the host cannot work, and does not start. */
   readonly fatal: boolean;
 };
 
-const nothing: Lacking = { line: undefined, fatal: false };
+const nothing: MissingPrecondition = { line: undefined, fatal: false };
 
 type PreconditionContext = {
   readonly transport: Transport;
@@ -97,7 +97,7 @@ const lineOf = (rights: readonly Right[], namespace: string): string => {
 };
 
 /** Checks each named namespace; where none is named, `default` stands for all. */
-const lookedAt = async (context: PreconditionContext): Promise<Lacking> => {
+const lookedAt = async (context: PreconditionContext): Promise<MissingPrecondition> => {
   for (const namespace of context.namespaces.length === 0 ? ["default"] : context.namespaces) {
     const rights = await lackingIn(context, namespace);
     const worst = rights.filter(({ resource }) => essential.has(resource));
@@ -117,7 +117,7 @@ const againMs = [500, 1_500, 4_000];
 export const findLacking = async (
   context: PreconditionContext,
   wait: (ms: number) => Promise<unknown> = sleep,
-): Promise<Lacking> => {
+): Promise<MissingPrecondition> => {
   try {
     let found = await lookedAt(context);
     for (const ms of againMs) {

@@ -20,7 +20,7 @@ import type { CheckpointRecord, Journal, Queue, Report } from "../../engine/port
 import { take } from "../../engine/reconcile/intake.ts";
 import { openServerTime } from "../../engine/server-time.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
-import { type Standby, type StandbyLookout, startStandby } from "../../forward/controller-detection.ts";
+import { type FindControllers, type Standby, startStandby } from "../../forward/controller-detection.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import type { Watcher } from "../../forward/keys.ts";
 import { noticing } from "../../forward/node-notice.ts";
@@ -45,7 +45,7 @@ import type { Place } from "../settings/formats.ts";
 import { batchesFor, pause } from "../wake/process.ts";
 import { openStepCache } from "./cache.ts";
 import { kindsOf } from "./kinds.ts";
-import { type Metering, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
+import { type HostMeter, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
 import { openHostSlots } from "./slots.ts";
 
 /** Returns the number of keys that the queue takes from a namespace in one turn. */
@@ -199,7 +199,7 @@ export type HostSettings = {
   /** Dry run: receives each plan, and nothing is written. */
   readonly shadow: World["shadow"];
   /** Detects other controllers; absent: this host never stands by. */
-  readonly lookout?: StandbyLookout | undefined;
+  readonly lookout?: FindControllers | undefined;
   /** Receives every watched object as the server sent it. */
   readonly see?: ((object: Stored) => void) | undefined;
   /** Receives every record that this host has saved; undefined: it is removed. */
@@ -258,7 +258,7 @@ const recordingFor = (
 
 type Stepping = {
   readonly world: World;
-  readonly metering: Metering;
+  readonly metering: HostMeter;
   readonly standby: Standby | undefined;
   readonly families: Families;
 };
@@ -308,7 +308,7 @@ const cacheBytes = (): number => getHeapStatistics().heap_size_limit / 4;
 
 const queuesOf = (
   { nats, shadow, visibilityMs, weightOf }: HostSettings,
-  metering: Metering,
+  metering: HostMeter,
   report: Report,
 ): HostQueues =>
   nats === undefined || shadow !== undefined

@@ -16,7 +16,7 @@ import type { Secret } from "../common/secret.ts";
 import { openSeal } from "./seal.ts";
 
 const abilities = ["act", "trigger"] as const;
-export type Changing = (typeof abilities)[number];
+export type ChangeAbility = (typeof abilities)[number];
 
 const viewer = z.object({
   name: z.string(),
@@ -33,7 +33,7 @@ export type Viewer = Readonly<z.infer<typeof viewer>>;
 /** The part of a viewer that its proof determines. */
 export type Rights = Pick<Viewer, "name" | "namespaces" | "grants">;
 
-const isChanging = (ability: string): ability is Changing => abilities.some((one) => one === ability);
+const isChanging = (ability: string): ability is ChangeAbility => abilities.some((one) => one === ability);
 
 const rightsOf = ({ name, namespaces, may }: Caller): Rights => ({
   ...{ name, namespaces },
@@ -53,7 +53,7 @@ export const rightsBy = (name: string, grants: readonly Grant[]): Rights | undef
 };
 
 /** Returns whether a viewer has an ability in a namespace; "": for an object without one. */
-export const holds = ({ grants }: Viewer, ability: Changing, place: string): boolean =>
+export const holds = ({ grants }: Viewer, ability: ChangeAbility, place: string): boolean =>
   grants.some((one) => one.ability === ability && (one.namespaces.length === 0 || one.namespaces.includes(place)));
 
 export type Sessions = {
@@ -100,7 +100,7 @@ const openSessions = (secret: string, now: () => number): Sessions => {
 type Admit = (c: Context) => Promise<Viewer | Response>;
 
 /** Sign-in by an identity provider. */
-export type ProviderWay = {
+export type ProviderSignIn = {
   /** The provider's name for people. */
   readonly name: string;
   readonly serve: (app: Hono) => void;
@@ -109,7 +109,7 @@ export type ProviderWay = {
 };
 
 /** Returns the rights of the user whose token of Kubernetes a request has, and how long they hold, ms; or the refusal. */
-export type KubeWay = (c: Context) => Promise<{ readonly rights: Rights; readonly ms: number } | Response>;
+export type KubernetesSignIn = (c: Context) => Promise<{ readonly rights: Rights; readonly ms: number } | Response>;
 
 export type Access = {
   readonly admit: Admit;
@@ -117,7 +117,7 @@ export type Access = {
   readonly signIn: (c: Context) => Promise<Response>;
   /** Ends the session of the request; absent: there is none to end. */
   readonly signOut?: (c: Context) => Promise<Response>;
-  readonly provider?: ProviderWay | undefined;
+  readonly provider?: ProviderSignIn | undefined;
   /** Tells the page which ways to offer. */
   readonly ways?: WaysToSignIn;
 };
@@ -172,9 +172,9 @@ export const ofProvider = "oidc:";
 type Ways = {
   /** True: by a caller's token. */
   readonly hasCallers: boolean;
-  readonly provider?: ProviderWay | undefined;
+  readonly provider?: ProviderSignIn | undefined;
   /** By a token of Kubernetes; undefined: none signs anybody in. */
-  readonly kube?: KubeWay | undefined;
+  readonly kube?: KubernetesSignIn | undefined;
 };
 
 /** Returns the name for the field of a token; "": no token signs anybody in. */
@@ -221,7 +221,7 @@ const same = (a: string, b: string): boolean => {
 };
 
 /** Access of one person on this machine: a secret that opens one session, once. */
-export const oneTime = (name: string, may: readonly Changing[] = []): Access & { readonly secret: string } => {
+export const oneTime = (name: string, may: readonly ChangeAbility[] = []): Access & { readonly secret: string } => {
   const secret = randomBytes(24).toString("base64url");
   const sessions = openSessions(randomBytes(32).toString("hex"), Date.now);
   let isSpent = false;

@@ -10,7 +10,7 @@ import { isName, isNamespace } from "../../api/events.ts";
 import { jsonOf } from "../../core/json.ts";
 import { actionHeader, actionNames } from "../../page/wire.ts";
 import { holds, isOwn, type Viewer } from "./access.ts";
-import type { Actions, Answer, Wish } from "./actions.ts";
+import type { Actions, Answer, RequestedAction } from "./actions.ts";
 
 const text = z.string().min(1).max(64);
 
@@ -23,7 +23,7 @@ const mostBytes = 4_096;
 const forbidden = (c: Context, why: string): Response => c.json({ error: `forbidden: ${why}` }, 403);
 
 /** Returns the action, or the answer that refuses its form. */
-const wishIn = async (c: Context): Promise<Wish | Response> => {
+const wishIn = async (c: Context): Promise<RequestedAction | Response> => {
   if (!isOwn(c)) return forbidden(c, "the request comes from another site");
   if (c.req.header(actionHeader) !== "1") return forbidden(c, `the request has no header ${actionHeader}: 1`);
   if (!/^application\/json\b/.test(c.req.header("content-type") ?? ""))
@@ -35,7 +35,7 @@ const wishIn = async (c: Context): Promise<Wish | Response> => {
 };
 
 /** Returns the answer that refuses an action to this viewer; undefined: it may act there. */
-const refusal = (c: Context, viewer: Viewer, place: string, { action }: Wish) => {
+const refusal = (c: Context, viewer: Viewer, place: string, { action }: RequestedAction) => {
   const ability = action === "reconcile" ? "trigger" : "act";
   if (holds(viewer, ability, place)) return undefined;
   const { name, grants } = viewer;
@@ -50,7 +50,7 @@ const refusal = (c: Context, viewer: Viewer, place: string, { action }: Wish) =>
 };
 
 type Admit = (c: Context) => Promise<Viewer | Response>;
-type Perform = (viewer: Viewer, wish: Wish) => Promise<Answer> | Response;
+type Perform = (viewer: Viewer, wish: RequestedAction) => Promise<Answer> | Response;
 
 /** Serves the actions. `actions` undefined: the page of this process only reads. */
 export const serveActions = (app: Hono, actions: Actions | undefined, admit: Admit): void => {

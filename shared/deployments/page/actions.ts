@@ -33,7 +33,7 @@ import type { Viewer } from "./access.ts";
 type Named = Pick<Row, "kind" | "namespace" | "name">;
 
 /** `once`: the Idempotency-Key; the same one again is the same action. */
-export type Wish = ActionRequest & { readonly once: string };
+export type RequestedAction = ActionRequest & { readonly once: string };
 
 export type Answer = { readonly status: 200 | 403 | 404 | 409 | 422 | 502; readonly body: ActionAnswer };
 
@@ -44,9 +44,9 @@ export type Actions = {
   /** Undefined: this process has no queue. */
   readonly trigger?: Trigger | undefined;
   /** Acts on an application. */
-  act(viewer: Viewer, named: Named, wish: Wish): Promise<Answer>;
+  act(viewer: Viewer, named: Named, wish: RequestedAction): Promise<Answer>;
   /** Opens or closes a queue. */
-  operate(viewer: Viewer, queue: string, wish: Wish): Promise<Answer>;
+  operate(viewer: Viewer, queue: string, wish: RequestedAction): Promise<Answer>;
 };
 
 /** Phases of a Job that waits for a user to resume it. */
@@ -101,7 +101,7 @@ const changed = (name: string, state: string): Answer =>
 type Deed = {
   readonly name: string;
   readonly ref: Ref;
-  readonly wish: Wish;
+  readonly wish: RequestedAction;
   readonly stateOf: (object: Stored) => string;
   /** Says that the object is already as the action would leave it; undefined: it is not. */
   readonly already: (object: Stored) => string | undefined;
@@ -192,11 +192,11 @@ const audited = async (parts: Parts, viewer: Viewer, deed: Deed): Promise<Answer
 };
 
 /** The end of the name of a Command: the same action gives the same one. */
-const endOf = ({ once, uid }: Wish): string => digest(once, uid).slice(0, 12);
+const endOf = ({ once, uid }: RequestedAction): string => digest(once, uid).slice(0, 12);
 
 const commanded = async (
   { transport, commandNamespace }: Parts,
-  { about, resource, action, wish }: { about: Stored; resource: Resource; action: string; wish: Wish },
+  { about, resource, action, wish }: { about: Stored; resource: Resource; action: string; wish: RequestedAction },
 ): Promise<{ readonly text: string }> => {
   await order({ transport }, { about, resource, action, commandNamespace, once: endOf(wish) });
   const { namespace, name } = about.metadata;
@@ -217,7 +217,7 @@ const isChange = (action: Action): action is Change => action in states;
 const isJobWithout = ({ kind }: Target, object: Stored): boolean => kind.resource.kind === "Job" && !isPaused(object);
 
 const changes: Readonly<
-  Record<Change, (parts: Parts, subject: Subject, wish: Wish) => Promise<{ text: string; object?: Stored }>>
+  Record<Change, (parts: Parts, subject: Subject, wish: RequestedAction) => Promise<{ text: string; object?: Stored }>>
 > = {
   pause: ({ transport }, subject) => pauseObject({ transport }, subject),
   resume: (parts, subject, wish) => {
@@ -240,7 +240,7 @@ const changes: Readonly<
   },
 };
 
-const deedOn = (parts: Parts, target: Target, wish: Wish & { readonly action: Change }): Deed => {
+const deedOn = (parts: Parts, target: Target, wish: RequestedAction & { readonly action: Change }): Deed => {
   const { kind, key } = target;
   const { action } = wish;
   return {
@@ -263,7 +263,11 @@ const stateOfQueue = (queue: Stored): string => {
   return typeof state === "string" && state !== "" ? state : "Open";
 };
 
-const deedOnQueue = (parts: Parts, name: string, wish: Wish & { readonly action: "open" | "close" }): Deed => ({
+const deedOnQueue = (
+  parts: Parts,
+  name: string,
+  wish: RequestedAction & { readonly action: "open" | "close" },
+): Deed => ({
   name: `queue ${name}`,
   ref: { resource: queues, name },
   wish,
@@ -313,8 +317,8 @@ const openOnce = (now: () => number) => {
 /** Opens the actions of a process, which acts with its own rights. */
 export const openActions = (parts: Parts): Actions => {
   const once = openOnce(parts.now);
-  const idOf = ({ name, id }: Viewer, wish: Wish): string => JSON.stringify([name, id, wish.once]);
-  const ofApplication = async (viewer: Viewer, named: Named, wish: Wish): Promise<Answer> => {
+  const idOf = ({ name, id }: Viewer, wish: RequestedAction): string => JSON.stringify([name, id, wish.once]);
+  const ofApplication = async (viewer: Viewer, named: Named, wish: RequestedAction): Promise<Answer> => {
     const kind = kindNamed(named.kind);
     if (kind === undefined || kind.resource.kind !== named.kind) return refused(404, `there is no kind ${named.kind}`);
     const { action } = wish;

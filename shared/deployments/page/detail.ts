@@ -9,7 +9,7 @@ import { kueueText } from "../../cli/inspection/kueue.ts";
 import { type EventEntry, eventsAbout } from "../../cli/inspection/log.ts";
 import type { Rates } from "../../cli/inspection/rates.ts";
 import { driverWordsText } from "../../cli/inspection/record.ts";
-import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
+import { look, type StatusInput, statusView } from "../../cli/inspection/status.ts";
 import { indexOf, taskOf } from "../../cli/inspection/target.ts";
 import { accountsOf } from "../../cli/inspection/usage.ts";
 import { asYaml } from "../../cli/io/documents.ts";
@@ -66,7 +66,7 @@ const cellOf = (pod: Stored, index: number, why: string): Cell => ({
 const absent = (index: number): Cell => ({ index, group: "absent", pod: "", why: "" });
 
 /** The gang of a Job; undefined for any other kind. */
-export const gangOf = ({ target, object, pods, holdups }: Seen): Gang | undefined => {
+export const gangOf = ({ target, object, pods, holdups }: StatusInput): Gang | undefined => {
   if (target.kind.resource.kind !== "Job") return undefined;
   const { minAvailable, maxRetry, queue = "default", tasks } = specOf(object);
   const { retryCount = 0 } = statusOf(object);
@@ -106,7 +106,7 @@ const probeText = ({ dependsOn }: Flow): string => {
 };
 
 /** The jobs of a JobFlow; undefined for any other kind, and for a spec that cannot be read. */
-export const flowOf = ({ target, object }: Seen): readonly FlowNode[] | undefined => {
+export const flowOf = ({ target, object }: StatusInput): readonly FlowNode[] | undefined => {
   if (target.kind.resource.kind !== "JobFlow") return undefined;
   const { namespace, name: flow } = target.key;
   const flows = flowSpecSchema.safeParse(object["spec"]).data?.flows ?? [];
@@ -126,7 +126,7 @@ export const flowOf = ({ target, object }: Seen): readonly FlowNode[] | undefine
   });
 };
 
-export type Named = Pick<Row, "kind" | "namespace" | "name">;
+export type ObjectName = Pick<Row, "kind" | "namespace" | "name">;
 
 /** An answer is read again after this time, ms, also without a change: times until something happens pass. */
 const usualFreshMs = 5_000;
@@ -160,7 +160,7 @@ type EventsRead = { readonly events: readonly EventEntry[]; readonly error: stri
 const mostTalkers = 3;
 
 /** The application, and its newest pods that are no executors: an executor's end is in its record. */
-const subjectsOf = ({ target, pods }: Seen) => [
+const subjectsOf = ({ target, pods }: StatusInput) => [
   { kind: target.kind.resource.kind, name: target.key.name },
   ...pods
     .filter((pod) => labelOf(pod, "spark-exec-id") === undefined)
@@ -169,7 +169,7 @@ const subjectsOf = ({ target, pods }: Seen) => [
 ];
 
 /** Reads the events; a caller without the right gets the reason instead. */
-const readEvents = async (source: Source, seen: Seen): Promise<EventsRead> => {
+const readEvents = async (source: Source, seen: StatusInput): Promise<EventsRead> => {
   const { namespace } = seen.target.key;
   try {
     const found = await Promise.all(subjectsOf(seen).map((subject) => eventsAbout(source, namespace, subject)));
@@ -181,7 +181,7 @@ const readEvents = async (source: Source, seen: Seen): Promise<EventsRead> => {
 };
 
 /** The lanes of the pods that exist, for a process that has not watched them. */
-const presentLanes = (seen: Seen) => {
+const presentLanes = (seen: StatusInput) => {
   const lanes = openLanes();
   const { kind, namespace, name } = seen.target.key;
   for (const pod of seen.pods) lanes.see(pod);
@@ -204,12 +204,12 @@ const updatesIn = ({ updates }: ReturnType<typeof statusView>): Detail["updates"
         next: updates.next === undefined ? undefined : Date.parse(updates.next),
       };
 
-const recordText = ({ found }: Seen): string => {
+const recordText = ({ found }: StatusInput): string => {
   if (found.is === "record") return shown(found.record);
   return found.is === "none" ? `no record: ${found.why}` : `the record cannot be read: ${found.error}`;
 };
 
-const timesOf = (view: ReturnType<typeof statusView>, { found }: Seen) => ({
+const timesOf = (view: ReturnType<typeof statusView>, { found }: StatusInput) => ({
   history: view.history.map(({ state, attempt, at }) => ({
     state,
     attempt,
@@ -225,7 +225,7 @@ const timesOf = (view: ReturnType<typeof statusView>, { found }: Seen) => ({
   saves: found.is === "record" ? found.record.saves : undefined,
 });
 
-const membersOf = (seen: Seen): Pick<Detail, "gang" | "flow"> => {
+const membersOf = (seen: StatusInput): Pick<Detail, "gang" | "flow"> => {
   const [gang, flow] = [gangOf(seen), flowOf(seen)];
   return { ...(gang === undefined ? {} : { gang }), ...(flow === undefined ? {} : { flow }) };
 };
@@ -246,7 +246,7 @@ const pricesFor = (lanes: readonly Lane[], rates: Rates | undefined): Pick<Detai
 /** The parts of an answer that other requests have brought. */
 type Beside = Pick<Detail, "keptLogs"> & Pick<Reading, "board" | "rates"> & { readonly talk: EventsRead };
 
-const detailOf = (seen: Seen, { talk: { events, error }, board, rates, keptLogs }: Beside): Detail => {
+const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, keptLogs }: Beside): Detail => {
   const view = statusView(seen);
   const { found } = seen;
   const key = keyOf(view);
@@ -292,7 +292,11 @@ const detailOf = (seen: Seen, { talk: { events, error }, board, rates, keptLogs 
 
 type Reading = { readonly board: Board; readonly rates: Rates | undefined; readonly kept: KeptLogs };
 
-const read = async (source: Source, named: Named, { board, rates, kept }: Reading): Promise<Detail | undefined> => {
+const read = async (
+  source: Source,
+  named: ObjectName,
+  { board, rates, kept }: Reading,
+): Promise<Detail | undefined> => {
   const kind = kindNamed(named.kind);
   if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
   try {
@@ -307,7 +311,7 @@ const read = async (source: Source, named: Named, { board, rates, kept }: Readin
 };
 
 /** Reads one application, or answers with what was read a moment ago. */
-export type Details = (named: Named) => Promise<Detail | undefined>;
+export type Details = (named: ObjectName) => Promise<Detail | undefined>;
 
 type Options = {
   /** Monotonic, ms. */
@@ -334,14 +338,14 @@ export const openDetails = (
     });
     return answer;
   };
-  const begin = (key: string, named: Named): Answer =>
+  const begin = (key: string, named: ObjectName): Answer =>
     keep(key, { at: now(), changes: board.changes(key), detail: read(source, named, reading) });
   /** A change that comes soon after a read is read once, when the calm is over. */
-  const beginLater = (key: string, named: Named, calm: number): Answer => {
+  const beginLater = (key: string, named: ObjectName, calm: number): Answer => {
     const detail = setTimeout(calm).then(() => begin(key, named).detail);
     return keep(key, { at: now(), changes: undefined, detail });
   };
-  const answerFor = (key: string, named: Named): Answer => {
+  const answerFor = (key: string, named: ObjectName): Answer => {
     const known = answers.get(key);
     if (known === undefined) return begin(key, named);
     const age = now() - known.at;

@@ -38,7 +38,7 @@ type Settings = {
   readonly now: () => number;
 };
 
-export type Polling = {
+export type BoardFreshness = {
   /** Resolves when the board is as fresh as it may be. */
   fresh(): Promise<void>;
   ready(): boolean;
@@ -90,7 +90,7 @@ const listed = async (
   return after;
 };
 
-export const openPolling = (settings: Settings): Polling => {
+export const openPolling = (settings: Settings): BoardFreshness => {
   const { report, rates, hasRecords, now } = settings;
   const resources = [...everyKind.map(({ resource }) => resource), ...(hasRecords ? [checkpointResource] : []), queues];
   const known = new Map<Resource, ReadonlyMap<string, Known>>();

@@ -17,7 +17,7 @@ import type { Resource } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type Family, runs } from "../../kube/resources.ts";
 import { originOf, strangersPerMinute, wait } from "../common/authentication.ts";
-import { type KubeWay, rightsBy } from "./access.ts";
+import { type KubernetesSignIn, rightsBy } from "./access.ts";
 
 type Parts = {
   readonly transport: Transport;
@@ -224,7 +224,10 @@ export const openReviews = (parts: Parts): Review => {
 };
 
 /** Opens sign-in by tokens of Kubernetes. */
-export const openKubeWay = ({ report, ...parts }: Omit<Parts, "now"> & { readonly report: Report }): KubeWay => {
+export const openKubeWay = ({
+  report,
+  ...parts
+}: Omit<Parts, "now"> & { readonly report: Report }): KubernetesSignIn => {
   const review = openReviews({ ...parts, now: Date.now });
   const rate = openRate(() => performance.now());
   return async (c: Context) => {

@@ -11,7 +11,7 @@ import { kindNamed } from "../../cli/kinds/all.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { ApiError } from "../../core/http.ts";
 import { keyOf, type Log } from "../../page/wire.ts";
-import type { Named } from "./detail.ts";
+import type { ObjectName } from "./detail.ts";
 
 /** The longest end of a log, characters. */
 const longestLog = 65_536;
@@ -19,10 +19,10 @@ const freshMs = 2_000;
 const mostLogs = 50;
 
 /** The log that is asked for. `pod`: "" is the main one. `attempt`: the kept log of it. */
-export type WantedLog = { readonly pod: string; readonly attempt?: number | undefined };
+export type LogRequest = { readonly pod: string; readonly attempt?: number | undefined };
 
 /** Reads one log. Resolves with undefined where there is no such application. */
-export type Logs = (named: Named, wanted: WantedLog) => Promise<Log | undefined>;
+export type Logs = (named: ObjectName, wanted: LogRequest) => Promise<Log | undefined>;
 
 type Target = Parameters<typeof lifeOf>[1];
 
@@ -52,7 +52,7 @@ const readKept = async (source: Source, target: Target, attempt: number): Promis
   return { pod, attempt, at, text: keptLogText([log], attempt) ?? "", error: "" };
 };
 
-const readLog = async (source: Source, named: Named, { pod, attempt }: WantedLog): Promise<Log | undefined> => {
+const readLog = async (source: Source, named: ObjectName, { pod, attempt }: LogRequest): Promise<Log | undefined> => {
   const kind = kindNamed(named.kind);
   if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
   const target = { kind, key: { cluster: "default", ...named } };

@@ -18,7 +18,7 @@ import type { ProviderSettings } from "../common/sign-in.ts";
 import {
   begin,
   ofProvider,
-  type ProviderWay,
+  type ProviderSignIn,
   type Rights,
   rightsBy,
   type Sessions,
@@ -173,7 +173,7 @@ const back = async (c: Context, ways: Ways): Promise<Response> => {
   return c.redirect(`/page${begun.to}`, 303);
 };
 
-export const openProvider = (opening: Opening): ProviderWay => {
+export const openProvider = (opening: Opening): ProviderSignIn => {
   const { settings, secret } = opening;
   const { issuer, clientId, clientSecret, scopes, pageUrl } = settings;
   const { flow = openCodeFlow({ issuer, clientId, clientSecret, scopes, redirectUri: `${pageUrl}/callback` }) } =

@@ -17,7 +17,7 @@ import type { Access, Viewer } from "./access.ts";
 import { serveActions } from "./action-route.ts";
 import type { Actions } from "./actions.ts";
 import type { Board } from "./board.ts";
-import type { Details, Named } from "./detail.ts";
+import type { Details, ObjectName } from "./detail.ts";
 import type { PageFiles } from "./files.ts";
 import type { Logs } from "./logs.ts";
 import type { Waiting } from "./queue-order.ts";
@@ -194,7 +194,7 @@ const changes = (c: Context, { board }: PageParts, { namespaces }: Viewer): Resp
 type Params = { readonly kind: string; readonly namespace: string; readonly name: string };
 
 /** Returns the application of a path; undefined where this viewer may not read it, or none can have this name. */
-const namedBy = ({ kind, namespace, name }: Params, { namespaces }: Viewer): Named | undefined => {
+const namedBy = ({ kind, namespace, name }: Params, { namespaces }: Viewer): ObjectName | undefined => {
   const isTheirs = namespaces.length === 0 || namespaces.includes(namespace);
   return isTheirs && isNamespace(namespace) && isName(name) ? { kind, namespace, name } : undefined;
 };

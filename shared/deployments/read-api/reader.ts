@@ -16,7 +16,7 @@ import {
   tokenOf,
   type updates,
 } from "../../api/read-schemas.ts";
-import { look, type Seen, statusView } from "../../cli/inspection/status.ts";
+import { look, type StatusInput, statusView } from "../../cli/inspection/status.ts";
 import { notServed, type ReadTable, Refused, type Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
@@ -28,10 +28,10 @@ import { openAccess } from "../common/cluster-access.ts";
 import { once } from "../common/once.ts";
 import type { Access, Place } from "../settings/formats.ts";
 
-export type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
+export type ObjectName = { readonly kind: string; readonly namespace: string; readonly name: string };
 
 /** Everything that the API shows of one object. */
-export type Shown = {
+export type ObjectDetail = {
   readonly detail: z.infer<typeof detail>;
   readonly executors: Executors;
   readonly losses: z.infer<typeof losses>;
@@ -42,7 +42,7 @@ export type Reader = {
   /** `namespaces`: the caller's namespaces; empty: all. */
   list(query: ListQuery, at: Cursor, namespaces: readonly string[]): Promise<z.infer<typeof page>>;
   /** Undefined when there is no such object. */
-  find(named: Named): Promise<Shown | undefined>;
+  find(named: ObjectName): Promise<ObjectDetail | undefined>;
 };
 
 const shownKind = (kind: Kind): Item["kind"] => shownKinds.find((name) => name === kind.resource.kind) ?? shownKinds[0];
@@ -77,7 +77,7 @@ const executorsIn = (pods: readonly Stored[]): Executors => ({
   }),
 });
 
-const shown = (kind: Kind, seen: Seen): Shown => {
+const shown = (kind: Kind, seen: StatusInput): ObjectDetail => {
   const { waitsFor, since, until, do: todo, executors, updates: delivery } = statusView(seen);
   const { tries, error, next } = delivery ?? {};
   return {

@@ -44,7 +44,7 @@ const withDeadline = (world: World, remainingMs: number): World => {
 };
 
 /** Returns the ids of the messages that SQS must deliver again. */
-export type Take = (
+export type HandleBatch = (
   delivered: readonly Delivered[],
   remainingMs: number,
   enclosure?: Enclosure,
@@ -101,8 +101,8 @@ const recordingFor = (settings: Settings<"reconcile">, report: Report): Pick<Wor
   return openDecisionLog({ report, mode, settings: on, now: Date.now });
 };
 
-export type Taking = Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & {
-  readonly take: Take;
+export type BatchParts = Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & {
+  readonly take: HandleBatch;
   /** Runs the work of a dispatcher's call, and returns what it has sent. */
   readonly during: Carrier["during"];
   /** The queues of NATS; absent: the function has none there. */
@@ -111,7 +111,7 @@ export type Taking = Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & {
 };
 
 /** Opens the reconcile function from the environment's settings. Nothing is connected before the first delivery. */
-export const openTaking = (env: Environment): Taking => {
+export const openTaking = (env: Environment): BatchParts => {
   const settings = settingsFor("reconcile", env);
   const timing = timingOf(settings);
   const tracing = openLines(settings);
@@ -149,7 +149,7 @@ export const openTaking = (env: Environment): Taking => {
     const charged = { ...known, meter, ended, turns, quarantine, share, inCharge, ...recordingFor(settings, report) };
     return { ...charged, ...noticingFor(charged, namespaceScope.watched), ...updates };
   });
-  const take: Take = async (delivered, remainingMs, enclosure) => {
+  const take: HandleBatch = async (delivered, remainingMs, enclosure) => {
     const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);
     // Without the cluster's identity no step may run; its messages are sent again later, so that they do not block
     // their message groups.

@@ -15,7 +15,7 @@ import {
   type ParseText,
   type Problem,
   parseFor,
-  type Reading,
+  type ReadRules,
   type Source,
   strongest,
   type Written,
@@ -35,11 +35,11 @@ import {
 } from "./table.ts";
 import {
   asWebhook,
+  type FlagMeaning,
   type Part,
   type Row,
   rows,
   subcommands,
-  type Understood,
   understood,
   upstreamOptions,
   volcanoRows,
@@ -106,7 +106,7 @@ type Given = { readonly name: string; readonly value: string | undefined };
  * Returns the reading of the first table that accepts the flag, else its first problem; undefined where no table has
  * the flag.
  */
-const understoodBy = ({ name, value }: Given, tables: Tables): Understood | undefined => {
+const understoodBy = ({ name, value }: Given, tables: Tables): FlagMeaning | undefined => {
   const readings = tables.map((table) => understood(name, value, table)).filter((one) => one !== undefined);
   return readings.find(({ is }) => is !== "problem") ?? readings[0];
 };
@@ -126,7 +126,7 @@ const readFlag = ({ name, value }: Given, tables: Tables): Read => {
   return "text" in written ? { is: "problem", problem: written } : { is: "written", written };
 };
 
-const readUpstream = (name: string, found: Understood): Read => {
+const readUpstream = (name: string, found: FlagMeaning): Read => {
   const origin = `flag --${name}`;
   if (found.is === "problem") return problem(origin, found.text);
   return found.is === "written" ? { is: "written", written: { name: found.name, value: found.value, origin } } : found;
@@ -271,7 +271,7 @@ const openYaml = async (): Promise<ParseText> => {
   };
 };
 
-const readingOf = async (hasTexts: boolean): Promise<Reading> => ({
+const readingOf = async (hasTexts: boolean): Promise<ReadRules> => ({
   mode: "host",
   refuse: refusal,
   parse: hasTexts ? await openYaml() : JSON.parse,

@@ -42,7 +42,7 @@ export type ParseText = (text: string) => unknown;
 export type Refuse = (name: SettingName) => string;
 
 /** The rules by which a mode reads its sources. */
-export type Reading = { readonly mode: Mode; readonly refuse: Refuse; readonly parse: ParseText };
+export type ReadRules = { readonly mode: Mode; readonly refuse: Refuse; readonly parse: ParseText };
 
 /** Kubernetes gives every pod variables of this form for a Service named rekindle: they are not settings. */
 const ofService = /^REKINDLE_(SERVICE_|PORT(_|$)|.+_SERVICE_(HOST|PORT)|.+_PORT(_\d+_|$))/;
@@ -85,7 +85,7 @@ const fileKeys = (): ReadonlyMap<string, Named> => named((name) => [...new Set([
 
 type Entry = { readonly as: string; readonly value: unknown; readonly origin: string };
 
-const readEntry = (entry: Entry, known: ReadonlyMap<string, Named>, { mode, refuse }: Reading): Written | Problem => {
+const readEntry = (entry: Entry, known: ReadonlyMap<string, Named>, { mode, refuse }: ReadRules): Written | Problem => {
   const { as, value, origin } = entry;
   const found = known.get(as);
   if (found === undefined) {
@@ -111,7 +111,7 @@ const repeated = (written: readonly Written[]): readonly Problem[] => {
   });
 };
 
-const sourceOf = (entries: readonly Entry[], known: ReadonlyMap<string, Named>, reading: Reading): Source => {
+const sourceOf = (entries: readonly Entry[], known: ReadonlyMap<string, Named>, reading: ReadRules): Source => {
   const read = entries.map((entry) => readEntry(entry, known, reading));
   const written = read.flatMap((one) => ("name" in one ? [one] : []));
   return { written, problems: [...read.flatMap((one) => ("text" in one ? [one] : [])), ...repeated(written)] };
@@ -124,7 +124,7 @@ const sourceOf = (entries: readonly Entry[], known: ReadonlyMap<string, Named>, 
 const isLeftOut = (value: unknown, found: Named | undefined): boolean =>
   value === undefined || (value === "" && found !== undefined && rowOf(found.name).default === undefined);
 
-const fromVariables = (environment: Environment, reading: Reading): Source => {
+const fromVariables = (environment: Environment, reading: ReadRules): Source => {
   const known = variables();
   const entries = Object.entries(environment).flatMap(([as, value]): readonly Entry[] => {
     const isOurs = known.has(as) || (as.startsWith("REKINDLE_") && !ofService.test(as) && !others.includes(as));
@@ -135,7 +135,7 @@ const fromVariables = (environment: Environment, reading: Reading): Source => {
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
-const fromText = (origin: string, text: string, reading: Reading): Source => {
+const fromText = (origin: string, text: string, reading: ReadRules): Source => {
   let value: unknown;
   try {
     value = reading.parse(text);
@@ -149,7 +149,7 @@ const fromText = (origin: string, text: string, reading: Reading): Source => {
 };
 
 /** Reads a file of settings. A missing file is a problem. */
-export const fromFile = (path: string, reading: Reading): Source => {
+export const fromFile = (path: string, reading: ReadRules): Source => {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -163,7 +163,7 @@ export const fromFile = (path: string, reading: Reading): Source => {
 /**
  * Reads the variables of an environment and the document in it. A setting with different values in both is a problem.
  */
-export const fromEnvironment = (environment: Environment, reading: Reading): Source => {
+export const fromEnvironment = (environment: Environment, reading: ReadRules): Source => {
   const said = fromVariables(environment, reading);
   const document = environment[documentVariable] ?? "";
   if (document === "") return said;
@@ -244,7 +244,7 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-const inFunctions: Reading = { mode: "functions", refuse: refusal, parse: parseJson };
+const inFunctions: ReadRules = { mode: "functions", refuse: refusal, parse: parseJson };
 
 /**
  * Reads the settings of a function. Throws one line that names every setting that is missing, unknown or wrong; it

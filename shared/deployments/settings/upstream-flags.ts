@@ -185,14 +185,14 @@ export const upstreamOptions = (
       .map(({ flag, takes }) => [flag, { type: takes === "nothing" ? "boolean" : "string" } as const]),
   );
 
-export type Understood =
+export type FlagMeaning =
   | { readonly is: "written"; readonly name: SettingName; readonly value: string }
   | { readonly is: "part"; readonly part: Part; readonly value: string }
   | { readonly is: "note"; readonly text: string }
   | { readonly is: "problem"; readonly text: string }
   | { readonly is: "nothing" };
 
-const setting = ({ name, words = {}, form = "{}" }: Extract<Row, { is: "setting" }>, value: string): Understood => {
+const setting = ({ name, words = {}, form = "{}" }: Extract<Row, { is: "setting" }>, value: string): FlagMeaning => {
   const level = name === "logLevel" && /^[1-9]\d*$/.test(value) ? "debug" : undefined;
   return { is: "written", name, value: form.replace("{}", level ?? words[value] ?? value) };
 };
@@ -206,7 +206,7 @@ export const understood = (
   flag: string,
   value: string | undefined,
   table: readonly Row[] = rows,
-): Understood | undefined => {
+): FlagMeaning | undefined => {
   const row = table.find((one) => one.flag === flag);
   if (row === undefined || row.is === "same") return undefined;
   if (value === undefined && row.takes !== "nothing") return { is: "problem", text: `needs a value, e.g. --${flag}=…` };

@@ -6,14 +6,14 @@
 import { same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Operator, Parsed } from "../../core/operator.ts";
-import type { CheckpointRecord, Loaded, Made } from "../ports.ts";
+import type { CheckpointRecord, Loaded, SavedSettings } from "../ports.ts";
 import type { RecoverySettings, Timing } from "../settings.ts";
 import { broughtForward, readRecord, type Salvaged, schema, schemaOf } from "./record.ts";
 
 /** Returns the settings that later steps rely on: they limit how late a write of this deployment can arrive. */
-export const madeWith = ({ fenceMs, requestTimeoutMs }: Timing): Made => ({ fenceMs, requestTimeoutMs });
+export const madeWith = ({ fenceMs, requestTimeoutMs }: Timing): SavedSettings => ({ fenceMs, requestTimeoutMs });
 
-type Value = Made[string] | undefined;
+type Value = SavedSettings[string] | undefined;
 
 /** True if the value may change so under `additive`. A value that only one of the two has passes. */
 const grows = (was: Value, is: Value): boolean => {
@@ -34,7 +34,11 @@ const permits: Readonly<Record<RecoverySettings["policy"], (was: Value, is: Valu
  * Returns a text about the first setting, by name, that the policy does not permit; undefined if there is none. A
  * record without settings was saved before records held any, and passes.
  */
-const incompatibility = (policy: RecoverySettings["policy"], was: Made | undefined, is: Made): string | undefined => {
+const incompatibility = (
+  policy: RecoverySettings["policy"],
+  was: SavedSettings | undefined,
+  is: SavedSettings,
+): string | undefined => {
   if (was === undefined) return undefined;
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
   const name = names.find((one) => !permits[policy](was[one], is[one]));

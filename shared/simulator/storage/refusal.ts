@@ -67,7 +67,7 @@ export const statusOf = ({ code, reason, message, details }: Refusal): StatusBod
 });
 
 /** The fields of a kind that messages name. */
-export type Named = { readonly group: string; readonly plural: string; readonly kind: string };
+export type KindNames = { readonly group: string; readonly plural: string; readonly kind: string };
 
 const qualified = (word: string, group: string): string => (group === "" ? word : `${word}.${group}`);
 const detailsOf = (group: string, kind: string, name: string): Details => ({
@@ -76,7 +76,7 @@ const detailsOf = (group: string, kind: string, name: string): Details => ({
   ...(kind !== "" && { kind }),
 });
 
-export const notFound = (kind: Named, name: string): Refusal =>
+export const notFound = (kind: KindNames, name: string): Refusal =>
   new Refusal(
     404,
     "NotFound",
@@ -87,7 +87,7 @@ export const notFound = (kind: Named, name: string): Refusal =>
 export const noSuchResource = (): Refusal =>
   new Refusal(404, "NotFound", "the server could not find the requested resource", {});
 
-export const alreadyExists = (kind: Named, name: string, leaving: boolean): Refusal =>
+export const alreadyExists = (kind: KindNames, name: string, leaving: boolean): Refusal =>
   new Refusal(
     409,
     "AlreadyExists",
@@ -96,7 +96,7 @@ export const alreadyExists = (kind: Named, name: string, leaving: boolean): Refu
   );
 
 /** `word` is the plural; for deletes it is the kind. */
-export const conflict = (kind: Named, name: string, why: string, word = kind.plural): Refusal =>
+export const conflict = (kind: KindNames, name: string, why: string, word = kind.plural): Refusal =>
   new Refusal(
     409,
     "Conflict",
@@ -104,12 +104,12 @@ export const conflict = (kind: Named, name: string, why: string, word = kind.plu
     detailsOf(kind.group, word, name),
   );
 
-export const modified = (kind: Named, name: string): Refusal =>
+export const modified = (kind: KindNames, name: string): Refusal =>
   conflict(kind, name, "the object has been modified; please apply your changes to the latest version and try again");
 
 export const badRequest = (message: string): Refusal => new Refusal(400, "BadRequest", message);
 
-export const forbidden = (kind: Named, name: string, why: string, causes?: readonly Cause[]): Refusal =>
+export const forbidden = (kind: KindNames, name: string, why: string, causes?: readonly Cause[]): Refusal =>
   new Refusal(
     403,
     "Forbidden",
@@ -142,7 +142,7 @@ export const badOptions = (kind: string, field: string, cause: Omit<Cause, "fiel
   invalid({ group: "meta.k8s.io", plural: "", kind }, "", [{ ...cause, field }]);
 
 /** All faults of an object, as one 422. */
-export const invalid = (kind: Named, name: string, causes: readonly Cause[]): Refusal => {
+export const invalid = (kind: KindNames, name: string, causes: readonly Cause[]): Refusal => {
   const texts = [...new Set(causes.map(faultText))];
   const all = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   return new Refusal(422, "Invalid", `${qualified(kind.kind, kind.group)} "${name}" is invalid: ${all}`, {

@@ -88,17 +88,17 @@ const decoded = (kind: Kind, fields: Fields): { readonly fields: Fields; readonl
 };
 
 /** The origin of a body: a whole object, the result of a patch, or the configuration of an apply. */
-export type How = "whole" | "patched" | "applied";
+export type BodyOrigin = "whole" | "patched" | "applied";
 
 /** A decoder's error as a refusal. For the result of a patch it is an error of the patch. */
-const asRefusal = (kind: Kind, error: unknown, how: How): unknown => {
+const asRefusal = (kind: Kind, error: unknown, how: BodyOrigin): unknown => {
   if (!(error instanceof Mistyped)) return error;
   if (how === "patched")
     return invalid({ group: "", plural: "", kind: "" }, "", [cause.invalid("patch", {}, error.message)]);
   return badRequest(`${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${error.message}`);
 };
 
-const shaped = (kind: Kind, given: Fields, { strict }: WriteOptions, how: How): Shaped => {
+const shaped = (kind: Kind, given: Fields, { strict }: WriteOptions, how: BodyOrigin): Shaped => {
   const { fields, dropped } = decoded(kind, given);
   const words = [...unknownMeta(given), ...dropped].map((path) => `unknown field "${path}"`);
   if (strict === "Strict" && words.length > 0) throw new Mistyped(`strict decoding error: ${words.join(", ")}`);
@@ -110,7 +110,7 @@ const shaped = (kind: Kind, given: Fields, { strict }: WriteOptions, how: How): 
 export type Read = { readonly draft: Draft; readonly warnings: readonly string[] };
 
 /** A body as an object of its kind: decoded, pruned and, unless it is an apply, with its defaults. */
-export const readDraft = (kind: Kind, body: unknown, options: WriteOptions, how: How): Read => {
+export const readDraft = (kind: Kind, body: unknown, options: WriteOptions, how: BodyOrigin): Read => {
   try {
     const { fields, warnings } = shaped(kind, readBody(kind, body), options, how);
     return { draft: draftOf(fields, apiVersionOf(kind), kind.kind), warnings };

@@ -28,13 +28,13 @@ import {
 } from "../storage/refusal.ts";
 import { keyOf } from "../storage/store.ts";
 import { mutated, validated } from "./admission.ts";
-import { type How, managed, readDraft, sameOwner, sharesOf } from "./body.ts";
+import { type BodyOrigin, managed, readDraft, sameOwner, sharesOf } from "./body.ts";
 import { create, judge, type Written } from "./create.ts";
 import { found, type Server, type Target, timeOf, type WriteOptions } from "./request.ts";
 import { ruleOf } from "./rules.ts";
 
 /** Refuses another UID: for a PUT it is a failed precondition, for a PATCH a change of an immutable field. */
-const checkUid = (kind: Kind, before: Item, given: Meta, how: How): void => {
+const checkUid = (kind: Kind, before: Item, given: Meta, how: BodyOrigin): void => {
   const { name, namespace, uid } = before.metadata;
   if (given.uid === undefined || given.uid === "" || given.uid === uid) return;
   if (how !== "whole") throw invalid(kind, name, [cause.invalid("metadata.uid", given.uid, "field is immutable")]);
@@ -143,7 +143,7 @@ export const update = (
   target: Target,
   next: Next,
   options: WriteOptions,
-  how: How = "patched",
+  how: BodyOrigin = "patched",
 ): Written => {
   const { kind, sub } = target;
   if (sub !== undefined && !(sub === "status" && kind.status)) throw noSuchResource();

@@ -13,14 +13,14 @@ import {
   isSameSpec,
   type Judgement,
   memoryLimitMark,
-  type Named,
   namedAs,
   type PatchOperation,
   pass,
+  type RequestedName,
   type Verdict,
   verdictOf,
 } from "../../kube/admission.ts";
-import type { LimitsSaying } from "../../kube/limits.ts";
+import type { LimitsCheck } from "../../kube/limits.ts";
 import { amountOf } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { policiesOf } from "../application/spec/policies.ts";
@@ -186,7 +186,7 @@ const rehearsal = ({ name, namespace, annotations, spec }: Rehearsed): ReturnTyp
   return submit({ app, spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" });
 };
 
-const rehearsed = (object: AdmittedObject, { name, namespace }: Named, confs: Texts): readonly string[] => {
+const rehearsed = (object: AdmittedObject, { name, namespace }: RequestedName, confs: Texts): readonly string[] => {
   const parsed = parseWith(confs, { ...object, metadata: { name, namespace } });
   if (!parsed.ok) return [];
   const annotations = annotationsOf(object);
@@ -208,7 +208,7 @@ const rehearsed = (object: AdmittedObject, { name, namespace }: Named, confs: Te
  * Refuses an object that upstream's webhook refuses, or that neither Spark nor Kubernetes could read. An error that
  * only a submission finds is a warning: upstream stores such an application, and shows the error in its status.
  */
-const judgedApplication = (object: AdmittedObject, named: Named, confs: Texts): Judgement => {
+const judgedApplication = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
   const parsed = parseSpec({ ...object, metadata: named });
   return parsed.ok
     ? { broken: [], warnings: rehearsed(object, named, confs) }
@@ -216,7 +216,7 @@ const judgedApplication = (object: AdmittedObject, named: Named, confs: Texts): 
 };
 
 /** Admission of SparkConnects, by the rules of the reconcile, which are upstream's. */
-const judgedConnect = (object: AdmittedObject, named: Named): Judgement => {
+const judgedConnect = (object: AdmittedObject, named: RequestedName): Judgement => {
   const read = readConnectSpec({ ...object, metadata: named });
   return { broken: read.ok ? [] : [read.message], warnings: [] };
 };
@@ -254,7 +254,7 @@ const spec = z.looseObject({
 });
 
 /** Warnings about the schedule's runs: builds a submission of the template, as for an application. */
-const runSayings = ({ name, namespace }: Named, template: unknown, confs: Texts): readonly string[] => {
+const runSayings = ({ name, namespace }: RequestedName, template: unknown, confs: Texts): readonly string[] => {
   const run = parseWith(confs, { metadata: { name, namespace }, spec: template });
   if (!run.ok) return [`its runs will fail: in spec.template, ${run.message}`];
   const result = rehearsal({ name, namespace, annotations: {}, spec: run.spec });
@@ -263,7 +263,7 @@ const runSayings = ({ name, namespace }: Named, template: unknown, confs: Texts)
 };
 
 /** Warnings about errors that upstream stores, and shows in the status of the schedule or of its runs. */
-const toldLater = (object: AdmittedObject, { name, namespace }: Named, confs: Texts): readonly string[] => {
+const toldLater = (object: AdmittedObject, { name, namespace }: RequestedName, confs: Texts): readonly string[] => {
   const created = object.metadata["creationTimestamp"];
   const now = instantOf(typeof created === "string" ? created : undefined) ?? 0;
   const read = readScheduleSpec({ ...object, metadata: { name } }, now);
@@ -272,7 +272,7 @@ const toldLater = (object: AdmittedObject, { name, namespace }: Named, confs: Te
 };
 
 /** Admission of ScheduledSparkApplications: upstream refuses names and confs only. */
-const judgedSchedule = (object: AdmittedObject, named: Named, confs: Texts): Judgement => {
+const judgedSchedule = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
   const parsed = spec.safeParse(object["spec"], reportingInput);
   if (!parsed.success) return { broken: [explain(parsed.error)], warnings: [] };
   const { template } = parsed.data;
@@ -282,9 +282,9 @@ const judgedSchedule = (object: AdmittedObject, named: Named, confs: Texts): Jud
 
 type Known = {
   /** Absent: the object has no limits. */
-  readonly limits?: LimitsSaying;
+  readonly limits?: LimitsCheck;
   readonly patched?: (object: AdmittedObject, confs: Texts) => readonly PatchOperation[];
-  readonly judged?: (object: AdmittedObject, named: Named, confs: Texts) => Judgement;
+  readonly judged?: (object: AdmittedObject, named: RequestedName, confs: Texts) => Judgement;
 };
 
 /** group/kind → its admission. Upstream has no defaults for schedules and SparkConnects. */

@@ -22,6 +22,7 @@ import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects }
 import { withConfDefaults } from "../schema/rules.ts";
 import { connectWatcher } from "../watches.ts";
 import {
+  type ConnectState,
   endingsOf,
   isReady,
   type Memory,
@@ -29,7 +30,6 @@ import {
   projected,
   recovery,
   type ServerExecutors,
-  type Shown,
   separated,
 } from "./memory.ts";
 import { configMap, type Server, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
@@ -248,7 +248,7 @@ const planOf = (context: ConnectContext, observation: Sight): Plan<Memory> => {
   ];
   const ready =
     observation.pod !== undefined && turn.memory.ends === 0 && isReady(observation.pod) && !isEnding(observation.pod);
-  const shown: Shown = {
+  const shown: ConnectState = {
     state: ready && refused === undefined ? "Ready" : "NotReady",
     message: (refused ?? turn.message).slice(0, 1_024),
     podName: serverName(server.name),

@@ -16,7 +16,7 @@ import { instant } from "../../kube/schema.ts";
 import { configMapName, connectLabel, launchedLabel, serverName } from "../schema/resource.ts";
 
 /** The shown state of a server. `message` says why it is not ready. */
-export type Shown = {
+export type ConnectState = {
   readonly state: "Ready" | "NotReady" | "Failed";
   readonly message: string;
   readonly podName: string;
@@ -53,7 +53,7 @@ const counted = (executors: readonly Stored[]): Readonly<Record<string, number>>
 };
 
 /** The condition; its time changes only with its status. */
-const conditionOf = (object: Stored, { state, message }: Shown, now: number) => {
+const conditionOf = (object: Stored, { state, message }: ConnectState, now: number) => {
   const status = state === "Ready" ? "True" : "False";
   const before = conditions.safeParse(object["status"]).data?.conditions.find((one) => one.type === type);
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timeText(now);
@@ -61,7 +61,7 @@ const conditionOf = (object: Stored, { state, message }: Shown, now: number) => 
 };
 
 /** The whole desired `status`; `lastUpdateTime` changes only with another field. */
-export const projected = (object: Stored, shown: Shown, now: number): Record<string, unknown> => {
+export const projected = (object: Stored, shown: ConnectState, now: number): Record<string, unknown> => {
   const { data = {} } = others.safeParse(object["status"] ?? {});
   const podIp = podIpOf(shown.pod);
   const executors = counted(shown.executors);

@@ -111,7 +111,7 @@ export const recovery: Recovery<Memory> = {
   voided: (memory) => memory,
 };
 
-export type Kept = { readonly successful: readonly Stored[]; readonly failed: readonly Stored[] };
+export type KeptRuns = { readonly successful: readonly Stored[]; readonly failed: readonly Stored[] };
 
 const namesOf = (runs: readonly Stored[]): readonly string[] => runs.map(({ metadata }) => metadata.name);
 
@@ -119,7 +119,7 @@ const listed = (field: string, runs: readonly Stored[]): Readonly<Record<string,
   runs.length === 0 ? {} : { [field]: namesOf(runs) };
 
 /** The whole desired `status`. `invalid`: the error of the spec. */
-export const projected = (memory: Memory, kept: Kept, invalid: string | undefined): Record<string, unknown> => {
+export const projected = (memory: Memory, kept: KeptRuns, invalid: string | undefined): Record<string, unknown> => {
   const last = memory.starting ?? memory.lastRun;
   const reason = invalid ?? memory.refusal;
   return {
@@ -186,7 +186,7 @@ const seen = (memory: Memory, runs: Runs): Memory => {
   return { ...made, lastRun };
 };
 
-type Pruned = { readonly kept: Kept; readonly removals: readonly Effect[]; readonly again: number };
+type Pruned = { readonly kept: KeptRuns; readonly removals: readonly Effect[]; readonly again: number };
 
 /** Deletes the oldest ended runs beyond the limits, once allowed; `again` is the next such time, epoch ms. */
 const pruned = ({ desired, runs, now, settings }: ScheduleContext): Pruned => {

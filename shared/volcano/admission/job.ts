@@ -2,7 +2,7 @@
 
 import { readSchedule, zoneOf } from "../../core/cron.ts";
 import { isRecord, isTooMuch, same } from "../../core/json.ts";
-import { type AdmittedObject, additions, type Named, type PatchOperation } from "../../kube/admission.ts";
+import { type AdmittedObject, additions, type PatchOperation, type RequestedName } from "../../kube/admission.ts";
 import { qualifiedNameErrors } from "../../kube/names.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { longestName, readCronSpec } from "../cron/read.ts";
@@ -20,7 +20,7 @@ import {
   withoutNulls,
 } from "../schema/spec.ts";
 import { cronSpecSchema, flowSpecSchema } from "../schema/workflows.ts";
-import { defaulted, parseSpec, type QueueSaying } from "../validation/parse.ts";
+import { defaulted, parseSpec, type QueueCheck } from "../validation/parse.ts";
 
 const fixed =
   "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`";
@@ -59,7 +59,7 @@ export const jobPatch = ({ spec }: AdmittedObject): readonly PatchOperation[] =>
 };
 
 /** Returns why a new job is refused; empty if it may be stored. */
-export const newJobSaying = (name: string, spec: unknown, queueSaying?: QueueSaying): string => {
+export const newJobSaying = (name: string, spec: unknown, queueSaying?: QueueCheck): string => {
   const read = parseSpec(name, spec, queueSaying);
   return read.ok ? "" : read.message;
 };
@@ -129,7 +129,7 @@ export const templateWarnings = (name: string, template: unknown): readonly stri
 };
 
 /** Returns warnings about a spec that upstream stores and that reconcile reports later. */
-export const cronWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
+export const cronWarnings = ({ name, namespace }: RequestedName, spec: unknown): readonly string[] => {
   const metadata = { name, namespace, uid: "", resourceVersion: "" };
   const read = readCronSpec({ apiVersion: "", kind: "CronJob", metadata, spec });
   const template = isRecord(spec) ? spec["jobTemplate"] : undefined;
@@ -155,7 +155,7 @@ export const flowSaying = (spec: unknown): string => {
 };
 
 /** Returns warnings about a spec that upstream stores and that reconcile reports later. */
-export const flowWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
+export const flowWarnings = ({ name, namespace }: RequestedName, spec: unknown): readonly string[] => {
   const metadata = { name, namespace, uid: "", resourceVersion: "" };
   const read = readFlowSpec({ apiVersion: "", kind: "JobFlow", metadata, spec });
   return read.ok ? [] : [`it will not run: ${read.message}`];

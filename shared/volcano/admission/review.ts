@@ -11,7 +11,7 @@ import {
   type Verdict,
   verdictOf,
 } from "../../kube/admission.ts";
-import type { LimitsSaying } from "../../kube/limits.ts";
+import type { LimitsCheck } from "../../kube/limits.ts";
 import { cronLimits, flowLimits, jobLimits, otherLimits } from "../schema/limits.ts";
 import {
   changedJobSaying,
@@ -39,32 +39,36 @@ import {
 import { jobQueueSaying, type Queue, type QueueView } from "./tree.ts";
 
 /** The objects that a review needs beside its own. Absent: they could not be read, and the checks on them pass. */
-export type Around = {
+export type RelatedObjects = {
   /** All queues, as the API server has them. */
   readonly queues?: readonly AdmittedObject[] | undefined;
   /** Annotations of the object's namespace. */
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 };
 
-type ReviewContext = { readonly request: AdmissionRequest; readonly object: AdmittedObject; readonly around: Around };
+type ReviewContext = {
+  readonly request: AdmissionRequest;
+  readonly object: AdmittedObject;
+  readonly around: RelatedObjects;
+};
 
 type Known = {
   readonly needs: "queues" | "nothing";
   /** Absent: the limits of any object. */
-  readonly limits?: LimitsSaying;
+  readonly limits?: LimitsCheck;
   readonly patched?: (context: ReviewContext) => readonly PatchOperation[];
   /** Returns why the object is refused; "" if it may be stored. */
   readonly says: (context: ReviewContext) => string;
   readonly warns?: (context: ReviewContext) => readonly string[];
 };
 
-const queuesIn = ({ queues }: Around): readonly Queue[] | undefined =>
+const queuesIn = ({ queues }: RelatedObjects): readonly Queue[] | undefined =>
   queues?.flatMap((one) => {
     const read = readQueue(one, one.metadata.name ?? "");
     return read.ok ? [read.queue] : [];
   });
 
-const finderOf = (around: Around): FindQueue | undefined => {
+const finderOf = (around: RelatedObjects): FindQueue | undefined => {
   const all = queuesIn(around);
   if (all === undefined) return undefined;
   return (name): QueueView | undefined => {
@@ -162,7 +166,7 @@ export const needsNamespace = (request: AdmissionRequest): boolean =>
 const created = ({ operation }: AdmissionRequest): boolean => operation === "CREATE";
 
 /** Writes missing fields of an object once: at its creation. */
-export const patchedBy = (request: AdmissionRequest, around: Around = {}): Verdict => {
+export const patchedBy = (request: AdmissionRequest, around: RelatedObjects = {}): Verdict => {
   const { object } = request;
   const patched = knownOf(request)?.patched;
   if (patched === undefined || !object || !created(request) || isTooMuch(object["spec"])) return pass;
@@ -181,7 +185,7 @@ const isUntouched = (request: AdmissionRequest): boolean => {
 };
 
 /** Refuses objects that upstream refuses, and objects that could not run. */
-export const judgedBy = (request: AdmissionRequest, around: Around = {}): Verdict => {
+export const judgedBy = (request: AdmissionRequest, around: RelatedObjects = {}): Verdict => {
   const found = knownOf(request);
   const object = request.object ?? request.oldObject;
   if (found === undefined || !object || isUntouched(request)) return pass;

@@ -31,12 +31,12 @@ import { isEnding } from "../../kube/pods.ts";
 import { cronWatcher, isFinished, removal } from "../child-jobs.ts";
 import { component } from "../schema/resource.ts";
 import {
+  type CreatedJobs,
   creation,
   cronEvent,
   farewells,
   jobName,
   jobsOf,
-  type Made,
   type Memory,
   parseMemory,
   projected,
@@ -55,7 +55,7 @@ type CronContext = {
   readonly object: Stored;
   readonly memory: Memory;
   readonly desired: Desired;
-  readonly made: Made;
+  readonly made: CreatedJobs;
   readonly now: number;
   readonly settings: Settings;
   /** The schedule has changed, or is seen for the first time. */
@@ -67,7 +67,7 @@ const retimed = (memory: Memory, timing: string, now: number): Memory =>
   memory.timing === timing ? memory : { ...memory, timing, since: Math.max(memory.since, now) };
 
 /** Takes the time of a job that was decided on as soon as the job is seen. */
-const seen = (memory: Memory, { all }: Made): Memory => {
+const seen = (memory: Memory, { all }: CreatedJobs): Memory => {
   const { starting, refusal: _, ...rest } = memory;
   if (starting === undefined || !all.some(({ metadata }) => metadata.name === starting.name)) return memory;
   return { ...rest, taken: starting.tick, since: Math.max(memory.since, starting.tick) };
@@ -77,7 +77,7 @@ const seen = (memory: Memory, { all }: Made): Memory => {
  * Returns the Event about a created job when the job is seen. It is recorded before the memory notes the job: after a
  * death in between, the next step records the same Event.
  */
-const created = (object: Stored, { starting: given }: Memory, { all }: Made): readonly Effect[] => {
+const created = (object: Stored, { starting: given }: Memory, { all }: CreatedJobs): readonly Effect[] => {
   if (given === undefined || !all.some(({ metadata }) => metadata.name === given.name)) return [];
   const message = `Created job ${given.name} for CronJob ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
   return [cronEvent(object, given.name, { type: "Normal", reason: "SuccessfulCreate", message })];
@@ -218,7 +218,7 @@ const go = (context: CronContext): Plan<Memory> => {
 const invalid = (
   object: Stored,
   memory: Memory,
-  made: Made,
+  made: CreatedJobs,
   read: Omit<Extract<Read, { ok: false }>, "ok">,
 ): Plan<Memory> => ({
   memory,

@@ -58,7 +58,7 @@ export const seeded = (object: Stored, timing: string, now: number): Memory => {
   };
 };
 
-export type Made = {
+export type CreatedJobs = {
   readonly all: readonly Stored[];
   /** Unfinished jobs, including those under deletion. */
   readonly active: readonly Stored[];
@@ -73,7 +73,7 @@ export const jobsOf = (key: Key): Looking => ({ do: "list", resource: jobs, name
 const newestFirst = (a: Stored, b: Stored): number =>
   createdAt(b) - createdAt(a) || (a.metadata.name < b.metadata.name ? 1 : -1);
 
-export const sortOut = (found: readonly Stored[], uid: string): Made => {
+export const sortOut = (found: readonly Stored[], uid: string): CreatedJobs => {
   const all = found.filter((job) => ownedBy(job, uid)).sort(newestFirst);
   const ended = (phase: string): readonly Stored[] => all.filter((job) => phaseOf(job) === phase && !isEnding(job));
   return {
@@ -85,14 +85,14 @@ export const sortOut = (found: readonly Stored[], uid: string): Made => {
 };
 
 /** Remembers the newest end of a completed job, of existing jobs and of deleted ones. */
-export const withSuccess = (memory: Memory, { successful }: Made): Memory => {
+export const withSuccess = (memory: Memory, { successful }: CreatedJobs): Memory => {
   const ends = successful.flatMap((job) => instantOf(shownBy(job).state?.lastTransitionTime) ?? []);
   const succeeded = Math.max(memory.succeeded ?? 0, ...ends);
   return succeeded === 0 ? memory : { ...memory, succeeded };
 };
 
 /** Returns the jobs that the status calls active and that are finished or gone. */
-const departed = (object: Stored, { all }: Made) => {
+const departed = (object: Stored, { all }: CreatedJobs) => {
   const { active = [] } = statusOf(object);
   const named = active.map(({ uid = "", name = "" }) => ({
     uid,
@@ -114,7 +114,7 @@ const referenceTo = ({ metadata: { name, namespace, uid } }: Stored) => ({
 });
 
 /** Returns the whole status. */
-export const projected = (memory: Memory, { active }: Made): Readonly<Record<string, unknown>> => {
+export const projected = (memory: Memory, { active }: CreatedJobs): Readonly<Record<string, unknown>> => {
   const listed = active.filter((job) => !isEnding(job)).toReversed();
   const taken = memory.starting?.tick ?? memory.taken;
   return {
@@ -133,7 +133,7 @@ export const cronEvent = (about: Stored, occasion: string, { type = "Warning", r
 });
 
 /** Events about finished and deleted jobs, as long as the status calls them active. */
-export const farewells = (object: Stored, made: Made): readonly Effect[] => {
+export const farewells = (object: Stored, made: CreatedJobs): readonly Effect[] => {
   const { finished, gone } = departed(object, made);
   return [
     ...finished.map(({ uid, name }) =>

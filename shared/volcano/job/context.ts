@@ -12,7 +12,7 @@ import { isNative } from "../../kube/native-gang.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
-import type { PriorityClass, Standing } from "../kueue/workload.ts";
+import type { PriorityClass, WorkloadState } from "../kueue/workload.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { groupName, type Owner } from "../pods/names.ts";
 import type { Placement } from "../pods/placement.ts";
@@ -50,7 +50,7 @@ export type Quota = {
   readonly queue: string;
   /** The Workload that the job owns. */
   readonly workload: Stored | undefined;
-  readonly standing: Standing;
+  readonly standing: WorkloadState;
   /** Additions to the pods of each task; empty unless pods may be created. */
   readonly placements: ReadonlyMap<string, Placement>;
   /** A flavor or a priority class that cannot be read: nothing is created without it. */

@@ -10,7 +10,7 @@ import { claims, priorityClasses, secrets } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { groupStatusPatch } from "../gang/plan.ts";
 import { objectsOf } from "../plugins/all.ts";
-import type { Kept } from "../plugins/plugin.ts";
+import type { PluginObject } from "../plugins/plugin.ts";
 import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
 import { ownerReference } from "../pods/names.ts";
 import { podGroups } from "../schema/resource.ts";
@@ -21,7 +21,7 @@ import { holderOf, type Memory } from "./memory.ts";
 import { hasFinished, hasSucceeded, isOver } from "./pods.ts";
 
 /** Claims are created with the job and stay as long as it exists. */
-const claimsOf = (context: JobContext): readonly Kept[] =>
+const claimsOf = (context: JobContext): readonly PluginObject[] =>
   (context.spec.volumes ?? []).flatMap(({ volumeClaim: spec, volumeClaimName: name = "" }) => {
     if (spec === undefined) return [];
     const owner = ownerOf(context);
@@ -29,7 +29,7 @@ const claimsOf = (context: JobContext): readonly Kept[] =>
     return [{ resource: claims, object: { apiVersion: "v1", kind: claims.kind, metadata, spec } }];
   });
 
-const keptOf = (context: JobContext): readonly Kept[] => [
+const keptOf = (context: JobContext): readonly PluginObject[] => [
   ...claimsOf(context),
   ...objectsOf({ owner: ownerOf(context), tasks: tasksOf(context.spec) }, context.spec.plugins),
 ];
@@ -40,7 +40,7 @@ const namedOf = ({ spec }: JobContext): readonly string[] =>
     volumeClaim === undefined && volumeClaimName !== "" ? [volumeClaimName] : [],
   );
 
-const creation = (context: JobContext, { resource, object, fresh }: Kept): Effect => ({
+const creation = (context: JobContext, { resource, object, fresh }: PluginObject): Effect => ({
   do: "create",
   object,
   resource,
@@ -56,7 +56,7 @@ const dataPatch = (there: Stored, wanted: Obj): Json | undefined => {
   return wrong.length === 0 ? undefined : { data: Object.fromEntries(wrong) };
 };
 
-const mending = (context: JobContext, kept: Kept, there: Stored | undefined): readonly Effect[] => {
+const mending = (context: JobContext, kept: PluginObject, there: Stored | undefined): readonly Effect[] => {
   if (there === undefined || !ownedBy(there, ownerOf(context).uid)) return [creation(context, kept)];
   const patch = dataPatch(there, kept.object);
   if (patch === undefined) return [];
@@ -71,10 +71,10 @@ type OwnedObjectsPlan = {
   readonly lacks?: string;
 };
 
-type OwnedObject = { readonly one: Kept; readonly there: Stored | undefined };
+type OwnedObject = { readonly one: PluginObject; readonly there: Stored | undefined };
 
 /** Reads these objects. */
-function* readKept({ key }: JobContext, wanted: readonly Kept[]): Reads<readonly OwnedObject[]> {
+function* readKept({ key }: JobContext, wanted: readonly PluginObject[]): Reads<readonly OwnedObject[]> {
   const objects = yield* all(wanted.map(({ resource, object }) => get(got(key, resource, object.metadata.name))));
   return wanted.map((one, index) => ({ one, there: objects[index] }));
 }
@@ -102,7 +102,7 @@ function* upheld(context: JobContext): Reads<OwnedObjectsPlan> {
   return { effects, kept: done ? digest : undefined, ...lacks };
 }
 
-const isClaim = ({ resource }: Kept): boolean => resource === claims;
+const isClaim = ({ resource }: PluginObject): boolean => resource === claims;
 
 /** Deletes the shared objects, but no claims, when the job is finished. */
 function* dissolved(context: JobContext): Reads<OwnedObjectsPlan> {

@@ -143,7 +143,7 @@ const outdated = (workload: Stored, job: Obj, spec: JobSpec): string | undefined
 };
 
 /** The meaning of a Workload for its Job. */
-export type Standing =
+export type WorkloadState =
   /** The Job's pods may run. */
   | { readonly is: "admitted" }
   /** Kueue has not admitted it yet, or not again; `why`: in Kueue's words. */
@@ -162,7 +162,7 @@ const waitOf = (workload: Stored): string => {
 };
 
 /** Judges a Workload. QuotaReserved alone does not admit: admission checks may still be open. */
-export const standingOf = (workload: Stored | undefined, job: Obj, spec: JobSpec): Standing => {
+export const standingOf = (workload: Stored | undefined, job: Obj, spec: JobSpec): WorkloadState => {
   if (workload === undefined) return { is: "missing", why: "it does not exist" };
   if (isEnding(workload)) return { is: "outdated", why: "it is being deleted" };
   if (isTrue(workload, "Finished")) return { is: "outdated", why: "it is finished, and the Job is not" };

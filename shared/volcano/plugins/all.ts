@@ -4,7 +4,15 @@ import { type Draft, everywhere, withEnv } from "../pods/pod.ts";
 import type { JobSpec } from "../schema/spec.ts";
 import { hcclrank, mpi, pytorch, ray, tensorflow } from "./frameworks.ts";
 import { ssh, svc } from "./network.ts";
-import { indexOf, type Kept, type Plugin, type PluginName, pluginNames, type Scope, wrongFlag } from "./plugin.ts";
+import {
+  indexOf,
+  type Plugin,
+  type PluginName,
+  type PluginObject,
+  pluginNames,
+  type Scope,
+  wrongFlag,
+} from "./plugin.ts";
 
 /** `env`: tells every container its pod's ordinal within its task. */
 const env: Plugin = {
@@ -39,7 +47,7 @@ export const onPod = (draft: Draft, scope: Scope, requested: PluginArguments = {
   named(requested).reduce((before, { plugin, args }) => plugin.onPod(before, scope, args), draft);
 
 /** Returns the plugins' objects for the whole job. */
-export const objectsOf = (scope: Scope, requested: PluginArguments = {}): readonly Kept[] =>
+export const objectsOf = (scope: Scope, requested: PluginArguments = {}): readonly PluginObject[] =>
   named(requested).flatMap(({ plugin, args }) => plugin.objects?.(scope, args) ?? []);
 
 /** Notes for `status.controlledResources`, as upstream writes them. */

@@ -10,7 +10,7 @@ import { hostsOf, type Owner, ownerReference } from "../pods/names.ts";
 import { type Draft, everywhere, withEnv, withVolume } from "../pods/pod.ts";
 import { keys } from "../schema/resource.ts";
 import { nameOf, type Task } from "../schema/spec.ts";
-import { flagsOf, type Kept, type Plugin, type Scope } from "./plugin.ts";
+import { flagsOf, type Plugin, type PluginObject, type Scope } from "./plugin.ts";
 
 const svcFlags = {
   "publish-not-ready-addresses": false,
@@ -43,7 +43,7 @@ const metadataOf = (owner: Owner, name: string): Obj["metadata"] => ({
 
 const podsOf = ({ name, namespace }: Owner): Json => ({ [keys.jobName]: name, [keys.jobNamespace]: namespace });
 
-const configMap = (scope: Scope): Kept => ({
+const configMap = (scope: Scope): PluginObject => ({
   resource: configMaps,
   object: {
     apiVersion: "v1",
@@ -53,7 +53,7 @@ const configMap = (scope: Scope): Kept => ({
   },
 });
 
-const service = ({ owner }: Scope, notReady: boolean): Kept => ({
+const service = ({ owner }: Scope, notReady: boolean): PluginObject => ({
   resource: services,
   object: {
     apiVersion: "v1",
@@ -67,7 +67,7 @@ const service = ({ owner }: Scope, notReady: boolean): Kept => ({
   },
 });
 
-const networkPolicy = ({ owner }: Scope): Kept => ({
+const networkPolicy = ({ owner }: Scope): PluginObject => ({
   resource: networkPolicies,
   object: {
     apiVersion: "networking.k8s.io/v1",

@@ -114,13 +114,13 @@ export type Scope = {
 };
 
 /** An object of a plugin. `fresh` names its random data, which is generated once, at its creation. */
-export type Kept = { readonly resource: Resource; readonly object: Obj; readonly fresh?: "ssh-key" };
+export type PluginObject = { readonly resource: Resource; readonly object: Obj; readonly fresh?: "ssh-key" };
 
 export type Plugin = {
   /** Its flags by name, with their defaults. */
   readonly flags: Readonly<Record<string, Flag>>;
   readonly onPod: (draft: Draft, scope: Scope, args: readonly string[]) => Draft;
-  readonly objects?: (scope: Scope, args: readonly string[]) => readonly Kept[];
+  readonly objects?: (scope: Scope, args: readonly string[]) => readonly PluginObject[];
   /** Returns why no pod can be created with this plugin; undefined if pods can. */
   readonly refuses?: (scope: Scope, args: readonly string[]) => string | undefined;
   /** False: upstream does not note it in `status.controlledResources`. */

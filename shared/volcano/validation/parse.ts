@@ -189,10 +189,10 @@ const boundsSaying = (job: string, spec: JobSpec): string => {
 type ParsedSpec = { readonly ok: true; readonly spec: JobSpec } | { readonly ok: false; readonly message: string };
 
 /** Returns what is wrong with the queue that a spec names, for callers that can read queues; "" if nothing is. */
-export type QueueSaying = (queue: string) => string;
+export type QueueCheck = (queue: string) => string;
 
 /** Checks limits and types, then bounds, then upstream's rules; each check relies on those before it. */
-export const parseSpec = (name: string, stored: unknown, queueSaying: QueueSaying = () => ""): ParsedSpec => {
+export const parseSpec = (name: string, stored: unknown, queueSaying: QueueCheck = () => ""): ParsedSpec => {
   const beyond = jobLimits(stored);
   if (beyond !== "") return { ok: false, message: beyond };
   const typed = specSchema.safeParse(withoutNulls(stored ?? {}), reportingInput);

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
-  type Asking,
   type Caller,
+  type CallerEvidence,
   callers,
   holderOf,
   identifier,
@@ -32,17 +32,17 @@ const claims: Readonly<Record<string, string>> = {
 };
 const identify = identifier(known, { now: () => now, subjectOf: async (_, given) => claims[given] });
 
-const plain: Asking = {
+const plain: CallerEvidence = {
   ...{ method: "POST", path: "/reconcile/Job/a/b?x=1", body: "{}", timestamp: String(now / 1_000) },
   ...{ signature: "", authorization: "", arn: undefined },
 };
-const signedBy = (key: string, more: Partial<Asking> = {}): Asking => ({
+const signedBy = (key: string, more: Partial<CallerEvidence> = {}): CallerEvidence => ({
   ...plain,
   signature: `sha256=${signature(key, plain)}`,
   ...more,
 });
 
-const rows: readonly { readonly name: string; readonly asking: Asking; readonly is: string | undefined }[] = [
+const rows: readonly { readonly name: string; readonly asking: CallerEvidence; readonly is: string | undefined }[] = [
   { name: "its newest key", asking: signedBy(fresh), is: "ci" },
   { name: "its previous key, so that keys change without a gap", asking: signedBy(old), is: "ci" },
   { name: "an unknown key", asking: signedBy("a key of somebody else's"), is: undefined },

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { logsAged } from "../../../shared/core/kept-log.ts";
 import type { Metadata } from "../../../shared/core/object.ts";
-import { agedLogsOf, type Census, type Due, dueOf, type Hint } from "../../../shared/forward/resync.ts";
+import { agedLogsOf, type Due, dueOf, type Hint, type ListedKind } from "../../../shared/forward/resync.ts";
 import { hint } from "../../support/hint.ts";
 
 const object = (more: Partial<Metadata> = {}): Metadata => ({
@@ -14,7 +14,8 @@ const object = (more: Partial<Metadata> = {}): Metadata => ({
   ...more,
 });
 
-const allOf = (census: Census, name: string): readonly Due[] => [...dueOf(census, name)].flatMap((one) => one ?? []);
+const allOf = (census: ListedKind, name: string): readonly Due[] =>
+  [...dueOf(census, name)].flatMap((one) => one ?? []);
 
 const sweep = (objects: readonly Metadata[], hints: readonly Hint[], name = "s1") =>
   allOf({ cluster: "here", kind: "SparkApplication", objects, hints, now: 1_000 }, name);

@@ -4,7 +4,7 @@ import { memoryCheckpoints } from "../../../shared/adapters/checkpoints/memory.t
 import type { Message } from "../../../shared/core/key.ts";
 import { openCursors } from "../../../shared/forward/cursors.ts";
 import type { Sending, Watcher } from "../../../shared/forward/keys.ts";
-import { openWindows, type Ran } from "../../../shared/forward/windows.ts";
+import { openWindows, type WindowResult } from "../../../shared/forward/windows.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 
 const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;
@@ -86,7 +86,7 @@ export const open = () => {
       },
       ...more,
     });
-  const run = (windows = instance()): Promise<Ran> => windows.run(20_000, never);
+  const run = (windows = instance()): Promise<WindowResult> => windows.run(20_000, never);
   /** Returns the names that were sent since the last call, sorted. */
   const news = (): readonly string[] => [...new Set(sent.splice(0).map(({ name }) => name))].sort();
   return { ...hands, simulator, checkpoints, lines, asked, world, instance, run, news };

@@ -1,6 +1,6 @@
 /** Compares validation and defaults at admission with the recorded answers of upstream's webhooks. */
 import type { AdmissionRequest, AdmittedObject, Verdict } from "../../../../shared/kube/admission.ts";
-import { type Around, judgedBy } from "../../../../shared/volcano/admission/review.ts";
+import { judgedBy, type RelatedObjects } from "../../../../shared/volcano/admission/review.ts";
 import { queuePatch } from "../../../../shared/volcano/admission/scheduler-kinds.ts";
 import { type JobSpec, specSchema, withoutNulls } from "../../../../shared/volcano/schema/spec.ts";
 import { type Difference, differences, isRecord, type Json } from "../compare.ts";
@@ -88,7 +88,7 @@ export const queueJudged = (row: Json): readonly Difference[] =>
   differences(told(judgedBy(requestIn(row), { queues: listIn(row, "queues").map(objectOf) })), saidIn(row));
 
 /** Derives the queue of a PodGroup row, which does not contain it, from the recorded message. */
-const queueToldIn = (row: Json): Around => {
+const queueToldIn = (row: Json): RelatedObjects => {
   const message = textIn(recordIn(recordIn(row, "response"), "status"), "message");
   const name = textIn(recordIn(recordIn(recordIn(row, "request"), "object"), "spec"), "queue");
   if (message.includes(`"${name}" not found`)) return { queues: [] };

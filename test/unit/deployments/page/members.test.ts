@@ -1,14 +1,18 @@
 /** Cells of a Job's gang and nodes of a JobFlow, from their objects. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Seen } from "../../../../shared/cli/inspection/status.ts";
+import type { StatusInput } from "../../../../shared/cli/inspection/status.ts";
 import { kindNamed } from "../../../../shared/cli/kinds/all.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { flowOf, gangOf } from "../../../../shared/deployments/page/detail.ts";
 
 const now = Date.parse("2026-11-02T08:10:00Z");
 
-const seenAs = (kindName: string, object: Readonly<Record<string, unknown>>, pods: readonly Stored[] = []): Seen => {
+const seenAs = (
+  kindName: string,
+  object: Readonly<Record<string, unknown>>,
+  pods: readonly Stored[] = [],
+): StatusInput => {
   const kind = kindNamed(kindName);
   assert.ok(kind);
   const whole: Stored = {

@@ -1,6 +1,6 @@
 /** Admission requests about Volcano's kinds, and their verdicts as short texts. */
 import type { AdmissionRequest, AdmittedObject } from "../../../../shared/kube/admission.ts";
-import { type Around, judgedBy, patchedBy } from "../../../../shared/volcano/admission/review.ts";
+import { judgedBy, patchedBy, type RelatedObjects } from "../../../../shared/volcano/admission/review.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -41,12 +41,12 @@ export const updating = (kind: Kind, before: unknown, after: unknown): Admission
   );
 
 /** Returns the verdict as text; "" if the request is allowed without a warning. */
-export const said = (request: AdmissionRequest, around?: Around): string => {
+export const said = (request: AdmissionRequest, around?: RelatedObjects): string => {
   const verdict = judgedBy(request, around);
   return verdict.allowed ? verdict.warnings.map((text) => `warning: ${text}`).join("\n") : verdict.message;
 };
 
-export const patchOf = (request: AdmissionRequest, around?: Around): readonly unknown[] => {
+export const patchOf = (request: AdmissionRequest, around?: RelatedObjects): readonly unknown[] => {
   const verdict = patchedBy(request, around);
   return verdict.allowed ? verdict.patch : [];
 };

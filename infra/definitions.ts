@@ -1,6 +1,6 @@
 /** The CustomResourceDefinitions of Rekindle, made from the schemas that its code parses with. */
 import * as z from "zod";
-import { ours } from "../shared/cli/installation/roles.ts";
+import { ourLabels } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
 import {
   connectSpecSchema,
@@ -146,7 +146,7 @@ const crdOf = (definition: Definition): Obj => {
     kind: "CustomResourceDefinition",
     metadata: {
       name: `${resource.plural}.${resource.group}`,
-      labels: ours,
+      labels: ourLabels,
       ...(annotations === undefined ? {} : { annotations }),
     },
     spec: {

@@ -1,7 +1,7 @@
 /** NATS for the overlay of infra/kubernetes: its server, the rights of its clients, and the scaling of its workers. */
 import { accountOf } from "../shared/cli/installation/function-rights.ts";
 import { containerSecurity, fenceOf, podSecurity } from "../shared/cli/installation/objects.ts";
-import { named, ours } from "../shared/cli/installation/roles.ts";
+import { named, ourLabels } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
 
 type Place = { readonly namespace: string };
@@ -97,7 +97,7 @@ export const natsServer = ({ namespace }: Place): readonly Obj[] => {
         replicas: 1,
         selector: { matchLabels: labels },
         template: {
-          metadata: { labels: { ...ours, ...labels } },
+          metadata: { labels: { ...ourLabels, ...labels } },
           spec: {
             serviceAccountName: natsName,
             enableServiceLinks: false,

@@ -12,7 +12,7 @@ import {
   serviceOf,
   sized,
 } from "../shared/cli/installation/objects.ts";
-import { named, ours } from "../shared/cli/installation/roles.ts";
+import { named, ourLabels } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { natsPorts, natsServer, natsUrlIn, scaledByQueue } from "./nats.ts";
 import { settingsMap } from "./settings-maps.ts";
@@ -90,7 +90,7 @@ const scheduled = (what: string, schedule: string, place: Place): Obj => ({
         activeDeadlineSeconds: 240,
         ttlSecondsAfterFinished: 3600,
         template: {
-          metadata: { labels: { ...ours, "app.kubernetes.io/name": accountOf(what) } },
+          metadata: { labels: { ...ourLabels, "app.kubernetes.io/name": accountOf(what) } },
           spec: {
             serviceAccountName: accountOf(what),
             restartPolicy: "Never",
@@ -126,7 +126,7 @@ const served = (what: string, place: Place, { containerConcurrency, timeoutSecon
   spec: {
     template: {
       metadata: {
-        labels: { ...ours, "app.kubernetes.io/name": accountOf(what) },
+        labels: { ...ourLabels, "app.kubernetes.io/name": accountOf(what) },
         annotations: { "autoscaling.knative.dev/min-scale": "0", "autoscaling.knative.dev/max-scale": "10" },
       },
       spec: {

@@ -90,7 +90,7 @@ export const holderOf = (text: string): Caller => ({
 });
 
 /** Returns whether a namespace is one of the caller's. */
-export const reaches = ({ namespaces }: Caller, place: string): boolean =>
+export const mayReach = ({ namespaces }: Caller, place: string): boolean =>
   namespaces.length === 0 || namespaces.includes(place);
 
 /** Returns whether a text matches a pattern with `*`. */

@@ -38,7 +38,7 @@ export const groupsShape = () =>
 export type Groups = z.infer<ReturnType<typeof groupsShape>>;
 
 /** Returns one grant for each ability: the sum of these. */
-export const summed = (grants: readonly Grant[]): readonly Grant[] =>
+export const mergedGrants = (grants: readonly Grant[]): readonly Grant[] =>
   granted.flatMap((ability) => {
     const places = grants.flatMap((one) => (one.ability === ability ? [one.namespaces] : []));
     if (places.length === 0) return [];
@@ -49,5 +49,5 @@ export const summed = (grants: readonly Grant[]): readonly Grant[] =>
 /** Returns what a user of these groups may do; empty: none of them has a meaning here. */
 export const grantsOf = (groups: Groups, names: readonly string[]): readonly Grant[] => {
   const held = [everybody, ...names].flatMap((name) => (Object.hasOwn(groups, name) ? (groups[name] ?? []) : []));
-  return summed(held.flatMap(({ may, namespaces }) => may.map((ability) => ({ ability, namespaces }))));
+  return mergedGrants(held.flatMap(({ may, namespaces }) => may.map((ability) => ({ ability, namespaces }))));
 };

@@ -85,7 +85,7 @@ export const appended = (outbox: Outbox | undefined, word: StateUpdate, { uid, n
 };
 
 /** Drops acknowledged updates except the newest. A position of another stream is ignored. */
-export const behind = (outbox: Outbox, acknowledged: Position | undefined): Outbox => {
+export const withoutAcknowledged = (outbox: Outbox, acknowledged: Position | undefined): Outbox => {
   if (acknowledged?.stream !== outbox.stream) return outbox;
   const newest = newestOf(outbox);
   const entries = outbox.entries.filter((entry) => entry === newest || entry.sequence > acknowledged.sequence);

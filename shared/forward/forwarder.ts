@@ -8,11 +8,11 @@ import type { Resource, Stored } from "../core/object.ts";
 import { openShare } from "../core/share.ts";
 import type { Report } from "../engine/ports.ts";
 import {
+  isWatched,
   type ObjectCache,
   type Sending,
   type Subject,
   sendingsOf,
-  shows,
   subjectsOf,
   usualCacheBytes,
   type Watcher,
@@ -223,7 +223,7 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   const known = ({ kind, resource, namespace }: WatchedQuery): WatchedObjects | undefined => {
     const mine = courses.filter(({ loop: { subject, ...loop } }) => {
       const covers = loop.namespace === undefined || loop.namespace === namespace;
-      return covers && shows(subject, { kind, resource });
+      return covers && isWatched(subject, { kind, resource });
     });
     const [course] = mine;
     if (mine.length !== 1 || course?.state.base !== "list") return undefined;

@@ -75,7 +75,7 @@ export const subjectsOf = (watchers: readonly Watcher[], selector?: string): rea
 };
 
 /** True if the subject is what a kind watches of the resource; without a kind: if it is all of the resource. */
-export const shows = (
+export const isWatched = (
   { resource, selector, field, interests }: Subject,
   query: { readonly kind?: string | undefined; readonly resource: Resource },
 ): boolean => {

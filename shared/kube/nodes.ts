@@ -6,7 +6,7 @@
 import { fieldsOf, isRecord, recordsIn } from "../core/json.ts";
 import type { Stored } from "../core/object.ts";
 import type { Json } from "./responses.ts";
-import { type Expression, holds, type Labels } from "./selector.ts";
+import { type Expression, type Labels, meetsExpression } from "./selector.ts";
 
 /** Returns why a node is excluded, as the predicate of a sentence about it: `has taint gpu`; undefined if it is not. */
 export type NodeFilter = (node: Stored) => string | undefined;
@@ -48,7 +48,7 @@ const meets = (requirement: Json, labels: Labels): boolean => {
   if (operator === undefined)
     return compares(requirement["operator"], Object.hasOwn(labels, key) ? labels[key] : undefined, values[0]);
   const expression: Expression = { key, operator, values };
-  return holds(expression, labels);
+  return meetsExpression(expression, labels);
 };
 
 // As nodeaffinity.isEmptyNodeSelectorTerm: a term without a requirement matches no node.

@@ -5,7 +5,7 @@
 import { fieldsOf, isRecord, recordsIn } from "../core/json.ts";
 import { textsIn } from "./nodes.ts";
 import type { Json } from "./responses.ts";
-import { type Expression, holds, type Labels } from "./selector.ts";
+import { type Expression, type Labels, meetsExpression } from "./selector.ts";
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 
@@ -62,7 +62,7 @@ export const neighbourOf = ({ namespace, labels, spec }: Identified): Neighbour 
 const rejects = ({ terms }: Neighbour, { namespace, labels }: Neighbour): boolean =>
   terms.some(
     ({ namespaces, requirements }) =>
-      namespaces.includes(namespace) && requirements.every((requirement) => holds(requirement, labels)),
+      namespaces.includes(namespace) && requirements.every((requirement) => meetsExpression(requirement, labels)),
   );
 
 /** True if the two pods may not be on one node. */

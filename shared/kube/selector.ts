@@ -32,7 +32,7 @@ const parsed = (text: string): readonly Expression[] | undefined => {
 };
 
 /** True if labels meet one requirement. */
-export const holds = ({ key, operator, values = [] }: Expression, labels: Labels): boolean => {
+export const meetsExpression = ({ key, operator, values = [] }: Expression, labels: Labels): boolean => {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   const among = value !== undefined && values.includes(value);
   const answers = { In: among, NotIn: !among, Exists: value !== undefined, DoesNotExist: value === undefined };
@@ -42,7 +42,7 @@ export const holds = ({ key, operator, values = [] }: Expression, labels: Labels
 /** Returns the test of a selector; undefined if the text is none. The empty selector selects everything. */
 export const selectorOf = (text: string): Selects | undefined => {
   const expressions = parsed(text);
-  return expressions === undefined ? undefined : (labels) => expressions.every((one) => holds(one, labels));
+  return expressions === undefined ? undefined : (labels) => expressions.every((one) => meetsExpression(one, labels));
 };
 
 /** Returns the requirements of a selector; none if the text is no selector. */

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Key, Mark, State } from "./parts.tsx";
-import { toggled } from "./query.ts";
+import { withStateToggled } from "./query.ts";
 import { all, counts, go, isLoaded, listed, listedCount, place, refine, serverNow } from "./store.ts";
 import { briefly, clock, grouped, kindText, plural, span, visible } from "./text.ts";
 import { spansOf, ticks } from "./timeline.ts";
@@ -36,7 +36,7 @@ const Chips = () => (
           type="button"
           class="chip"
           aria-pressed={isOn}
-          onClick={() => refine(toggled(place.value.query, group))}
+          onClick={() => refine(withStateToggled(place.value.query, group))}
         >
           <Mark group={group} />
           {title} <b>{grouped(counts.value[group])}</b>

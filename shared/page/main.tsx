@@ -8,7 +8,7 @@ import { follow, pollMs, signIn, signOut, ways } from "./connection.ts";
 import { Overview } from "./overview.tsx";
 import { isTable, showLog } from "./panels.ts";
 import { Key, Link } from "./parts.tsx";
-import { toggled } from "./query.ts";
+import { withStateToggled } from "./query.ts";
 import { ApplicationScreen, preload } from "./screen-part.tsx";
 import { HealthScreen, Queues, Recovery, Schedules } from "./screens.tsx";
 import { broken, go, health, heardAt, link, now, place, queues, refine, refused, type Screen } from "./store.ts";
@@ -266,9 +266,9 @@ const anywhere: Readonly<Record<string, () => void>> = {
 };
 
 const onList: Readonly<Record<string, () => void>> = {
-  f: () => refine(toggled(place.value.query, "failed")),
-  w: () => refine(toggled(place.value.query, "waiting")),
-  r: () => refine(toggled(place.value.query, "running")),
+  f: () => refine(withStateToggled(place.value.query, "failed")),
+  w: () => refine(withStateToggled(place.value.query, "waiting")),
+  r: () => refine(withStateToggled(place.value.query, "running")),
 };
 
 const onApplication: Readonly<Record<string, () => void>> = {

@@ -88,7 +88,7 @@ export const countsOf = (rows: Iterable<Row>, query: Query, now: number): Readon
 };
 
 /** Returns the filter with a state switched on or off. */
-export const toggled = (text: string, group: Group): string => {
+export const withStateToggled = (text: string, group: Group): string => {
   const words = text.split(/\s+/).filter(Boolean);
   const word = `state:${group}`;
   const others = words.filter((one) => !one.startsWith("state:"));

@@ -3,7 +3,7 @@ import { clock, span, visible } from "./text.ts";
 import { attemptsOf, passagesOf, ticks, type WaitPart, waitParts } from "./timeline.ts";
 import type { Detail, EventRow } from "./wire.ts";
 
-export const left = 138;
+export const leftMargin = 138;
 const right = 16;
 export const lane = 19;
 export const axisHeight = 42;
@@ -24,8 +24,8 @@ export const scaleOf = (detail: Detail, width: number): Scale => {
   const ends = [detail.history.at(-1)?.at, ...detail.lanes.map(({ end }) => end)].filter((at) => at !== undefined);
   const end = detail.isOver ? Math.max(from + 1_000, ...ends) : detail.now;
   const to = Math.max(end, from + 10_000);
-  const room = Math.max(100, width - left - right);
-  return { from, to, width, x: (at) => left + ((Math.max(from, Math.min(to, at)) - from) / (to - from)) * room };
+  const room = Math.max(100, width - leftMargin - right);
+  return { from, to, width, x: (at) => leftMargin + ((Math.max(from, Math.min(to, at)) - from) / (to - from)) * room };
 };
 
 type Bar = {
@@ -230,7 +230,7 @@ export const Axis = ({
   readonly isOver: boolean;
 }) => {
   const end = scale.x(scale.to);
-  const most = Math.max(2, Math.floor((scale.width - left) / 130));
+  const most = Math.max(2, Math.floor((scale.width - leftMargin) / 130));
   const withSeconds = scale.to - scale.from < 240_000;
   return (
     <g>

@@ -11,7 +11,7 @@ import {
   axisHeight,
   Events,
   lane,
-  left,
+  leftMargin,
   Patterns,
   Rect,
   Saves,
@@ -146,7 +146,7 @@ const SlotRow = ({ slot, scale, y, newest, now }: Omit<Drawn, "one"> & { readonl
         {short(visible(name))}
         <title>{visible(name)}</title>
       </text>
-      <text class="then" x={left - 12} y={y + 13.5} text-anchor="end">
+      <text class="then" x={leftMargin - 12} y={y + 13.5} text-anchor="end">
         {next}
       </text>
       {slot.lanes.map((one) => (

@@ -9,7 +9,7 @@ import type { Answer } from "./api/answer.ts";
 import { gateOf } from "./api/authorization.ts";
 import { type ApiAccess, openApiAccess, transportTo } from "./api/handler.ts";
 import { collector, contents } from "./controllers/garbage-collector.ts";
-import { bootstrap, furnish } from "./controllers/initial-objects.ts";
+import { bootstrap, createInitialObjects } from "./controllers/initial-objects.ts";
 import { claims } from "./controllers/volumes.ts";
 import { events, exitTask, kubelet } from "./nodes/kubelet.ts";
 import { addNode, freeze, machines, type NodeSpec, removeNode, thaw } from "./nodes/machines.ts";
@@ -112,7 +112,7 @@ export const openSimulator = (options: Options = {}): Simulator => {
   store.subscribe((change) => {
     for (const { onChange } of parts.parts) onChange(change);
   });
-  furnish(server, options.crds ?? [], [...(rbac ? bootstrap : []), ...(options.objects ?? [])]);
+  createInitialObjects(server, options.crds ?? [], [...(rbac ? bootstrap : []), ...(options.objects ?? [])]);
   for (const node of nodes) addNode(server, node);
   store.compact(store.revision() - 1);
   const gate = rbac ? gateOf(server, options.guardsOwners ?? false) : () => {};

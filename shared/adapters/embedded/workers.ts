@@ -16,7 +16,7 @@ export type Workers = {
 export type Outcome = "done" | (Returned & { readonly againMs: number });
 
 /** Returns the outcome of work that takes all messages of a delivery or none. */
-export const wholly =
+export const allOrNone =
   (take: (messages: readonly Message[]) => Promise<boolean>, againMs: number) =>
   async ({ messages }: Delivery): Promise<Outcome> =>
     (await take(messages)) ? "done" : { againMs };

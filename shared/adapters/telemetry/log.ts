@@ -49,7 +49,7 @@ const judge = (sort: Sort, gist: string, time: number): Verdict => {
 };
 
 /** Reports warnings and errors at level debug if they repeat within ten minutes or exceed the number of their sort. */
-export const calm = (report: Report, now: () => number): Report => {
+export const withoutRepeats = (report: Report, now: () => number): Report => {
   const sorts = new Map<string, Sort>();
   const verdictOn = (message: string, fields: Fields): Verdict => {
     const name = sortOf(message, fields);

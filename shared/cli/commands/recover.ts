@@ -6,7 +6,7 @@ import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import type { Metadata, Resource } from "../../core/object.ts";
-import { findTarget, isMissing, severally, targetOf } from "../inspection/target.ts";
+import { ambiguous, findTarget, isMissing, targetOf } from "../inspection/target.ts";
 import { asJson, asYaml } from "../io/documents.ts";
 import {
   application,
@@ -63,7 +63,7 @@ const keyNamed = async (text: string, session: Session, namespace?: string): Pro
     const { key } = targetOf(text, session, namespace);
     const [left, another] = (await keysIn(session, key.namespace)).filter(({ name }) => name === key.name);
     if (left === undefined) throw cause;
-    if (another !== undefined) throw severally([left, another]);
+    if (another !== undefined) throw ambiguous([left, another]);
     return left;
   }
 };

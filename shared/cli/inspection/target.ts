@@ -132,7 +132,7 @@ export const missing = async (session: Session, key: Key, kinds: readonly Kind[]
   absent(key, kinds, await nearObjects(session, key, kinds));
 
 /** The error for a name that several objects have. */
-export const severally = (found: readonly Key[]): Refused =>
+export const ambiguous = (found: readonly Key[]): Refused =>
   new Refused(`several have this name: write ${found.map(fullName).join(" or ")}`);
 
 /** Finds the object of this name among all kinds. SparkApplications come first. */
@@ -144,7 +144,7 @@ const searched = async (session: Session, parts: Parts): Promise<Target> => {
     const found = some.filter((_, at) => answers[at] === true);
     const [one, another] = found;
     if (one !== undefined && another === undefined) return one;
-    if (one !== undefined) throw severally(found.map(({ key }) => key));
+    if (one !== undefined) throw ambiguous(found.map(({ key }) => key));
     const refusals = answers.filter((answer) => answer instanceof ApiError);
     const [refusal] = refusals;
     if (some !== first && refusals.length === some.length && refusal !== undefined) throw refusal;

@@ -24,7 +24,7 @@ import { admittingFunctions, functionGrants, functionNames } from "./function-ri
 import { type Installation, namespaceOf, objectsOf } from "./objects.ts";
 import type { Places } from "./policies/policy.ts";
 import { policyObjects } from "./policies.ts";
-import { featureRulesOf, ours } from "./roles.ts";
+import { featureRulesOf, ourLabels } from "./roles.ts";
 import { webhookConfigurations } from "./webhooks.ts";
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -175,7 +175,7 @@ export const keptFlags = ({ part, namespace, args }: Flags): Obj => ({
   metadata: {
     name: `rekindle-installation${part === "host" ? "" : `-${part}`}`,
     namespace,
-    labels: { ...ours, [mark]: part },
+    labels: { ...ourLabels, [mark]: part },
   },
   data: {
     flags: JSON.stringify(args),

@@ -20,7 +20,7 @@ import {
   nodeWatchRules,
   noticeRules,
   ofDrivers,
-  ours,
+  ourLabels,
   registrationRulesOf,
   selectionRules,
 } from "./roles.ts";
@@ -152,7 +152,7 @@ export const deploymentOf = ({
     strategy: { type: strategy },
     selector: { matchLabels: app(name) },
     template: {
-      metadata: { labels: { ...ours, ...app(name) } },
+      metadata: { labels: { ...ourLabels, ...app(name) } },
       spec: {
         serviceAccountName: account,
         enableServiceLinks: false,
@@ -350,7 +350,7 @@ const hostObjects = (installation: Installation): readonly Obj[] => {
 export const namespaceOf = (name: string): Obj => ({
   apiVersion: "v1",
   kind: "Namespace",
-  metadata: { name, labels: { ...ours, "pod-security.kubernetes.io/enforce": "restricted" } },
+  metadata: { name, labels: { ...ourLabels, "pod-security.kubernetes.io/enforce": "restricted" } },
 });
 
 /** Everything but the CRDs, in the order in which it can be applied. */

@@ -7,7 +7,7 @@ import { type Family, families } from "../../kube/resources.ts";
 import { type Condition, expressionsFor, type Places, type Policy } from "./policies/policy.ts";
 import { sparkPolicies } from "./policies/spark.ts";
 import { volcanoPolicies } from "./policies/volcano.ts";
-import { ours } from "./roles.ts";
+import { ourLabels } from "./roles.ts";
 
 const within = (places: Places) => {
   const matchExpressions = expressionsFor(places);
@@ -41,7 +41,7 @@ export const policyObjects = (places: Places, chosen: readonly Family[] = famili
       {
         apiVersion: group,
         kind: "ValidatingAdmissionPolicy",
-        metadata: { name: policy.name, labels: ours },
+        metadata: { name: policy.name, labels: ourLabels },
         spec: {
           failurePolicy: "Ignore",
           matchConstraints: matched(policy, places),
@@ -53,7 +53,7 @@ export const policyObjects = (places: Places, chosen: readonly Family[] = famili
       {
         apiVersion: group,
         kind: "ValidatingAdmissionPolicyBinding",
-        metadata: { name: policy.name, labels: ours },
+        metadata: { name: policy.name, labels: ourLabels },
         spec: { policyName: policy.name, validationActions: ["Deny"] },
       },
     ],

@@ -314,7 +314,7 @@ export const leaseRules: readonly Rule[] = [
   { ...rule("coordination.k8s.io", ["leases"], ["get", "patch"]), resourceNames: ["rekindle-dispatcher"] },
 ];
 
-export const ours = { "app.kubernetes.io/name": "rekindle", "app.kubernetes.io/managed-by": "rekindle" } as const;
+export const ourLabels = { "app.kubernetes.io/name": "rekindle", "app.kubernetes.io/managed-by": "rekindle" } as const;
 
 /** Additional label of the accounts and roles of Spark's drivers: they stay while there may be drivers. */
 export const ofDrivers = { "app.kubernetes.io/component": "driver" } as const;
@@ -326,7 +326,7 @@ export const account = "rekindle";
 export const named = (name: string, namespace?: string) => ({
   name,
   ...(namespace === undefined ? {} : { namespace }),
-  labels: ours,
+  labels: ourLabels,
 });
 
 /** An account of the cluster, or a group that its logins name. */

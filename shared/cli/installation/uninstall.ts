@@ -20,7 +20,7 @@ import {
 import { connected, onCluster } from "../io/options.ts";
 import { Refused, type ServerChoice, type Session, type Tools } from "../io/tools.ts";
 import { everyKind } from "../kinds/all.ts";
-import { ofDrivers, ours } from "./roles.ts";
+import { ofDrivers, ourLabels } from "./roles.ts";
 
 const rbac = (plural: string, kind: string): Resource => ({
   group: "rbac.authorization.k8s.io",
@@ -57,7 +57,7 @@ const made: readonly Resource[] = [
   definitions,
 ];
 
-const selector = `app.kubernetes.io/managed-by=${ours["app.kubernetes.io/managed-by"]}`;
+const selector = `app.kubernetes.io/managed-by=${ourLabels["app.kubernetes.io/managed-by"]}`;
 
 export type Piece = { readonly ref: Ref; readonly uid: string };
 export type Removal = {

@@ -3,7 +3,7 @@ import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { memoryLimitMark, noPodRules, type PodRules, podsWrittenTo } from "../../kube/admission.ts";
 import { type Family, mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
 import { expressionsFor, type Places } from "./policies/policy.ts";
-import { ours } from "./roles.ts";
+import { ourLabels } from "./roles.ts";
 
 /** The address of admission for the API server. */
 export type Reach =
@@ -78,7 +78,7 @@ const pod = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], reso
 const configuration = ({ kind, ...resource }: Resource, webhooks: readonly object[]): Obj => ({
   apiVersion: apiVersionOf({ kind, ...resource }),
   kind,
-  metadata: { name: registered, labels: ours },
+  metadata: { name: registered, labels: ourLabels },
   webhooks,
 });
 

@@ -10,7 +10,7 @@ import { ApiError } from "../../core/http.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
 import { configMaps, namespaces } from "../../kube/resources.ts";
 import { isRenewed, type Part, partOf } from "../../kube/upstream-controllers.ts";
-import { ours } from "../installation/roles.ts";
+import { ourLabels } from "../installation/roles.ts";
 import { notServed, Refused, type Session } from "../io/tools.ts";
 import type { Family } from "./families.ts";
 
@@ -139,7 +139,7 @@ const hooks = z.looseObject({
 const isItsHook = ({ hooks: { path, near } }: Family, object: Stored, workloads: readonly Workload[]): boolean => {
   const { webhooks } = hooks.safeParse(object).data ?? { webhooks: [] };
   const labels = object.metadata.labels ?? {};
-  const isOurs = Object.entries(ours).every(([key, value]) => labels[key] === value);
+  const isOurs = Object.entries(ourLabels).every(([key, value]) => labels[key] === value);
   const places = new Set(workloads.map(({ namespace }) => namespace));
   const its = webhooks.every(({ clientConfig: { service, url = "" } }) => {
     if (service === undefined) return near.test(object.metadata.name) && path.test(url);

@@ -10,7 +10,7 @@ import { bundled, isFresh, makePair, type Pair } from "../../adapters/certificat
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { applyObject, replaceObject, request } from "../../adapters/kubernetes/requests.ts";
 import { openTimeLimit } from "../../adapters/time-limit.ts";
-import { ours } from "../../cli/installation/roles.ts";
+import { ourLabels } from "../../cli/installation/roles.ts";
 import { type Reach, type Registration, webhookConfigurations } from "../../cli/installation/webhooks.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { digestOf, isRecord } from "../../core/json.ts";
@@ -66,7 +66,7 @@ const secretOf = ({ namespace, name }: Shared, { ca, cert, key }: Pair, before: 
   apiVersion: "v1",
   kind: "Secret",
   metadata: {
-    ...{ name, namespace, labels: ours },
+    ...{ name, namespace, labels: ourLabels },
     ...(before === undefined ? {} : { resourceVersion: before.metadata.resourceVersion }),
   },
   type: "kubernetes.io/tls",
@@ -74,7 +74,7 @@ const secretOf = ({ namespace, name }: Shared, { ca, cert, key }: Pair, before: 
 });
 
 const isOurs = ({ metadata }: Stored): boolean =>
-  metadata.labels?.["app.kubernetes.io/managed-by"] === ours["app.kubernetes.io/managed-by"];
+  metadata.labels?.["app.kubernetes.io/managed-by"] === ourLabels["app.kubernetes.io/managed-by"];
 
 const tries = 3;
 

@@ -4,7 +4,7 @@
  */
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { type Caller, forbidden, openRate, reaches, unauthorized } from "../../api/callers.ts";
+import { type Caller, forbidden, mayReach, openRate, unauthorized } from "../../api/callers.ts";
 import {
   abilityFor,
   alertIntents,
@@ -43,7 +43,7 @@ const list = async (c: Context, reader: Reader, caller: Caller, given: Query): P
     return c.json({ error: fields.join("; ") }, 400);
   }
   const { namespace } = query.data;
-  if (namespace !== undefined && !reaches(caller, namespace)) return c.json({ error: forbidden }, 403);
+  if (namespace !== undefined && !mayReach(caller, namespace)) return c.json({ error: forbidden }, 403);
   try {
     return c.json(await reader.list(query.data, at, caller.namespaces));
   } catch (cause) {
@@ -76,7 +76,7 @@ const serveReads = (app: Hono, { reader }: ApiParts, gate: Gate): void => {
       if (admitted instanceof Response) return admitted;
       if (reader === undefined) return off(c);
       const { kind = "", namespace = "", name = "" } = c.req.param();
-      const known = isNamespace(namespace) && isName(name) && reaches(admitted.caller, namespace);
+      const known = isNamespace(namespace) && isName(name) && mayReach(admitted.caller, namespace);
       const shown = known ? await reader.find({ kind, namespace, name }) : undefined;
       return shown === undefined ? c.json({ error: "not found" }, 404) : c.json(partOf(shown));
     });
@@ -87,7 +87,7 @@ type Wanted = Exclude<Intent, { readonly do: "nothing" }>;
 const isWanted = (intent: Intent): intent is Wanted => intent.do !== "nothing";
 
 const mayAsk = (caller: Caller, intent: Wanted): boolean =>
-  caller.may.includes(abilityFor[intent.do]) && (intent.do === "notice" || reaches(caller, intent.namespace));
+  caller.may.includes(abilityFor[intent.do]) && (intent.do === "notice" || mayReach(caller, intent.namespace));
 
 const about = (intent: Wanted): string =>
   intent.do === "notice" ? `notice ${intent.node}` : `step ${intent.kind}/${intent.namespace}/${intent.name}`;

@@ -17,7 +17,7 @@ import { openOptional } from "./secret.ts";
 /**
  * Routes each message: deliveries go to their own queue, so that no step waits behind a listener that does not answer.
  */
-export const apart = (steps: Queue, deliveries: Pick<Queue, "send"> & Partial<Queue>): Queue => {
+export const withDeliveryQueue = (steps: Queue, deliveries: Pick<Queue, "send"> & Partial<Queue>): Queue => {
   const isDelivery = (message: Key): boolean => subjectOf(message) !== undefined;
   return {
     send: (message, id) => (isDelivery(message) ? deliveries : steps).send(message, id),
@@ -60,7 +60,7 @@ export const natsFor = (
     return openNatsQueues({ address, prefix, report });
   });
   return {
-    queue: apart(
+    queue: withDeliveryQueue(
       openedByUse(async () => (await queues()).steps.queue),
       openedByUse(async () => (await queues()).deliveries.queue),
     ),
@@ -99,7 +99,7 @@ const timed = (fifo: string, delay: string): Queue =>
 
 /** Timers of deliveries go to the delay queue of steps. */
 const withDeliveries = (steps: Queue, updatesUrl: string | undefined): Queue =>
-  updatesUrl === undefined ? steps : apart(steps, { send: untimed(updatesUrl).send });
+  updatesUrl === undefined ? steps : withDeliveryQueue(steps, { send: untimed(updatesUrl).send });
 
 /** Opens sending of keys to SQS, without timers. */
 export const sendingTo = (

@@ -19,7 +19,7 @@ import { namespaces } from "../../kube/resources.ts";
 export const inCluster = "https://kubernetes.default.svc";
 
 /** Returns the cluster's identity: the UID of its kube-system namespace. */
-export const identify = async (cluster: Cluster): Promise<string> => {
+export const readClusterUid = async (cluster: Cluster): Promise<string> => {
   const { value } = await cluster.get({ resource: namespaces, name: "kube-system" });
   if (value === undefined)
     throw new ApiError({ status: 404, reason: "NotFound", message: "the cluster has no namespace kube-system" });
@@ -78,7 +78,7 @@ export const openWorld = async (parts: Parts): Promise<World> => {
     chance: makeSshKey,
     report: parts.report,
     operatorOf: parts.operatorOf,
-    clusterUid: await identify(cluster),
+    clusterUid: await readClusterUid(cluster),
     timing: parts.timing,
     ...(parts.recovery === undefined ? {} : { recovery: parts.recovery }),
   };

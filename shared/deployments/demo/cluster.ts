@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openQueue } from "../../adapters/embedded/queue.ts";
-import { startWorkers, wholly } from "../../adapters/embedded/workers.ts";
+import { allOrNone, startWorkers } from "../../adapters/embedded/workers.ts";
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { type Key, type Message, textOf } from "../../core/key.ts";
 import type { World } from "../../engine/context/world.ts";
@@ -294,7 +294,7 @@ export const startFunctions = (settings: FunctionSettings): Functions => {
   const instances = openInstances({ transport, queue, open, kills, counts, notice });
   const workers = startWorkers({
     queue,
-    take: wholly(instances.invoke, againMs),
+    take: allOrNone(instances.invoke, againMs),
     parallel,
     againMs,
     now: () => performance.now(),

@@ -131,7 +131,7 @@ const serveOn = async ({ simulator }: DemoCluster, { port, kubeconfig }: DemoArg
 
 /** Serves the page over the cluster; everybody on this machine may look at a simulation, and act on it. */
 const pageOf = async (cluster: DemoCluster): Promise<LocalPage> => {
-  const [{ openLocalPage }, { everybody }] = await Promise.all([
+  const [{ openLocalPage }, { accessForAll: everybody }] = await Promise.all([
     import("../page/local.ts"),
     import("../page/access.ts"),
   ]);

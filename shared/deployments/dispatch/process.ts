@@ -39,7 +39,7 @@ const isToken = (text: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
  * Opens the proof of calls: a token is sent as it is, a metadata server is asked for one, and anything else signs, by its
  * first line, because functions accept every line.
  */
-export const proving = (secret: Secret | undefined): MakeProof => {
+export const openProof = (secret: Secret | undefined): MakeProof => {
   if (secret === undefined) return undefined;
   const tokenFrom = openTokens();
   return async (url) => {
@@ -74,7 +74,7 @@ export const openParts = async (settings: Settings<"dispatch">): Promise<Omit<Di
     ...{ settings, telemetry, transport, namespaceScope, metering, clock, cluster, serverTime },
     records: openRecords(settings.checkpoints, { ...around, transport }),
     agents: await openAgents({ cert, key }, concurrency * 2),
-    prove: proving(secret),
+    prove: openProof(secret),
   };
 };
 

@@ -22,10 +22,10 @@ import { openBreather } from "../../forward/pause.ts";
 import { pods, runs } from "../../kube/resources.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import { watchNodes } from "../common/node-watch.ts";
-import { apart } from "../common/queues.ts";
+import { withDeliveryQueue } from "../common/queues.ts";
 import type { Records } from "../common/records.ts";
 import { sightingKey, startSighting } from "../common/standby.ts";
-import { identify } from "../common/step-dependencies.ts";
+import { readClusterUid } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import type { HostMeter } from "../host/metrics.ts";
 import { restingIn } from "../resync/rest-check.ts";
@@ -109,7 +109,7 @@ const openQueues = ({ settings, telemetry, metering }: DispatchParts) => {
     });
   const steps = open();
   const deliveries = open();
-  return { steps, deliveries, queue: telemetry.queue(apart(metering.timed(steps), deliveries)) };
+  return { steps, deliveries, queue: telemetry.queue(withDeliveryQueue(metering.timed(steps), deliveries)) };
 };
 
 type Calls = { readonly reconcile: Call; readonly deliver: Call };
@@ -170,7 +170,7 @@ const sightingOf = async ({ settings, cluster, records, telemetry, namespaceScop
   const operators = watchers.filter(runs(settings.families));
   if (leasesOf(settings).length === 0) return { operators, see: writers.see, stop: async () => {} };
   const { checkpoints } = records;
-  const cursors = openCursors({ checkpoints, clusterUid: await identify(cluster), report });
+  const cursors = openCursors({ checkpoints, clusterUid: await readClusterUid(cluster), report });
   const sightings = openSightings(cursors, sightingKey(settings.cluster, namespaceScope.watched));
   const groups = operators.map(({ resource }) => resource.group);
   return { operators, see: writers.see, stop: startSighting({ cluster, groups, report, sightings, writers }) };

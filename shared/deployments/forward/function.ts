@@ -22,7 +22,7 @@ import { watchNodes } from "../common/node-watch.ts";
 import { openSender } from "../common/queues.ts";
 import { openRecords, type Records } from "../common/records.ts";
 import { sightingKey, startSighting } from "../common/standby.ts";
-import { identify } from "../common/step-dependencies.ts";
+import { readClusterUid } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { restingIn } from "../resync/rest-check.ts";
 import { hintsIn } from "../resync/sweep.ts";
@@ -70,7 +70,7 @@ const straysIn =
  */
 export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
   const { transport, report, records } = parts;
-  const clusterUid = await identify(openCluster(transport));
+  const clusterUid = await readClusterUid(openCluster(transport));
   const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid, report });
   return openWindows({
     ...parts,
@@ -100,7 +100,7 @@ export const openForwarding = async (env: Environment) => {
   const writers = openWriters();
   const parts = { cluster, selector, records, namespaces, transport, report, send, operators, see: writers.see };
   const opened = openCluster(transport);
-  const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid: await identify(opened), report });
+  const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid: await readClusterUid(opened), report });
   const sightings = openSightings(cursors, sightingKey(cluster, namespaces));
   const groups = operators.map(({ resource }) => resource.group);
   const watching = { cluster: opened, groups, report, sightings, writers };

@@ -5,10 +5,10 @@
 
 import { getHeapStatistics } from "node:v8";
 import { openQueue } from "../../adapters/embedded/queue.ts";
-import { startWorkers, type Workers, wholly } from "../../adapters/embedded/workers.ts";
+import { allOrNone, startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
 import { watchedSlices } from "../../adapters/slice-watch.ts";
 import { type Received, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
-import { calm } from "../../adapters/telemetry/log.ts";
+import { withoutRepeats } from "../../adapters/telemetry/log.ts";
 import { openTelemetry, type Telemetry } from "../../adapters/telemetry/tracing.ts";
 import type { Rates } from "../../cli/inspection/rates.ts";
 import type { Transport } from "../../core/http.ts";
@@ -32,7 +32,7 @@ import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
 import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
 import { watchNodes } from "../common/node-watch.ts";
-import { apart, type LazyNats } from "../common/queues.ts";
+import { type LazyNats, withDeliveryQueue } from "../common/queues.ts";
 import { openRecords, tellingSaves } from "../common/records.ts";
 import { openSlices, openWorld, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
@@ -76,10 +76,10 @@ const openHostQueues = (visibilityMs: number, timed: (queue: Queue) => Queue, we
   const steps = openQueue({ now, visibilityMs, weightOf });
   const deliveries = openQueue({ now, visibilityMs, weightOf });
   return {
-    queue: apart(timed(steps), deliveries),
+    queue: withDeliveryQueue(timed(steps), deliveries),
     depth: async () => steps.depth(),
     start: (take, parallel) => {
-      const common = { take: wholly(take, againMs), againMs, now };
+      const common = { take: allOrNone(take, againMs), againMs, now };
       const workers = startWorkers({ ...common, queue: steps, parallel });
       const postmen = startWorkers({ ...common, queue: deliveries, parallel: deliveriesAtOnce });
       return {
@@ -328,7 +328,7 @@ const withServerTime = (ports: World, { within }: Telemetry) => {
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
   const telemetry = openTelemetry({ report: settings.report, level: "debug" });
-  const report = calm(telemetry.report, Date.now);
+  const report = withoutRepeats(telemetry.report, Date.now);
   const namespaceScope = openNamespaceScope({ ...settings, report, now: Date.now });
   const { watched: namespaces, within } = namespaceScope;
   await within();

@@ -53,7 +53,7 @@ export const rightsBy = (name: string, grants: readonly Grant[]): Rights | undef
 };
 
 /** Returns whether a viewer has an ability in a namespace; "": for an object without one. */
-export const holds = ({ grants }: Viewer, ability: ChangeAbility, place: string): boolean =>
+export const hasAbility = ({ grants }: Viewer, ability: ChangeAbility, place: string): boolean =>
   grants.some((one) => one.ability === ability && (one.namespaces.length === 0 || one.namespaces.includes(place)));
 
 export type Sessions = {
@@ -239,7 +239,7 @@ export const oneTime = (name: string, may: readonly ChangeAbility[] = []): Acces
 };
 
 /** Access of everybody who reaches the port: only for a simulated cluster on this machine. */
-export const everybody = (name: string): Access => {
+export const accessForAll = (name: string): Access => {
   const viewer: Viewer = { name, namespaces: [], id: name, grants: [{ ability: "act", namespaces: [] }] };
   return { admit: async () => viewer, signIn: async (c) => c.json({ name, namespaces: [] }) };
 };

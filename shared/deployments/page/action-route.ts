@@ -9,7 +9,7 @@ import { openRate } from "../../api/callers.ts";
 import { isName, isNamespace } from "../../api/events.ts";
 import { jsonOf } from "../../core/json.ts";
 import { actionHeader, actionNames } from "../../page/wire.ts";
-import { holds, isOwn, type Viewer } from "./access.ts";
+import { hasAbility, isOwn, type Viewer } from "./access.ts";
 import type { Actions, Answer, RequestedAction } from "./actions.ts";
 
 const text = z.string().min(1).max(64);
@@ -37,7 +37,7 @@ const wishIn = async (c: Context): Promise<RequestedAction | Response> => {
 /** Returns the answer that refuses an action to this viewer; undefined: it may act there. */
 const refusal = (c: Context, viewer: Viewer, place: string, { action }: RequestedAction) => {
   const ability = action === "reconcile" ? "trigger" : "act";
-  if (holds(viewer, ability, place)) return undefined;
+  if (hasAbility(viewer, ability, place)) return undefined;
   const { name, grants } = viewer;
   if (!grants.some((one) => one.ability === ability))
     return forbidden(c, `the caller ${name} has no ability ${ability}`);

@@ -13,7 +13,7 @@ import { openNamespaceScope } from "../common/namespaces.ts";
 import { openSender } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
 import { type FunctionStandby, openSighter, openStandby, sightingKey } from "../common/standby.ts";
-import { identify, processClock } from "../common/step-dependencies.ts";
+import { processClock, readClusterUid } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { leasesOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
@@ -88,7 +88,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   const telemetry = openLines(settings);
   const { report } = telemetry;
   const opened = openCluster(transport);
-  const clusterUid = await identify(opened);
+  const clusterUid = await readClusterUid(opened);
   const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
   const cursors = openCursors({ checkpoints, clusterUid, report });
   const operators = watchers.filter(runs(settings.families));

@@ -7,13 +7,13 @@
 import { dedupe, deliveryKey, digest, type Message, textOf } from "../../core/key.ts";
 import {
   appended,
-  behind,
   capacity,
   newestOf,
   type Outbox,
   positionOf,
   positionText,
   waiting,
+  withoutAcknowledged,
 } from "../../core/updates.ts";
 import { until } from "../../core/waiting-on.ts";
 import type { StepContext, StepPlan, StoredRecord } from "../context/world.ts";
@@ -25,7 +25,7 @@ const longestLingerMs = 3_600_000;
 /** Drops acknowledged updates. The position of delivery is read only when the outbox is more than half full. */
 const trimmed = async ({ world, message }: StepContext, outbox: Outbox): Promise<Outbox> => {
   if (outbox.entries.length <= capacity / 2) return outbox;
-  return behind(outbox, await world.updates?.acknowledged(message));
+  return withoutAcknowledged(outbox, await world.updates?.acknowledged(message));
 };
 
 /** Returns a unique name for a new stream, so that positions of another stream do not apply to it. */

@@ -7,7 +7,7 @@ import type { Task } from "../storage/clock.ts";
 import { textAt } from "../storage/json.ts";
 import { type Item, metaOf, ownersOf } from "../storage/metadata.ts";
 import { type Change, keyOf } from "../storage/store.ts";
-import { about, discard, keyOfItem, later, type Part, rewrite, subject } from "../verbs/remove.ts";
+import { about, discard, keyOfItem, type Part, rewrite, runAfter, subject } from "../verbs/remove.ts";
 import type { Server } from "../verbs/request.ts";
 import { furnishNamespace } from "./initial-objects.ts";
 
@@ -106,7 +106,7 @@ const wakeOwners = (server: Server, item: Item): void => {
     const owner = ownerOf(server, item, ref);
     const kind = kindNamed(server.store, ref.apiVersion, ref.kind);
     if (owner !== undefined && owner !== "unknown" && kind !== undefined && goesInForeground(owner))
-      later(server, delayMs, about("collector.finalize", owner, { table: kind.table }));
+      runAfter(server, delayMs, about("collector.finalize", owner, { table: kind.table }));
   }
 };
 
@@ -117,10 +117,10 @@ const hearOwned = (server: Server, { type, table, object }: Change): void => {
   if (table === "events") return;
   if (type === "DELETED") {
     if (dependentsOf(server, object.metadata.uid).length > 0)
-      later(server, delayMs, about("collector.collect", object));
+      runAfter(server, delayMs, about("collector.collect", object));
     wakeOwners(server, object);
-  } else if (isFinalized(object)) later(server, delayMs, about("collector.finalize", object, { table }));
-  else if (orphaned(server, object)) later(server, delayMs, about("collector.examine", object, { table }));
+  } else if (isFinalized(object)) runAfter(server, delayMs, about("collector.finalize", object, { table }));
+  else if (orphaned(server, object)) runAfter(server, delayMs, about("collector.examine", object, { table }));
 };
 
 /** The garbage collector: deletes objects without owners, and finishes deletions that wait for dependents. */
@@ -178,11 +178,11 @@ const hearContent = (server: Server, change: Change): void => {
   const { type, table, object } = change;
   furnishNamespace(server, change);
   if (type !== "DELETED" && isContainer(table) && object.metadata.deletionTimestamp !== undefined)
-    later(server, delayMs, about("contents.empty", object, { table }));
+    runAfter(server, delayMs, about("contents.empty", object, { table }));
   if (type === "DELETED")
     for (const { table: outer, item } of containersOf(server, table, object))
       if (item.metadata.deletionTimestamp !== undefined)
-        later(server, delayMs, about("contents.empty", item, { table: outer }));
+        runAfter(server, delayMs, about("contents.empty", item, { table: outer }));
 };
 
 /** Namespaces and CRDs are deleted only after their content. */

@@ -36,7 +36,7 @@ const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"] 
 
 type Furniture = readonly (readonly [table: string, namespace: string | undefined, body: unknown])[];
 
-export const furnish = (server: Server, crds: readonly unknown[], objects: Furniture): void => {
+export const createInitialObjects = (server: Server, crds: readonly unknown[], objects: Furniture): void => {
   for (const name of namespaces) make(server, "namespaces", undefined, { metadata: { name } });
   for (const crd of crds) make(server, crdTable, undefined, crd);
   for (const [table, namespace, body] of objects) make(server, table, namespace, body);

@@ -4,7 +4,7 @@ import type { Task } from "../storage/clock.ts";
 import { fieldsAt, itemsAt, textAt } from "../storage/json.ts";
 import type { Item } from "../storage/metadata.ts";
 import { type Change, keyOf, type Store } from "../storage/store.ts";
-import { about, keyOfItem, later, type Part, rewrite, subject } from "../verbs/remove.ts";
+import { about, keyOfItem, type Part, rewrite, runAfter, subject } from "../verbs/remove.ts";
 import type { Server } from "../verbs/request.ts";
 
 const delayMs = 100;
@@ -45,16 +45,16 @@ const bind = (server: Server, task: Task): void => {
 };
 
 const hearClaim = (server: Server, { type, object }: Change): void => {
-  if (type === "ADDED") later(server, delayMs, about("claims.bind", object));
+  if (type === "ADDED") runAfter(server, delayMs, about("claims.bind", object));
   if (type !== "DELETED" && object.metadata.deletionTimestamp !== undefined)
-    later(server, delayMs, about("claims.release", object));
+    runAfter(server, delayMs, about("claims.release", object));
 };
 
 const hearPod = (server: Server, { type, object }: Change): void => {
   if (type !== "DELETED") return;
   for (const name of claimsOf(object)) {
     const claim = server.store.get(claimTable, keyOf(object.metadata.namespace, name));
-    if (claim?.metadata.deletionTimestamp !== undefined) later(server, delayMs, about("claims.release", claim));
+    if (claim?.metadata.deletionTimestamp !== undefined) runAfter(server, delayMs, about("claims.release", claim));
   }
 };
 

@@ -10,7 +10,7 @@ import { at, itemsAt, numberAt, textAt } from "../storage/json.ts";
 import type { Item } from "../storage/metadata.ts";
 import { Refusal } from "../storage/refusal.ts";
 import { type Change, keyOf } from "../storage/store.ts";
-import { about, discard, later, type Part, rewrite, subject } from "../verbs/remove.ts";
+import { about, discard, type Part, rewrite, runAfter, subject } from "../verbs/remove.ts";
 import type { Server } from "../verbs/request.ts";
 import { isSilent, nodeOf } from "./machines.ts";
 import { backingOff, type Exit, ended, isOver, isUp, restartsOf, running, waiting } from "./pod-status.ts";
@@ -83,7 +83,7 @@ const refusePull = ({ server }: Kubelets, pod: Item): void => {
     pod,
     waiting(pod, now, "ErrImagePull", `failed to pull and unpack image "${image}": not found`),
   );
-  later(server, pullBackOffMs, about("kubelet.backoff", pod, { image }));
+  runAfter(server, pullBackOffMs, about("kubelet.backoff", pod, { image }));
 };
 
 const start = (kubelets: Kubelets, pod: Item): void => {
@@ -97,7 +97,7 @@ const start = (kubelets: Kubelets, pod: Item): void => {
   else {
     const up = rewrite(server, "pods", pod, running(pod, now));
     if (script.runMs !== undefined)
-      later(server, script.runMs, exitTask(up, { code: script.exitCode ?? 0, reason: script.reason }));
+      runAfter(server, script.runMs, exitTask(up, { code: script.exitCode ?? 0, reason: script.reason }));
   }
 };
 
@@ -125,7 +125,7 @@ const exit = ({ server }: Kubelets, pod: Item, task: Task): void => {
     return;
   }
   const down = rewrite(server, "pods", pod, backingOff(pod, now, outcome));
-  later(server, backOffMs(restartsOf(pod)), about("kubelet.start", down));
+  runAfter(server, backOffMs(restartsOf(pod)), about("kubelet.start", down));
 };
 
 /** The exit of containers that a kubelet finds neither running nor ended when it is done with their pod. */
@@ -139,7 +139,7 @@ const stop = ({ server, scriptOf }: Kubelets, pod: Item, task: Task): void => {
   if (pod.metadata.deletionTimestamp === undefined) return;
   const exit = isUp(pod) ? { code: numberAt(task, "code") ?? sigterm } : notFound;
   const last = isOver(pod) ? pod : rewrite(server, "pods", pod, ended(pod, server.clock.now(), exit, true));
-  later(server, scriptOf(pod).removeMs ?? removeMs, about("kubelet.remove", last));
+  runAfter(server, scriptOf(pod).removeMs ?? removeMs, about("kubelet.remove", last));
 };
 
 /** Removes the pod, after the kubelet's cleanup. */
@@ -155,7 +155,7 @@ const hearDeletion = ({ server, scriptOf }: Kubelets, { before, object }: Change
   const { stopMs: takes = stopMs, stopCode = sigterm } = scriptOf(object);
   const isInTime = takes <= grace * 1000;
   const code = isInTime ? stopCode : sigkill;
-  later(server, isInTime ? takes : grace * 1000, about("kubelet.stop", object, { code }));
+  runAfter(server, isInTime ? takes : grace * 1000, about("kubelet.stop", object, { code }));
 };
 
 const backOff = ({ server }: Kubelets, pod: Item, task: Task): void => {
@@ -176,13 +176,14 @@ const hearPod = (kubelets: Kubelets, change: Change): void => {
   const { server, scriptOf } = kubelets;
   const { before, object } = change;
   if (!isBound(object)) return;
-  if (!isBound(before)) later(server, scriptOf(object).startMs ?? startMs, about("kubelet.start", object));
+  if (!isBound(before)) runAfter(server, scriptOf(object).startMs ?? startMs, about("kubelet.start", object));
   hearDeletion(kubelets, change);
   const images = (pod: Item | undefined) =>
     itemsAt(pod, "spec", "containers")
       .map((each) => textAt(each, "image"))
       .join();
-  if (before !== undefined && images(before) !== images(object)) later(server, startMs, about("kubelet.start", object));
+  if (before !== undefined && images(before) !== images(object))
+    runAfter(server, startMs, about("kubelet.start", object));
 };
 
 const isCreating = (pod: Item): boolean =>
@@ -195,13 +196,13 @@ const hearMount = ({ server }: Kubelets, { object }: Change): void => {
   if (server.store.list("nodes").length === 0) return;
   for (const pod of server.store.list("pods"))
     if (pod.metadata.namespace === object.metadata.namespace && isCreating(pod))
-      later(server, mountMs, about("kubelet.start", pod));
+      runAfter(server, mountMs, about("kubelet.start", pod));
 };
 
 /** Continues the held tasks of a machine that is thawed. */
 const hearNode = ({ server, memory }: Kubelets, { before, object }: Change): void => {
   if (!isSilent(before) || isSilent(object)) return;
-  for (const task of memory.release()) later(server, 0, task);
+  for (const task of memory.release()) runAfter(server, 0, task);
 };
 
 const hear = (kubelets: Kubelets, change: Change): void => {

@@ -5,7 +5,7 @@ import { stamp, type Task } from "../storage/clock.ts";
 import { at, type Fields, fieldsAt, itemsAt, numberAt, textAt } from "../storage/json.ts";
 import { type Item, metaOf } from "../storage/metadata.ts";
 import type { Change } from "../storage/store.ts";
-import { about, discard, later, type Part, rewrite, subject } from "../verbs/remove.ts";
+import { about, discard, type Part, rewrite, runAfter, subject } from "../verbs/remove.ts";
 import type { Server } from "../verbs/request.ts";
 import { disrupted, isOver } from "./pod-status.ts";
 
@@ -94,7 +94,7 @@ export const freeze = (server: Server, name: string): void => {
   const node = server.store.get("nodes", name);
   if (node === undefined) return;
   server.store.put("nodes", annotated(node, "silent"));
-  later(server, graceMs, about("machines.lost", node));
+  runAfter(server, graceMs, about("machines.lost", node));
 };
 
 /** Lets the machine go on. */
@@ -149,7 +149,7 @@ const lost = (server: Server, task: Task): void => {
   for (const pod of podsOn(server, node.metadata.name)) {
     rewrite(server, "pods", pod, unready(pod, time));
     const seconds = toleranceOf(pod);
-    if (seconds !== undefined) later(server, seconds * 1000, about("machines.evict", pod));
+    if (seconds !== undefined) runAfter(server, seconds * 1000, about("machines.evict", pod));
   }
 };
 
@@ -182,7 +182,7 @@ const heedTaint = (server: Server, node: Item): void => {
 
 const hear = (server: Server, { type, table, object }: Change): void => {
   if (table !== "nodes") return;
-  if (type === "DELETED") later(server, orphanMs, about("machines.sweep", object));
+  if (type === "DELETED") runAfter(server, orphanMs, about("machines.sweep", object));
   else if (type === "MODIFIED") heedTaint(server, object);
 };
 

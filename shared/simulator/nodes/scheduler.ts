@@ -3,7 +3,7 @@ import { stamp, type Task } from "../storage/clock.ts";
 import { amount, at, type Fields, fieldsAt, isFields, itemsAt, numberAt, textAt } from "../storage/json.ts";
 import type { Item } from "../storage/metadata.ts";
 import type { Change } from "../storage/store.ts";
-import { about, later, type Part, rewrite, subject } from "../verbs/remove.ts";
+import { about, type Part, rewrite, runAfter, subject } from "../verbs/remove.ts";
 import type { Server } from "../verbs/request.ts";
 import { type Gang, gangOf, gangTable, readyGang, tellGang } from "./gangs.ts";
 
@@ -295,7 +295,7 @@ const changesGang = ({ type, table }: Change): boolean => table === gangTable &&
 
 export const scheduler = (server: Server, schedulers: readonly string[]): Part => {
   const queue = (pod: Item): void => {
-    if (isWaiting(schedulers, pod)) later(server, bindMs, about("scheduler.place", pod));
+    if (isWaiting(schedulers, pod)) runAfter(server, bindMs, about("scheduler.place", pod));
   };
   return {
     onChange: (change) => {

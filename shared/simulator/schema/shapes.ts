@@ -237,7 +237,10 @@ const read = (shape: Shape, value: unknown, walk: Walk): unknown => {
 };
 
 /** The fields of an object that its kind's decoder keeps, and the paths of unknown fields. */
-export const typed = (kind: Kind, object: Fields): { readonly fields: Fields; readonly dropped: readonly string[] } => {
+export const keepKnownFields = (
+  kind: Kind,
+  object: Fields,
+): { readonly fields: Fields; readonly dropped: readonly string[] } => {
   const shape = shapeOfKind(kind);
   if (shape === undefined || shape.is !== "struct") return { fields: object, dropped: [] };
   const { apiVersion, kind: name, metadata, ...rest } = object;

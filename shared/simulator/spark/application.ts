@@ -7,7 +7,7 @@ import { commandScript, type Driver, type Memory, type PodScript, type Scripts, 
 import type { Task } from "../storage/clock.ts";
 import { type Item, metaOf } from "../storage/metadata.ts";
 import type { Change } from "../storage/store.ts";
-import { about, discard, later, type Part, rewrite, subject } from "../verbs/remove.ts";
+import { about, discard, type Part, rewrite, runAfter, subject } from "../verbs/remove.ts";
 import { beginFollowing, dismissIdle, followsGauge, hearDemand, raise } from "./demand.ts";
 import {
   allocate,
@@ -55,7 +55,7 @@ const reap = ({ server, memory }: Kubelets, task: Task): void => {
 /** Ends an executor that reaches no driver. */
 const connect = ({ server, memory }: Kubelets, pod: Item): void => {
   const driver = driverOf(memory, pod);
-  if (isUp(pod) && (driver?.booted !== true || driver.ended)) later(server, 0, exitTask(pod, { code: 1 }));
+  if (isUp(pod) && (driver?.booted !== true || driver.ended)) runAfter(server, 0, exitTask(pod, { code: 1 }));
 };
 
 const mostFailures = (driver: Driver): number =>
@@ -65,7 +65,7 @@ const giveUp = ({ server }: Kubelets, driver: Driver): void => {
   const pod = server.store.get("pods", driver.key);
   if (pod === undefined) return;
   dismiss(server, driver, farewellMs, 1);
-  later(server, stopMs, exitTask(pod, { code: 11 }));
+  runAfter(server, stopMs, exitTask(pod, { code: 11 }));
 };
 
 const lose = (kubelets: Kubelets, driver: Driver, executor: Item): void => {
@@ -78,8 +78,8 @@ const lose = (kubelets: Kubelets, driver: Driver, executor: Item): void => {
     giveUp(kubelets, driver);
     return;
   }
-  if (mainExit(executor) !== undefined) later(server, reapMs, about("spark.reap", executor));
-  later(server, allocateMs, taskOf("spark.allocate", driver));
+  if (mainExit(executor) !== undefined) runAfter(server, reapMs, about("spark.reap", executor));
+  runAfter(server, allocateMs, taskOf("spark.allocate", driver));
 };
 
 const isLoss = ({ type, object, before }: Change): boolean => {
@@ -93,18 +93,18 @@ const startsUp = ({ type, object, before }: Change): boolean =>
 const hearExecutor = (kubelets: Kubelets, change: Change): void => {
   const { server, memory } = kubelets;
   const { object } = change;
-  if (startsUp(change)) later(server, connectMs, about("spark.connect", object));
+  if (startsUp(change)) runAfter(server, connectMs, about("spark.connect", object));
   const driver = driverOf(memory, object);
   const idleMs = driver === undefined || followsGauge(driver) ? undefined : idleMsOf(driver);
   if (startsUp(change) && idleMs !== undefined)
-    later(server, (kubelets.scriptOf(object).busyMs ?? 0) + idleMs, about("spark.retire", object));
+    runAfter(server, (kubelets.scriptOf(object).busyMs ?? 0) + idleMs, about("spark.retire", object));
   if (driver === undefined || !driver.booted || driver.ended) return;
   if (isLoss(change)) lose(kubelets, driver, object);
   else if (startsUp(change) && driver.jobSince === undefined) {
     memory.remember({ ...driver, jobSince: server.clock.now() });
     const { hangs, jobMs: lastsMs = jobMs, backlogMs } = driver.script;
-    if (hangs !== true) later(server, lastsMs, taskOf("spark.finish", driver));
-    if (backlogMs !== undefined) later(server, backlogMs, taskOf("spark.hurry", driver));
+    if (hangs !== true) runAfter(server, lastsMs, taskOf("spark.finish", driver));
+    if (backlogMs !== undefined) runAfter(server, backlogMs, taskOf("spark.hurry", driver));
   }
 };
 
@@ -162,7 +162,7 @@ const hearDriver = ({ server, memory }: Kubelets, scripts: Scripts, change: Chan
     memory.remember({ ...driver, ended: true });
   } else if (cameUp(change)) {
     memory.remember({ ...driver, ...filesOf(server.store, change.object) });
-    later(server, driver.script.bootMs ?? bootMs, taskOf("spark.boot", driver));
+    runAfter(server, driver.script.bootMs ?? bootMs, taskOf("spark.boot", driver));
   }
 };
 

@@ -8,7 +8,7 @@ import { exitTask, type Kubelets } from "../nodes/kubelet.ts";
 import { busyUntil, isUp } from "../nodes/pod-status.ts";
 import type { Driver } from "../nodes/script.ts";
 import type { Item } from "../storage/metadata.ts";
-import { later } from "../verbs/remove.ts";
+import { runAfter } from "../verbs/remove.ts";
 import {
   allocate,
   confOf,
@@ -51,7 +51,7 @@ export const beginFollowing = ({ server, memory }: Kubelets, pod: Item): void =>
   const driver = driverIn(memory, pod);
   if (driver === undefined || !followsGauge(driver)) return;
   for (const [from] of driver.script.gauge ?? [])
-    later(server, Math.max(0, busyUntil(pod, from) - server.clock.now()), taskOf("spark.demand", driver));
+    runAfter(server, Math.max(0, busyUntil(pod, from) - server.clock.now()), taskOf("spark.demand", driver));
 };
 
 /** The gauge has changed. */
@@ -62,8 +62,8 @@ export const hearDemand = ({ server, memory }: Kubelets, pod: Item): void => {
   const waits = needed > wanted && (driver.adds ?? 0) === 0;
   const adds = needed > wanted ? Math.max(1, driver.adds ?? 0) : 0;
   memory.remember({ ...driver, wanted: Math.min(needed, wanted), adds });
-  if (waits) later(server, backlogMs(driver), taskOf("spark.raise", driver));
-  later(server, idleMs(driver), taskOf("spark.dismiss", driver));
+  if (waits) runAfter(server, backlogMs(driver), taskOf("spark.raise", driver));
+  runAfter(server, idleMs(driver), taskOf("spark.dismiss", driver));
 };
 
 /** Tasks have waited for the backlog timeout. */
@@ -77,7 +77,7 @@ export const raise = (kubelets: Kubelets, pod: Item): void => {
   const isEnough = wanted === needed;
   memory.remember({ ...driver, wanted, adds: isEnough ? 0 : 2 * adds });
   allocate(kubelets, pod);
-  if (!isEnough) later(server, backlogMs(driver), taskOf("spark.raise", driver));
+  if (!isEnough) runAfter(server, backlogMs(driver), taskOf("spark.raise", driver));
 };
 
 /** Ends the executors that were not needed within the idle timeout, the newest first. */
@@ -88,5 +88,5 @@ export const dismissIdle = ({ server, memory }: Kubelets, pod: Item): void => {
   const up = executorsOf(server, driver).filter(isUp);
   const staying = neededBy(driver, pod, server.clock.now(), idleMs(driver) - 1);
   for (const executor of up.toSorted((a, b) => idOf(a) - idOf(b)).slice(staying))
-    later(server, farewellMs, exitTask(executor, { code: 0 }));
+    runAfter(server, farewellMs, exitTask(executor, { code: 0 }));
 };

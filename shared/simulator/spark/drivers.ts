@@ -13,7 +13,7 @@ import { type Fields, fieldsAt, isFields, itemsAt, parsed, textAt, textsAt } fro
 import type { Item } from "../storage/metadata.ts";
 import { Refusal } from "../storage/refusal.ts";
 import type { Store } from "../storage/store.ts";
-import { discard, later } from "../verbs/remove.ts";
+import { discard, runAfter } from "../verbs/remove.ts";
 import type { Server } from "../verbs/request.ts";
 
 /** The value of a conf, or its default in Spark. */
@@ -237,7 +237,7 @@ export const boot = ({ server, memory }: Kubelets, pod: Item): void => {
   const data = { "spark.kubernetes.namespace": ready.namespace, "spark.properties": "" };
   if (!isOn(ready, "spark.kubernetes.executor.disableConfigMap"))
     makes(server, "configmaps", ready, { metadata, immutable: true, data });
-  later(server, 0, taskOf("spark.allocate", ready));
+  runAfter(server, 0, taskOf("spark.allocate", ready));
 };
 
 export const isDynamic = (driver: Driver): boolean => isOn(driver, "spark.dynamicAllocation.enabled");
@@ -266,7 +266,7 @@ export const allocate = ({ server, memory }: Kubelets, pod: Item): void => {
   for (let left = Math.min(most, missing); left > 0 && !refused; left -= 1, nextId += 1)
     refused = !makes(server, "pods", driver, executorPod(pod, driver, nextId));
   memory.remember({ ...driver, nextId });
-  if (missing > most || refused) later(server, allocateMs, taskOf("spark.allocate", driver));
+  if (missing > most || refused) runAfter(server, allocateMs, taskOf("spark.allocate", driver));
 };
 
 /** The time, ms, after which an idle executor is dismissed; undefined where none is. */
@@ -282,7 +282,7 @@ export const retire = ({ server, memory }: Kubelets, pod: Item): void => {
   const wanted = wantedBy(driver);
   if (wanted <= fewest(driver)) return;
   memory.remember({ ...driver, wanted: wanted - 1 });
-  later(server, farewellMs, exitTask(pod, { code: 0 }));
+  runAfter(server, farewellMs, exitTask(pod, { code: 0 }));
 };
 
 /** A backlog of tasks: the driver asks for the maximum of executors. */
@@ -296,7 +296,7 @@ export const hurry = (kubelets: Kubelets, pod: Item): void => {
 
 /** Tells executors to end: their driver has finished, or is gone. */
 export const dismiss = (server: Server, driver: Driver, delayMs: number, code: number): void => {
-  for (const pod of executorsOf(server, driver)) if (isUp(pod)) later(server, delayMs, exitTask(pod, { code }));
+  for (const pod of executorsOf(server, driver)) if (isUp(pod)) runAfter(server, delayMs, exitTask(pod, { code }));
 };
 
 /** Finishes the job. Without a running executor it waits for the next one. */
@@ -309,8 +309,8 @@ export const finish = ({ server, memory }: Kubelets, pod: Item): void => {
   }
   memory.remember({ ...driver, ended: true });
   dismiss(server, driver, farewellMs, 0);
-  later(server, farewellMs + reapMs, taskOf("spark.clean", driver));
-  later(server, stopMs, exitTask(pod, { code: driver.script.exitCode ?? 0, reason: driver.script.reason }));
+  runAfter(server, farewellMs + reapMs, taskOf("spark.clean", driver));
+  runAfter(server, stopMs, exitTask(pod, { code: driver.script.exitCode ?? 0, reason: driver.script.reason }));
 };
 
 /** Deletes the objects that a stopping context deletes, by label. */

@@ -3,7 +3,16 @@
  * metadata.managedFields, the managers of their fields, kept through every write.
  */
 import { apiVersionOf, type Kind } from "../schema/kinds.ts";
-import { changesBetween, leavesOf, minus, plus, readSet, type Share, typed, writeSet } from "../schema/shapes.ts";
+import {
+  changesBetween,
+  keepKnownFields,
+  leavesOf,
+  minus,
+  plus,
+  readSet,
+  type Share,
+  writeSet,
+} from "../schema/shapes.ts";
 import { defaulted, pruneRoot } from "../schema/structural.ts";
 import { type Fields, fieldsAt, isFields, same, textAt } from "../storage/json.ts";
 import { type Draft, draftOf, type Item, metaOf } from "../storage/metadata.ts";
@@ -82,7 +91,7 @@ const unknownMeta = (fields: Fields): readonly string[] =>
 
 const decoded = (kind: Kind, fields: Fields): { readonly fields: Fields; readonly dropped: readonly string[] } => {
   const schema = kind.custom?.schema;
-  if (schema === undefined) return typed(kind, fields);
+  if (schema === undefined) return keepKnownFields(kind, fields);
   const { object, dropped } = pruneRoot(schema, fields);
   return { fields: object, dropped };
 };

@@ -16,7 +16,7 @@ import {
 import { keyOf } from "../storage/store.ts";
 import { mutated, validated } from "./admission.ts";
 import { managed, readDraft } from "./body.ts";
-import { charge, overQuota } from "./quotas.ts";
+import { chargeQuotas, overQuota } from "./quotas.ts";
 import { nextUid, type Server, suffixOf, type Target, timeOf, type WriteOptions } from "./request.ts";
 import { ruleOf } from "./rules.ts";
 
@@ -106,6 +106,6 @@ export const create = (server: Server, target: Target, body: unknown, options: W
     throw alreadyExists(kind, made.metadata.name, there.metadata.deletionTimestamp !== undefined);
   const item = managed(server, kind, undefined, whole, options);
   if (options.dryRun) return { item, warnings: warned };
-  charge(server, kind, item);
+  chargeQuotas(server, kind, item);
   return { item: server.store.put(kind.table, item), warnings: warned };
 };

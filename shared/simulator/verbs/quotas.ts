@@ -5,7 +5,7 @@ import { amount, at, fieldsAt, itemsAt, quantity, textAt, textsAt } from "../sto
 import type { Item } from "../storage/metadata.ts";
 import { forbidden, type Refusal } from "../storage/refusal.ts";
 import type { Change, Store } from "../storage/store.ts";
-import { about, later, type Part, rewrite, subject } from "./remove.ts";
+import { about, type Part, rewrite, runAfter, subject } from "./remove.ts";
 import type { Server } from "./request.ts";
 
 /** Amounts by their names in quotas. */
@@ -209,7 +209,7 @@ export const overQuota = (server: Server, kind: Kind, item: Item): Refusal | und
 };
 
 /** Charges the quotas for an object that is about to be stored. */
-export const charge = (server: Server, kind: Kind, item: Item): void => {
+export const chargeQuotas = (server: Server, kind: Kind, item: Item): void => {
   for (const { quota, usage } of chargesFor(server, kind, item)) {
     const sums = hardOf(quota).map((name): [string, number] => [name, usedOf(quota, name) + (usage[name] ?? 0)]);
     rewrite(server, table, quota, withUsed(quota, Object.fromEntries(sums)));
@@ -222,10 +222,11 @@ const ended = ({ type, object }: Change): boolean => {
 };
 
 const hear = (server: Server, change: Change): void => {
-  if (change.table === table && change.type !== "DELETED") later(server, delayMs, about("quotas.count", change.object));
+  if (change.table === table && change.type !== "DELETED")
+    runAfter(server, delayMs, about("quotas.count", change.object));
   else if (server.store.list(table).length > 0 && ended(change))
     for (const quota of within(server.store, change.object.metadata.namespace))
-      later(server, delayMs, about("quotas.count", quota));
+      runAfter(server, delayMs, about("quotas.count", quota));
 };
 
 export const quotas = (server: Server): Part => ({

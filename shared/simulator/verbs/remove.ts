@@ -192,7 +192,7 @@ export const about = (name: string, item: Item, more: Readonly<Record<string, un
   ...more,
 });
 
-export const later = ({ clock }: Server, delayMs: number, task: Task): void => clock.at(clock.now() + delayMs, task);
+export const runAfter = ({ clock }: Server, delayMs: number, task: Task): void => clock.at(clock.now() + delayMs, task);
 
 /** Stores an object that a part changed, unless nothing changed. */
 export const rewrite = ({ store }: Server, table: string, before: Item, after: Item): Item =>

@@ -6,7 +6,7 @@ import type { SparkApplicationSpec } from "../schema/application.ts";
 import { volcanoPodGroups } from "../schema/resource.ts";
 import { withDefaults } from "../schema/rules.ts";
 import { identityFor } from "../submission/submit.ts";
-import { arranged, batchSchedulerObjects, coschedulingPodGroups } from "./batch-scheduler.ts";
+import { batchSchedulerObjects, coschedulingPodGroups, withBatchScheduler } from "./batch-scheduler.ts";
 import { driverPortObjects, uiObjects, withProxy } from "./ingress.ts";
 import { type AuxiliaryObject, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
 
@@ -56,7 +56,7 @@ export const subjectOf = (of: Of, attempt: number): Omit<Subject, "driverPodName
 /** The submitted spec: prepared for its batch scheduler and its ingress. */
 export const prepared = (subject: Omit<Subject, "driverPodName">): SparkApplicationSpec => {
   const spec = withDefaults(subject.spec);
-  return withProxy(arranged({ ...subject, spec }), subject);
+  return withProxy(withBatchScheduler({ ...subject, spec }), subject);
 };
 
 /** Objects that must exist before the driver. `subject.spec` is the prepared one, here and below. */

@@ -236,7 +236,7 @@ const schedulerOf = (spec: SparkApplicationSpec, options: Options): Scheduler | 
 };
 
 /** The spec with the fields of its batch scheduler, and with the deployment's default scheduler if it names none. */
-export const arranged = (named: Named): SparkApplicationSpec => {
+export const withBatchScheduler = (named: Named): SparkApplicationSpec => {
   const { spec, options } = named;
   const scheduler = schedulerOf(spec, options);
   if (scheduler === undefined) return spec;

@@ -12,7 +12,7 @@ import { wrongResources } from "../submission/steps/basic.ts";
 import { partsOf, secretEnvOf, secretsOf } from "../submission/steps/credentials.ts";
 import { volcanoGroup, volcanoStep } from "../submission/steps/driver.ts";
 import { type Contribution, labelOf } from "../submission/steps/step.ts";
-import { mountedTwice, mounting, scratchOf, volumesIn, wrongVolumes } from "../submission/steps/volumes.ts";
+import { mountedTwice, mountVolumes, scratchOf, volumesIn, wrongVolumes } from "../submission/steps/volumes.ts";
 import { basic, blockManagerPort, executorImage } from "./container.ts";
 import { driverReference, type ExecutorContext, type ExecutorRequest } from "./request.ts";
 
@@ -126,7 +126,7 @@ const hadoop: Step = ({ conf }) => {
 };
 
 const volumes: Step = (context) =>
-  mounting({
+  mountVolumes({
     ...context,
     role: "executor",
     claimName: (template, index) =>

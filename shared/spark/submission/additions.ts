@@ -143,7 +143,7 @@ export const before = (object: Obj, mark: Mark): Obj => ({
 });
 
 /** The metrics' ConfigMap outlives attempts, so it carries no attempt. */
-export const shared = (object: Obj, app: Application): Obj => ({
+export const withoutAttempt = (object: Obj, app: Application): Obj => ({
   ...object,
   metadata: {
     ...object.metadata,
@@ -206,7 +206,7 @@ const failureBudget = (spec: SparkApplicationSpec): Pair => [
  * Confs of `rekindle.dev/executors: own`, put last so that they win: the driver asks for no executor, ends none for
  * being idle or late, and creates no ConfigMap for them.
  */
-export const held: readonly Pair[] = [
+export const confsOfOwn: readonly Pair[] = [
   ["spark.dynamicAllocation.enabled", "true"],
   ["spark.dynamicAllocation.shuffleTracking.enabled", "true"],
   ["spark.dynamicAllocation.minExecutors", "0"],

@@ -9,13 +9,13 @@ import type { SparkApplicationSpec } from "../schema/application.ts";
 import { brokenRules, withDefaults } from "../schema/rules.ts";
 import {
   confs,
+  confsOfOwn,
   driverOwner,
   epochConfs,
   executorOwner,
-  held,
   before as marked,
   podLabels,
-  shared,
+  withoutAttempt,
 } from "./additions.ts";
 import { type Arguments, argumentsOf, metricsMap, needsMetricsMap } from "./arguments/argv.ts";
 import { wrongScratch } from "./arguments/pod.ts";
@@ -23,7 +23,7 @@ import { type Built, build, prepare } from "./client.ts";
 import { mutated } from "./mutation.ts";
 import { assembled, asTemplate, executorPod, owned, type SparkPod, templateOf } from "./pods/pod.ts";
 import { type Identity, identityOf } from "./steps/step.ts";
-import { notesOf, oversized } from "./warnings.ts";
+import { notesOf, oversizedConfigMap } from "./warnings.ts";
 
 export type SubmissionInput = {
   readonly app: {
@@ -97,7 +97,7 @@ const built = (input: SubmissionInput, identity: Identity, line: Arguments, exec
     ...line,
     master: `k8s://${input.apiServer}`,
     name: app.name,
-    confs: own ? [...given, ...held] : given,
+    confs: own ? [...given, ...confsOfOwn] : given,
     submittedAt: input.submittedAt,
   });
   if ("refused" in prepared) return prepared;
@@ -163,9 +163,9 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
   const tried = executors === undefined ? undefined : tryOne(executors, made);
   if (tried !== undefined) return tried;
   const mark = { app, attempt, submissionId };
-  const metrics = needsMetricsMap(spec) ? [shared(metricsMap(app.name, spec), app)] : [];
+  const metrics = needsMetricsMap(spec) ? [withoutAttempt(metricsMap(app.name, spec), app)] : [];
   const before = [...metrics, ...[...made.first, ...made.objects].map((object) => marked(object, mark))];
-  const heavy = oversized(spec, before);
+  const heavy = oversizedConfigMap(spec, before);
   if (heavy !== undefined) return { refused: heavy };
   return {
     submissionId,

@@ -141,7 +141,7 @@ const fieldsOf = (spec: SparkApplicationSpec): readonly Field[] => [
 ];
 
 /** The error of a ConfigMap that the API server would refuse for its size; undefined when all of them fit. */
-export const oversized = (spec: SparkApplicationSpec, objects: readonly Obj[]): string | undefined => {
+export const oversizedConfigMap = (spec: SparkApplicationSpec, objects: readonly Obj[]): string | undefined => {
   const sizes = objects
     .filter(({ kind }) => kind === "ConfigMap")
     .map((map) => valuesOf(map).reduce((sum, value) => sum + bytesOf(value), 0));

@@ -7,7 +7,7 @@ import { qualifiedNameErrors } from "../../kube/names.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { longestName, readCronSpec } from "../cron/read.ts";
 import { readFlowSpec } from "../flow/read.ts";
-import { misread } from "../plugins/all.ts";
+import { ignoredFlags } from "../plugins/all.ts";
 import {
   formsDag,
   type JobSpec,
@@ -65,7 +65,7 @@ export const newJobSaying = (name: string, spec: unknown, queueSaying?: QueueChe
 };
 
 /** Returns warnings about ignored flags of plugins, which upstream only logs. */
-export const jobWarnings = (spec: unknown): readonly string[] => misread(typed(spec)?.plugins);
+export const jobWarnings = (spec: unknown): readonly string[] => ignoredFlags(typed(spec)?.plugins);
 
 const typed = (spec: unknown): JobSpec | undefined =>
   isTooMuch(spec) ? undefined : specSchema.safeParse(withoutNulls(spec)).data;

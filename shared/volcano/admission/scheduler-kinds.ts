@@ -9,7 +9,7 @@ import { type AdmittedObject, additions, type PatchOperation } from "../../kube/
 import { qualifiedNameErrors } from "../../kube/names.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
-import { hierarchyErrors, invalid, rooted, specGaps, together } from "../queue/defaults.ts";
+import { fromRoot, hierarchyErrors, invalid, joinedErrors, specGaps } from "../queue/defaults.ts";
 import { keys } from "../schema/resource.ts";
 import { goList, withoutNulls } from "../schema/spec.ts";
 import {
@@ -147,7 +147,7 @@ type QueueChange = {
 };
 
 const written = ({ queue, before, all }: QueueChange): string => {
-  const own = together([...capacityErrors(queue), ...stateErrors(queue), ...hierarchyErrors(queue, all ?? [])]);
+  const own = joinedErrors([...capacityErrors(queue), ...stateErrors(queue), ...hierarchyErrors(queue, all ?? [])]);
   if (own !== "" || all === undefined) return own;
   const moved = before === undefined || before.parent !== queue.parent ? parentSaying(queue, all) : "";
   if (moved !== "") return moved;
@@ -171,7 +171,7 @@ const queueDefaults = (object: AdmittedObject): AdmittedObject => {
   const { annotations } = parsed.data.metadata;
   return {
     ...object,
-    metadata: annotations === undefined ? metadata : { ...metadata, annotations: rooted(annotations) },
+    metadata: annotations === undefined ? metadata : { ...metadata, annotations: fromRoot(annotations) },
     spec: { ...fieldsOf(spec), ...specGaps(parsed.data.spec ?? {}) },
   };
 };

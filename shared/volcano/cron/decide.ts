@@ -34,7 +34,7 @@ import {
   type CreatedJobs,
   creation,
   cronEvent,
-  farewells,
+  eventsOfEndedJobs,
   jobName,
   jobsOf,
   type Memory,
@@ -113,7 +113,7 @@ const planOf = (context: CronContext, memory: Memory, ahead: Ahead): Plan<Memory
   const { object, made } = context;
   const history = pruned(context);
   const wakeAt = Math.min(ahead.at ?? Number.POSITIVE_INFINITY, history.again);
-  const all = [...(ahead.stages ?? []), history.removals, farewells(object, made)];
+  const all = [...(ahead.stages ?? []), history.removals, eventsOfEndedJobs(object, made)];
   return {
     memory,
     stages: all.filter((stage) => stage.length > 0),
@@ -222,7 +222,7 @@ const invalid = (
   read: Omit<Extract<Read, { ok: false }>, "ok">,
 ): Plan<Memory> => ({
   memory,
-  stages: [[cronEvent(object, `${object.metadata.generation ?? 0}`, read), ...farewells(object, made)]],
+  stages: [[cronEvent(object, `${object.metadata.generation ?? 0}`, read), ...eventsOfEndedJobs(object, made)]],
   status: projected(memory, made),
   next: { do: "rest", waitsFor: until("its spec", "corrected", read.message) },
 });

@@ -133,7 +133,7 @@ export const cronEvent = (about: Stored, occasion: string, { type = "Warning", r
 });
 
 /** Events about finished and deleted jobs, as long as the status calls them active. */
-export const farewells = (object: Stored, made: CreatedJobs): readonly Effect[] => {
+export const eventsOfEndedJobs = (object: Stored, made: CreatedJobs): readonly Effect[] => {
   const { finished, gone } = departed(object, made);
   return [
     ...finished.map(({ uid, name }) =>

@@ -32,7 +32,6 @@ import { creation, isProbe, probed, type Verdict } from "./job.ts";
 import {
   isOver,
   type Memory,
-  noted,
   parseMemory,
   projected,
   salvageMemory,
@@ -40,6 +39,7 @@ import {
   shownPhase,
   situationOf,
   table,
+  withPhase,
 } from "./memory.ts";
 import { type Desired, jobName, jobsOf, readFlowSpec, targetsOf } from "./read.ts";
 
@@ -72,7 +72,7 @@ const observed = (memory: Memory, made: FlowContext["made"], now: number): Memor
   const complete = [...made.values()]
     .filter((job) => phaseOf(job) === "Completed")
     .map(({ metadata }) => metadata.name);
-  const noting = [...made].map(([name, job]) => [name, noted(memory.histories[name], phaseOf(job), now)] as const);
+  const noting = [...made].map(([name, job]) => [name, withPhase(memory.histories[name], phaseOf(job), now)] as const);
   return {
     ...memory,
     completed: [...new Set([...memory.completed, ...complete])],

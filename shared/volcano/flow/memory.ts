@@ -60,7 +60,7 @@ export const seeded = (object: Stored): Memory => {
 const longest = 40;
 
 /** Adds the phase of a job to its history if it differs from the latest. */
-export const noted = (history: History = [], state: string, now: number): History =>
+export const withPhase = (history: History = [], state: string, now: number): History =>
   state === "" || history.at(-1)?.state === state ? history : [...history, { state, at: now }].slice(-longest);
 
 /** The situation of all jobs of a flow: the first that applies. */

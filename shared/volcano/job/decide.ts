@@ -18,7 +18,7 @@ import type { Json } from "../../kube/responses.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { commandsIn, leftover, ordersFor } from "../command/order.ts";
 import { measuresOfJob } from "../metrics.ts";
-import { misread } from "../plugins/all.ts";
+import { ignoredFlags } from "../plugins/all.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { claimName } from "../pods/names.ts";
 import { foundedFor } from "../queue/watches.ts";
@@ -191,7 +191,7 @@ function* act(before: JobContext): Decision<Memory> {
 const policiesOf = (object: Stored, spec: JobSpec): Pick<JobContext, "annotationPolicies" | "problems"> => {
   const { annotationPolicies, problems } = annotationPoliciesOf(object, spec);
   const unread = problems.map((message) => ({ reason: "RekindleAnnotationIgnored", message }));
-  const unknown = misread(spec.plugins).map((message) => ({ reason: "PluginFlagIgnored", message }));
+  const unknown = ignoredFlags(spec.plugins).map((message) => ({ reason: "PluginFlagIgnored", message }));
   return { annotationPolicies, problems: [...unread, ...unknown] };
 };
 

@@ -65,7 +65,7 @@ export const refusedBy = (scope: Scope, requested: PluginArguments = {}): string
     .find((saying) => saying !== undefined);
 
 /** Returns the ignored flags, by field. Upstream logs the first of a plugin, and runs the job. */
-export const misread = (requested: PluginArguments = {}): readonly string[] =>
+export const ignoredFlags = (requested: PluginArguments = {}): readonly string[] =>
   named(requested).flatMap(({ name, plugin, args }) => {
     const wrong = wrongFlag(args, plugin.flags);
     if (wrong === undefined) return [];

@@ -9,7 +9,7 @@ import { groupName, ownerReference } from "../pods/names.ts";
 import type { PodInput } from "../pods/pod.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { type JobSpec, leastOf, type NetworkTopology, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { add, multiplied, usageOf } from "./usage.ts";
+import { add, multiply, usageOf } from "./usage.ts";
 
 /** A task and the value of its pods' priority class. */
 type Ranked = { readonly task: Task; readonly priority: number };
@@ -47,7 +47,7 @@ export const minResources = (tasks: readonly Ranked[], least: number): Readonly<
   const sum = new Map<string, Quantity>();
   for (const [at, { task }] of ordered.entries()) {
     const count = numbers[at] ?? 0;
-    if (count > 0) add(sum, multiplied(usageOf(task.template?.spec ?? {}), count));
+    if (count > 0) add(sum, multiply(usageOf(task.template?.spec ?? {}), count));
   }
   return Object.fromEntries([...sum].map(([name, amount]) => [name, quantityText(amount)]));
 };

@@ -19,7 +19,7 @@ import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { isGrouped, podWatcher, volcanoScheduler } from "../pods/names.ts";
 import { keys, podGroups } from "../schema/resource.ts";
-import { multiplied, usageOf } from "./usage.ts";
+import { multiply, usageOf } from "./usage.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -61,7 +61,7 @@ const topologyOf = (annotations: Texts): Json => {
 };
 
 const resourcesOf = (spec: Json, count: number): Texts =>
-  Object.fromEntries([...multiplied(usageOf(spec), count)].map(([name, amount]) => [name, quantityText(amount)]));
+  Object.fromEntries([...multiply(usageOf(spec), count)].map(([name, amount]) => [name, quantityText(amount)]));
 
 /** `upper`: annotations of the controller. */
 export const bareGroup = (pod: Stored, upper: Texts = {}): Obj => {

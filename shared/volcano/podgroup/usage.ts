@@ -119,5 +119,5 @@ export const requestsOf = (spec: Json): Amounts => {
   return new Map([...amountsOf(given, "requests"), ["pods", one]]);
 };
 
-export const multiplied = (amounts: Amounts, count: number): Amounts =>
+export const multiply = (amounts: Amounts, count: number): Amounts =>
   new Map([...amounts].map(([name, amount]) => [name, times(amount, count)]));

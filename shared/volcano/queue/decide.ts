@@ -58,7 +58,7 @@ import {
   shownState,
   statusOf,
 } from "./state/tree.ts";
-import { founded, founding, queueWatcher } from "./watches.ts";
+import { creationOf, founding, queueWatcher } from "./watches.ts";
 
 /** The settings of a deployment for its queues. */
 export type QueueOptions = {
@@ -93,8 +93,8 @@ const marked = (mark: string | null): Readonly<Record<string, unknown>> => ({
 });
 
 const defaultQueues = ({ object, all }: QueueContext): readonly Effect[] => [
-  ...(namedIn(all, rootName) === undefined ? [founded(rootName)] : []),
-  ...(object.metadata.name === rootName && namedIn(all, defaultName) === undefined ? [founded(defaultName)] : []),
+  ...(namedIn(all, rootName) === undefined ? [creationOf(rootName)] : []),
+  ...(object.metadata.name === rootName && namedIn(all, defaultName) === undefined ? [creationOf(defaultName)] : []),
 ];
 
 /** Children close and open with their parent: each child gets an annotation, and its own step follows it. */

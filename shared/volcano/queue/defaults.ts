@@ -10,7 +10,7 @@ export const invalid = (path: string, value: string, what: string): string =>
   `${path}: Invalid value: ${JSON.stringify(value)}: ${what}`;
 
 /** Joins several errors in brackets, each once; empty if there is none. */
-export const together = (errors: readonly string[]): string => {
+export const joinedErrors = (errors: readonly string[]): string => {
   const once = [...new Set(errors)];
   return once.length > 1 ? `[${once.join(", ")}]` : (once[0] ?? "");
 };
@@ -56,7 +56,7 @@ export const hierarchyErrors = ({ name, annotations }: Placed, all: readonly Pla
 type Texts = Readonly<Record<string, string>>;
 
 /** Begins a path of the hierarchy at the root. */
-export const rooted = (annotations: Texts): Texts => {
+export const fromRoot = (annotations: Texts): Texts => {
   const { [hierarchyKey]: path = "", [weightsKey]: weights = "" } = annotations;
   if (path === "" || weights === "" || path.startsWith("root")) return annotations;
   return { ...annotations, [hierarchyKey]: `root/${path}`, [weightsKey]: `1/${weights}` };
@@ -71,7 +71,7 @@ export const specGaps = ({ weight, reclaimable }: Json): Json => ({
 /** Returns the missing defaults of a queue that was stored without admission; undefined if none is missing. */
 export const queueGaps = ({ metadata: { annotations = {} }, spec }: Stored): Json | undefined => {
   const open = specGaps(fieldsOf(spec));
-  const path = rooted(annotations);
+  const path = fromRoot(annotations);
   const patch = {
     ...(Object.keys(open).length === 0 ? {} : { spec: open }),
     ...(path === annotations

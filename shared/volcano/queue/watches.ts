@@ -16,7 +16,7 @@ import { inherited } from "./action.ts";
 import { defaultName, rootName, shownState } from "./state/tree.ts";
 
 /** Creates the root or the default queue unless it exists. As volcano scheduler/cache. */
-export const founded = (name: typeof rootName | typeof defaultName): Extract<Effect, { do: "create" }> => {
+export const creationOf = (name: typeof rootName | typeof defaultName): Extract<Effect, { do: "create" }> => {
   const spec =
     name === rootName ? { weight: 1, reclaimable: false } : { weight: 1, reclaimable: true, parent: rootName };
   const object: Obj = { apiVersion: apiVersionOf(queues), kind: queues.kind, metadata: { name }, spec };
@@ -31,11 +31,11 @@ const foundedNames = [rootName, defaultName] as const;
  * needs the queue reports it missing.
  */
 export const founding = (name: string): readonly Effect[] =>
-  foundedNames.filter((one) => one === name).map((one) => ({ ...founded(one), optional: true }));
+  foundedNames.filter((one) => one === name).map((one) => ({ ...creationOf(one), optional: true }));
 
 /** Creates the queues for an object whose queue of this name is missing; users create all other queues. */
 export const foundedFor = (name: string | undefined): readonly Effect[] =>
-  name === defaultName ? [founded(rootName), founded(defaultName)] : [];
+  name === defaultName ? [creationOf(rootName), creationOf(defaultName)] : [];
 
 const trimQueue = (queue: Stored): Stored => ({
   ...trim(queue),

@@ -258,8 +258,8 @@ export const pageMutants: readonly Mutant[] = [
     name: "page-action-without-the-ability",
     promise: "a caller that only reads changes nothing",
     file: `${folder}/action-route.ts`,
-    find: "if (holds(viewer, ability, place)) return undefined;",
-    replace: "if (holds(viewer, ability, place) || viewer.grants.length === 0) return undefined;",
+    find: "if (hasAbility(viewer, ability, place)) return undefined;",
+    replace: "if (hasAbility(viewer, ability, place) || viewer.grants.length === 0) return undefined;",
     tests: testsOf("action-route"),
   },
   {

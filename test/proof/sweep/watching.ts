@@ -3,12 +3,12 @@ import type { Stored } from "../../../shared/core/object.ts";
 import { openWholeObjects, type WholeObjects } from "../../../shared/forward/enclosures.ts";
 import type { Forwarder } from "../../../shared/forward/forwarder.ts";
 import {
+  isWatched,
   type Change as Known,
   openObjectCache,
   type Sending,
   type Subject,
   sendingsOf,
-  shows,
   subjectsOf,
   type Watcher,
 } from "../../../shared/forward/keys.ts";
@@ -69,7 +69,7 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
     hear: (change) =>
       loops.filter(({ table }) => table === change.table).flatMap((loop) => sendings(loop, told(loop, change))),
     known: ({ kind, resource }) => {
-      const loop = loops.find(({ subject }) => shows(subject, { kind, resource }));
+      const loop = loops.find(({ subject }) => isWatched(subject, { kind, resource }));
       return loop === undefined ? undefined : { ...loop.known, reached: () => String(loop.at.version) };
     },
     whole: objects.whole,

@@ -1,7 +1,7 @@
 /** The filter of the list and the order of its rows. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { countsOf, parse, select, toggled } from "../../../shared/page/query.ts";
+import { countsOf, parse, select, withStateToggled } from "../../../shared/page/query.ts";
 import { rowOf } from "./rows.ts";
 
 const now = 100_000;
@@ -36,8 +36,8 @@ describe("the filter of the list", () => {
   });
 
   test("gains, changes and loses its state by the chips", () => {
-    assert.equal(toggled("since:2h", "failed"), "since:2h state:failed");
-    assert.equal(toggled("since:2h state:failed", "waiting"), "since:2h state:waiting");
-    assert.equal(toggled("since:2h state:failed", "failed"), "since:2h");
+    assert.equal(withStateToggled("since:2h", "failed"), "since:2h state:failed");
+    assert.equal(withStateToggled("since:2h state:failed", "waiting"), "since:2h state:waiting");
+    assert.equal(withStateToggled("since:2h state:failed", "failed"), "since:2h");
   });
 });

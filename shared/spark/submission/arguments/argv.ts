@@ -8,14 +8,14 @@ import type { Monitoring, SparkApplicationSpec } from "../../schema/application.
 import {
   amounts,
   each,
-  given,
   operatorLabels,
   type Pair,
+  pairIfSet,
+  podArguments,
   type Subject,
   scratch,
   secretKeys,
   secrets,
-  words,
 } from "./pod.ts";
 
 export const metricsFolder = "/etc/metrics/conf";
@@ -141,9 +141,9 @@ const driverConfs = (subject: Subject): Pair[] => {
   return [
     ...operatorLabels("driver", subject),
     ...amounts("driver", driver, spec),
-    ...given("spark.driver.extraJavaOptions", driver.javaOptions),
-    ...given("spark.kubernetes.driver.master", driver.kubernetesMaster),
-    ...words("driver", driver, subject),
+    ...pairIfSet("spark.driver.extraJavaOptions", driver.javaOptions),
+    ...pairIfSet("spark.kubernetes.driver.master", driver.kubernetesMaster),
+    ...podArguments("driver", driver, subject),
     ...each("spark.kubernetes.driver.service.label.", driver.serviceLabels),
     ...each("spark.kubernetes.driver.service.annotation.", driver.serviceAnnotations),
     ...secretKeys("driver", driver),
@@ -159,12 +159,12 @@ const executorConfs = (subject: Subject): Pair[] => {
   const { executor } = spec;
   return [
     ...operatorLabels("executor", subject),
-    ...given("spark.executor.instances", executor.instances),
+    ...pairIfSet("spark.executor.instances", executor.instances),
     ...amounts("executor", executor, spec),
-    ...given("spark.kubernetes.executor.deleteOnTermination", executor.deleteOnTermination),
-    ...words("executor", executor, subject),
+    ...pairIfSet("spark.kubernetes.executor.deleteOnTermination", executor.deleteOnTermination),
+    ...podArguments("executor", executor, subject),
     ...secretKeys("executor", executor),
-    ...given("spark.executor.extraJavaOptions", executor.javaOptions),
+    ...pairIfSet("spark.executor.extraJavaOptions", executor.javaOptions),
     ...each("spark.executorEnv.", executor.envVars),
     ...secrets("executor", executor),
     ...scratch("executor", spec),
@@ -207,9 +207,9 @@ const dependencies = ({ deps }: SparkApplicationSpec): Record<string, string> =>
 };
 
 const images = (spec: SparkApplicationSpec): Pair[] => [
-  ...given("spark.kubernetes.container.image", spec.image),
-  ...given("spark.kubernetes.container.image.pullPolicy", spec.imagePullPolicy),
-  ...given(
+  ...pairIfSet("spark.kubernetes.container.image", spec.image),
+  ...pairIfSet("spark.kubernetes.container.image.pullPolicy", spec.imagePullPolicy),
+  ...pairIfSet(
     "spark.kubernetes.container.image.pullSecrets",
     spec.imagePullSecrets?.length ? spec.imagePullSecrets.join(",") : undefined,
   ),
@@ -220,11 +220,11 @@ const dynamicAllocation = ({ dynamicAllocation: dynamic }: SparkApplicationSpec)
     ? []
     : [
         ["spark.dynamicAllocation.enabled", "true"],
-        ...given("spark.dynamicAllocation.initialExecutors", dynamic.initialExecutors),
-        ...given("spark.dynamicAllocation.minExecutors", dynamic.minExecutors),
-        ...given("spark.dynamicAllocation.maxExecutors", dynamic.maxExecutors),
+        ...pairIfSet("spark.dynamicAllocation.initialExecutors", dynamic.initialExecutors),
+        ...pairIfSet("spark.dynamicAllocation.minExecutors", dynamic.minExecutors),
+        ...pairIfSet("spark.dynamicAllocation.maxExecutors", dynamic.maxExecutors),
         ["spark.dynamicAllocation.shuffleTracking.enabled", `${dynamic.shuffleTrackingEnabled ?? true}`],
-        ...given("spark.dynamicAllocation.shuffleTracking.timeout", dynamic.shuffleTrackingTimeout),
+        ...pairIfSet("spark.dynamicAllocation.shuffleTracking.timeout", dynamic.shuffleTrackingTimeout),
       ];
 
 /** The paths of upstream's two pod templates. No process reads them there: the driver's conf names another file. */
@@ -240,8 +240,8 @@ const confsOf = (subject: Subject): Pair[] => {
   return [
     ["spark.kubernetes.namespace", subject.namespace],
     ...images(spec),
-    ...given("spark.kubernetes.pyspark.pythonVersion", spec.pythonVersion),
-    ...given("spark.kubernetes.memoryOverheadFactor", spec.memoryOverheadFactor),
+    ...pairIfSet("spark.kubernetes.pyspark.pythonVersion", spec.pythonVersion),
+    ...pairIfSet("spark.kubernetes.memoryOverheadFactor", spec.memoryOverheadFactor),
     ["spark.kubernetes.submission.waitAppCompletion", "false"],
     ...users,
     ...each("spark.hadoop.", spec.hadoopConf),

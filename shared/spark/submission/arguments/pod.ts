@@ -7,7 +7,7 @@ import type { SparkApplicationSpec, SparkPodSpec } from "../../schema/applicatio
 
 export type Pair = readonly [string, string];
 
-export const given = (key: string, value: string | number | boolean | undefined): Pair[] =>
+export const pairIfSet = (key: string, value: string | number | boolean | undefined): Pair[] =>
   value === undefined ? [] : [[key, `${value}`]];
 
 export const each = (prefix: string, values: Readonly<Record<string, string>> | undefined): Pair[] =>
@@ -37,22 +37,22 @@ export const operatorLabels = (role: Role, subject: Subject): Pair[] => {
   return [
     [`${prefix}app-name`, subject.name],
     [`${prefix}launched-by-spark-operator`, "true"],
-    ...(mutated ? given(`${prefix}mutated-by-spark-operator`, true) : []),
+    ...(mutated ? pairIfSet(`${prefix}mutated-by-spark-operator`, true) : []),
     [`${prefix}submission-id`, subject.submissionId],
   ];
 };
 
 export const amounts = (role: Role, pod: SparkPodSpec, spec: SparkApplicationSpec): Pair[] => [
-  ...given(`spark.kubernetes.${role}.container.image`, pod.image || spec.image),
-  ...given(`spark.${role}.cores`, pod.cores),
-  ...given(`spark.kubernetes.${role}.request.cores`, pod.coreRequest),
-  ...given(`spark.kubernetes.${role}.limit.cores`, pod.coreLimit),
-  ...given(`spark.${role}.memory`, pod.memory),
-  ...given(`spark.${role}.memoryOverhead`, pod.memoryOverhead),
-  ...given(`spark.kubernetes.authenticate.${role}.serviceAccountName`, pod.serviceAccount),
+  ...pairIfSet(`spark.kubernetes.${role}.container.image`, pod.image || spec.image),
+  ...pairIfSet(`spark.${role}.cores`, pod.cores),
+  ...pairIfSet(`spark.kubernetes.${role}.request.cores`, pod.coreRequest),
+  ...pairIfSet(`spark.kubernetes.${role}.limit.cores`, pod.coreLimit),
+  ...pairIfSet(`spark.${role}.memory`, pod.memory),
+  ...pairIfSet(`spark.${role}.memoryOverhead`, pod.memoryOverhead),
+  ...pairIfSet(`spark.kubernetes.authenticate.${role}.serviceAccountName`, pod.serviceAccount),
 ];
 
-export const words = (role: Role, pod: SparkPodSpec, subject: Subject): Pair[] => [
+export const podArguments = (role: Role, pod: SparkPodSpec, subject: Subject): Pair[] => [
   ...each(`spark.kubernetes.${role}.label.`, { ...passedOn(subject.labels), ...pod.labels }),
   ...each(`spark.kubernetes.${role}.annotation.`, pod.annotations),
 ];
@@ -78,7 +78,7 @@ export const secrets = (role: Role, pod: SparkPodSpec): Pair[] =>
       [`spark.kubernetes.${role}.secrets.${name}`, path],
       ...(pointer === undefined
         ? []
-        : given(`${envPrefix[role]}${pointer[0]}`, `${withoutEnd(path, "/")}/${pointer[1]}`)),
+        : pairIfSet(`${envPrefix[role]}${pointer[0]}`, `${withoutEnd(path, "/")}/${pointer[1]}`)),
     ];
   });
 
@@ -105,11 +105,11 @@ const confsOf = (role: Role, volume: Json, mount: Json): Pair[] => {
   const source = volume[kind];
   const prefix = `spark.kubernetes.${role}.volumes.${kind}.${volume["name"]}.`;
   return [
-    ...given(`${prefix}mount.path`, plain(mount["mountPath"])),
-    ...given(`${prefix}mount.subPath`, plain(mount["subPath"])),
-    ...given(`${prefix}mount.readOnly`, plain(mount["readOnly"])),
+    ...pairIfSet(`${prefix}mount.path`, plain(mount["mountPath"])),
+    ...pairIfSet(`${prefix}mount.subPath`, plain(mount["subPath"])),
+    ...pairIfSet(`${prefix}mount.readOnly`, plain(mount["readOnly"])),
     ...optionNames[kind].flatMap((name) =>
-      given(`${prefix}options.${name}`, isRecord(source) ? plain(source[name]) : undefined),
+      pairIfSet(`${prefix}options.${name}`, isRecord(source) ? plain(source[name]) : undefined),
     ),
   ];
 };

@@ -110,7 +110,7 @@ const mountOf = ({ rules }: Mounting, { name, options }: VolumeConf): Json => ({
   ...(rules.richVolumes ? { subPathExpr: options["mount.subPathExpr"] ?? "" } : {}),
 });
 
-export const mounting = (context: Mounting): Contribution => {
+export const mountVolumes = (context: Mounting): Contribution => {
   const all = volumesIn(context.conf, `spark.kubernetes.${context.role}.volumes.`).map((volume, index) => ({
     ...sourceOf(context, volume, index),
     name: volume.name,
@@ -127,7 +127,7 @@ export const mounting = (context: Mounting): Contribution => {
 };
 
 export const volumes = (context: Context): Contribution =>
-  mounting({
+  mountVolumes({
     ...context,
     role: "driver",
     claimName: (template, index) => template.replaceAll("OnDemand", `${context.identity.prefix}-driver-pvc-${index}`),

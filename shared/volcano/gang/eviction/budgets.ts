@@ -7,7 +7,7 @@ import type { Stored } from "../../../core/object.ts";
 import type { Looking, Projection } from "../../../core/plan.ts";
 import { requirementsOf } from "../../../kube/pod-anti-affinity.ts";
 import { podDisruptionBudgets } from "../../../kube/resources.ts";
-import { holds } from "../../../kube/selector.ts";
+import { meetsExpression } from "../../../kube/selector.ts";
 import { only } from "../../../kube/trim.ts";
 import type { Unit } from "./victims.ts";
 
@@ -36,7 +36,7 @@ const covers = (budget: Stored, pod: Stored): boolean => {
   return (
     budget.metadata.namespace === pod.metadata.namespace &&
     isRecord(selector) &&
-    requirementsOf(selector).every((one) => holds(one, pod.metadata.labels ?? {}))
+    requirementsOf(selector).every((one) => meetsExpression(one, pod.metadata.labels ?? {}))
   );
 };
 

@@ -8,7 +8,7 @@ import type { Resource, Stored } from "../../../core/object.ts";
 import type { Looking, Projection } from "../../../core/plan.ts";
 import { requirementsOf } from "../../../kube/pod-anti-affinity.ts";
 import type { Json } from "../../../kube/responses.ts";
-import { holds } from "../../../kube/selector.ts";
+import { meetsExpression } from "../../../kube/selector.ts";
 import { specOf } from "../../queue/state/tree.ts";
 import { type Budget, patternOf } from "./pattern.ts";
 
@@ -92,7 +92,9 @@ const byLabels = (selector: Json, nodes: readonly Stored[]): Selected => {
   if (requirements.length === 0) return { names: [] };
   return {
     names: nodes
-      .filter(({ metadata: { labels = {} } }) => requirements.every((requirement) => holds(requirement, labels)))
+      .filter(({ metadata: { labels = {} } }) =>
+        requirements.every((requirement) => meetsExpression(requirement, labels)),
+      )
       .map(nameOf),
   };
 };

@@ -11,7 +11,7 @@
 
 import type { Item } from "../../../../shared/simulator/storage/metadata.ts";
 import type { Change } from "../../../../shared/simulator/storage/store.ts";
-import { about, later, type Part, rewrite, subject } from "../../../../shared/simulator/verbs/remove.ts";
+import { about, type Part, rewrite, runAfter, subject } from "../../../../shared/simulator/verbs/remove.ts";
 import type { Server } from "../../../../shared/simulator/verbs/request.ts";
 import { evicted, reserved } from "../../../support/kueue.ts";
 import { at, textAt } from "../fields.ts";
@@ -49,9 +49,9 @@ export const kueue = (server: Server): Part => {
     onChange: ({ table, type, object }) => {
       if (table === "pods" && isOfJob(object) && textAt(object, "status", "phase") === "Running")
         for (const one of server.store.list(workloads))
-          later(server, evictMs, about("kueue.evict", one, { table: workloads }));
+          runAfter(server, evictMs, about("kueue.evict", one, { table: workloads }));
       if (table === workloads && type !== "DELETED" && !holdsQuota(object) && statusOf(object, "Finished") !== "True")
-        later(server, admitMs, about("kueue.admit", object, { table: workloads }));
+        runAfter(server, admitMs, about("kueue.admit", object, { table: workloads }));
     },
     tasks: {
       "kueue.admit": (task) => {

@@ -8,7 +8,7 @@ import { ended, isUp } from "../../../../shared/simulator/nodes/pod-status.ts";
 import type { Task } from "../../../../shared/simulator/storage/clock.ts";
 import type { Item } from "../../../../shared/simulator/storage/metadata.ts";
 import { type Change, keyOf } from "../../../../shared/simulator/storage/store.ts";
-import { about, later, type Part, rewrite, subject } from "../../../../shared/simulator/verbs/remove.ts";
+import { about, type Part, rewrite, runAfter, subject } from "../../../../shared/simulator/verbs/remove.ts";
 import type { Server } from "../../../../shared/simulator/verbs/request.ts";
 import { at, numberAt, textAt } from "../fields.ts";
 
@@ -49,7 +49,8 @@ const count = (server: Server, pod: Item): void => {
 /** Admits every group shortly after it is created. */
 const scheduler = (server: Server): Part => ({
   onChange: ({ type, table, object }) => {
-    if (table === groups && type === "ADDED") later(server, admitMs, about("groups.admit", object, { table: groups }));
+    if (table === groups && type === "ADDED")
+      runAfter(server, admitMs, about("groups.admit", object, { table: groups }));
     if (table === "pods" && type === "MODIFIED") count(server, object);
   },
   tasks: {
@@ -98,7 +99,7 @@ const processes =
         codes === undefined
           ? exitTask(change.object, { code: exitCode })
           : about("processes.end", change.object, { codes });
-      later(server, runMs, task);
+      runAfter(server, runMs, task);
     },
     tasks: { "processes.end": (task) => apart(server, task) },
   });

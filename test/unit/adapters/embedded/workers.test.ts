@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { openQueue } from "../../../../shared/adapters/embedded/queue.ts";
-import { startWorkers, wholly } from "../../../../shared/adapters/embedded/workers.ts";
+import { allOrNone, startWorkers } from "../../../../shared/adapters/embedded/workers.ts";
 import type { Message } from "../../../../shared/core/key.ts";
 
 const of = (name: string): Message => ({ cluster: "here", kind: "Toy", namespace: "ns", name, reason: "" });
@@ -22,7 +22,7 @@ const start = (t: TestContext, parallel: number) => {
     new Promise((resolve, reject) => {
       held.push({ name: messages.map(({ name }) => name).join(" "), end: resolve, fail: reject });
     });
-  const workers = startWorkers({ queue, take: wholly(take, 1_000), parallel, againMs: 1_000, now: () => time.now });
+  const workers = startWorkers({ queue, take: allOrNone(take, 1_000), parallel, againMs: 1_000, now: () => time.now });
   t.after(() => void workers.stop(0));
   return { queue, held, workers, time };
 };

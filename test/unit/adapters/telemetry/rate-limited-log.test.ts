@@ -1,7 +1,7 @@
 /** The rate-limited log: repeated lines, new lines, and lines that are never held back. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { calm } from "../../../../shared/adapters/telemetry/log.ts";
+import { withoutRepeats } from "../../../../shared/adapters/telemetry/log.ts";
 import type { Report } from "../../../../shared/engine/ports.ts";
 
 type Said = readonly [atMinute: number, ...Parameters<Report>];
@@ -10,7 +10,7 @@ type Said = readonly [atMinute: number, ...Parameters<Report>];
 const levels = (...said: readonly Said[]): readonly string[] => {
   const out: string[] = [];
   let minute = 0;
-  const report = calm(
+  const report = withoutRepeats(
     (level) => void out.push(level),
     () => minute * 60_000,
   );

@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { Hono } from "hono";
 import { callers, identifier } from "../../../../shared/api/callers.ts";
 import { openGate } from "../../../../shared/deployments/common/authentication.ts";
-import { callersOnly, everybody, oneTime, openSecretSessions } from "../../../../shared/deployments/page/access.ts";
+import { accessForAll, callersOnly, oneTime, openSecretSessions } from "../../../../shared/deployments/page/access.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { type PageParts, pageApp, servePage } from "../../../../shared/deployments/page/routes.ts";
 import { type FirstRows, rowsOf } from "../../../../shared/page/wire.ts";
@@ -157,7 +157,7 @@ describe("access to the page", () => {
   });
 
   test("a page on this machine answers under no other host name", async () => {
-    const app = pageApp(parts, everybody("demo"), () => ["127.0.0.1:1"]);
+    const app = pageApp(parts, accessForAll("demo"), () => ["127.0.0.1:1"]);
     assert.equal((await app.request("/page/rows", { headers: { host: "rebound.example:1" } })).status, 403);
     assert.equal((await app.request("/page/rows", { headers: { host: "127.0.0.1:1" } })).status, 200);
   });
@@ -221,7 +221,7 @@ describe("rows of the page", () => {
     const own = openBoard(Date.now);
     for (let at = 0; at < 300; at += 1) own.see(object(`running-${at}`, "RUNNING"));
     own.see(object("failed", "FAILED"));
-    const app = pageApp({ ...parts, board: own }, everybody("demo"), () => [""]);
+    const app = pageApp({ ...parts, board: own }, accessForAll("demo"), () => [""]);
     const read = async (filter: string) => {
       const answer = await app.request(`/page/rows?part=first&filter=${encodeURIComponent(filter)}`, { headers });
       const { columns, count, counts }: FirstRows = JSON.parse(await textOf(answer));
@@ -242,7 +242,7 @@ describe("rows of the page", () => {
       reads += 1;
       return own.read(...given);
     };
-    const app = pageApp({ ...parts, board: { ...own, read } }, everybody("demo"), () => [""]);
+    const app = pageApp({ ...parts, board: { ...own, read } }, accessForAll("demo"), () => [""]);
     const ask = async () => textOf(await app.request("/page/rows", { headers }));
     const texts = await Promise.all(Array.from({ length: 50 }, ask));
     assert.equal(new Set(texts).size, 1);

@@ -8,7 +8,7 @@ import { executorOf } from "../../../../shared/spark/executor-pod/builder.ts";
 import { decommissionConfs } from "../../../../shared/spark/executors/allocation.ts";
 import { obstacles, wantedOf } from "../../../../shared/spark/executors/owner.ts";
 import { specSchema } from "../../../../shared/spark/schema/application.ts";
-import { held } from "../../../../shared/spark/submission/additions.ts";
+import { confsOfOwn } from "../../../../shared/spark/submission/additions.ts";
 import { type Submission, submit } from "../../../../shared/spark/submission/submit.ts";
 import { parseProperties } from "../../../proof/compat/properties.ts";
 import { creating, good, said } from "../admission/reviews.ts";
@@ -61,7 +61,7 @@ describe("a driver's properties", () => {
   };
 
   const rows: readonly (readonly [conf: string, value: string | undefined, changes?: object, mode?: string])[] = [
-    ...held.map(([conf, value]) => [conf, value] as const),
+    ...confsOfOwn.map(([conf, value]) => [conf, value] as const),
     ["spark.executor.instances", "0", { sparkConf: { "spark.executor.instances": "7" } }],
     ["spark.executor.instances", "12", {}, "assist"],
     ["spark.dynamicAllocation.enabled", undefined, {}, "assist"],

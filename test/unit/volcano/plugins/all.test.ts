@@ -1,7 +1,7 @@
 /** Plugins together: their order, their notes in the status, their refusals, and unknown flags. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { misread, notesOf, objectsOf, onPod, refusedBy } from "../../../../shared/volcano/plugins/all.ts";
+import { ignoredFlags, notesOf, objectsOf, onPod, refusedBy } from "../../../../shared/volcano/plugins/all.ts";
 
 const owner = { name: "train", namespace: "default", uid: "u1" };
 const tasks = [
@@ -83,7 +83,7 @@ describe("plugins", () => {
       ],
       ["no problem for valid flags", { ssh: ["-ssh-port", "2222"], env: [] }, []],
     ];
-    for (const [what, asked, want] of rows) test(what, () => assert.deepEqual(misread(asked), want));
+    for (const [what, asked, want] of rows) test(what, () => assert.deepEqual(ignoredFlags(asked), want));
   });
 
   test("leave an mpi master without a task of workers as it is, as upstream does; other tasks get the port", () => {

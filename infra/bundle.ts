@@ -110,8 +110,8 @@ export const put = (path: string, contents: Uint8Array): void => {
   renameSync(beside, path);
 };
 
-/** Functions with chunks of their own, because their cold starts are most of what functions cost. */
-const alone: readonly string[] = ["reconcile", "deliver"];
+/** Functions with chunks of their own: a process of them often starts for one event, and its start is most of what it costs. */
+const alone: readonly string[] = ["admission", "api", "deliver", "forward", "reconcile", "resync", "submitter", "wake"];
 
 const builtWith = async (options: BuildOptions): Promise<Built> => {
   const { metafile, outputFiles = [] } = await build({ ...options, write: false });

@@ -147,7 +147,7 @@ describe("the bundle", () => {
     });
   }
 
-  for (const name of ["reconcile", "deliver"]) {
+  for (const name of functionNames().filter((name) => !["cli", "dispatch", "host"].includes(name))) {
     test(`of ${name} loads few files before the first event, for a cold start links and compiles each`, () => {
       const { files } = loadedBy(meta, name).atOnce;
       assert.ok(files.length > 1 && files.length <= 8, files.join(", "));

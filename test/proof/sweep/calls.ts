@@ -227,8 +227,10 @@ const ownClock = (execution: ExecutionState): World["clock"] => {
 };
 
 /** Keys as if drawn: no two are alike. */
-const drawn = ({ count }: ExecutionState): Readonly<Record<string, string>> =>
-  Object.fromEntries(["id_rsa", "id_rsa.pub", "authorized_keys"].map((name) => [name, btoa(`drawn ${count.calls}`)]));
+const drawn = ({ fixture: { simulator } }: ExecutionState): Readonly<Record<string, string>> => {
+  const value = btoa(`drawn ${simulator.store.revision()} ${simulator.clock.now()}`);
+  return Object.fromEntries(["id_rsa", "id_rsa.pub", "authorized_keys"].map((name) => [name, value]));
+};
 
 /** The cache of a host's steps: their own writes, and its watch. Functions have none. */
 const cacheOf = (

@@ -176,6 +176,7 @@ export const beside = (one: Post, other: Post): Post => {
     nextWindow: () => least(both.map((post) => post.nextWindow())),
     waiting: () => one.waiting() + other.waiting(),
     journal: other.journal,
+    windows: other.windows,
     untaken: () => [],
   };
 };

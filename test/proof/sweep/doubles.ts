@@ -17,9 +17,11 @@ const withListeners: readonly Named[] = [...kinds, ...deafness];
 /** The same, in scenarios with a dispatcher. */
 const withDispatchers: readonly Named[] = [...withListeners, ...callTroubles];
 
-const kindsIn = ({ baseline: { calls } }: Making): readonly Named[] => {
-  if (calls.some(({ called }) => called)) return withDispatchers;
-  return calls.some(({ via }) => via === "listener") ? withListeners : kinds;
+/** A fault that a scenario leaves out alone is in none of its pairs. */
+const kindsIn = ({ baseline: { calls }, without }: Making): readonly Named[] => {
+  const some = calls.some(({ via }) => via === "listener") ? withListeners : kinds;
+  const all = calls.some(({ called }) => called) ? withDispatchers : some;
+  return all.filter(({ name }) => !without.includes(name));
 };
 
 /** The second comes at most this many calls after the first, and within the length of the run without a fault. */
@@ -59,6 +61,7 @@ const both = ({ n, first, gap, second }: Double): Fault & { readonly met: () => 
     },
     fired: () => fired,
     met: () => met,
+    spent: () => met,
   };
 };
 

@@ -1,22 +1,12 @@
 /** The event loop of an execution: the next delivery, or the first due event, until nothing is left. */
 import { type Execution, settle } from "./execution.ts";
+import { nextDue } from "./state-digest.ts";
 import { userApplies, userDoes } from "./user-actions.ts";
 
 /** An execution that exceeds these bounds has not converged. */
 export type Bounds = { readonly invocations: number; readonly ms: number };
 
 const usual: Bounds = { invocations: 400, ms: 4 * 3_600_000 };
-
-const nextDue = (execution: Execution): number => {
-  const { fixture, post, agenda, armed, down, nextSweep, nextLook } = execution;
-  const times = [
-    fixture.simulator.clock.nextDue(),
-    ...(down ? [] : [post.nextDue(), post.nextWindow(), nextSweep, nextLook]),
-    ...agenda.map(({ at }) => at),
-    ...armed.map(({ at }) => at),
-  ];
-  return Math.max(execution.now(), Math.min(...times.filter((time) => time !== undefined)));
-};
 
 /** Nothing is under way or due except the next resync. */
 const isIdle = ({ fixture, post, agenda, armed, flights }: Execution): boolean => {
@@ -58,27 +48,33 @@ const userActionsDuring = (execution: Execution): void => {
   }
 };
 
-const turn = async (execution: Execution): Promise<void> => {
+/** True when the execution is between two events, in a state whose continuation is known. */
+const turn = async (execution: Execution): Promise<boolean> => {
   const { fixture, post } = execution;
   for (const sending of execution.down ? [] : post.due())
     execution.send("forwarder", sending.message, sending.dedupeId);
   if (isQuiet(execution)) execution.onSnapshot?.(execution.snapshot());
   const delivery = execution.down ? undefined : post.receive();
-  if (delivery !== undefined) return execution.deliver(delivery);
+  if (delivery !== undefined) {
+    await execution.deliver(delivery);
+    return false;
+  }
+  if (isQuiet(execution) && execution.recognises?.() === true) return true;
   fixture.simulator.clock.advanceTo(nextDue(execution));
   await keepAppointments(execution);
   if (!execution.down && execution.now() >= execution.nextLook) await execution.look();
   if (!execution.down && execution.now() >= execution.nextSweep) await execution.sweep();
+  return false;
 };
 
-/** Runs until nothing is left before the next resync. False when that never comes. */
+/** Runs until nothing is left before the next resync, or what follows is known. False when that never comes. */
 export const calm = async (execution: Execution, { invocations, ms }: Bounds = usual): Promise<boolean> => {
   const until = execution.now() + ms;
   execution.meanwhile = () => userActionsDuring(execution);
   while (!isIdle(execution)) {
     if (isStuck(execution)) for (const n of [...execution.held.keys()]) execution.levers.release(n);
     if (execution.count.invocations - execution.began > invocations || execution.now() > until) return false;
-    await turn(execution);
+    if (await turn(execution)) return true;
   }
   return true;
 };
@@ -93,10 +89,15 @@ export const runToRest = async (execution: Execution, bounds: Bounds = usual): P
   for (let quiet = 0; quiet < wanted; ) {
     if (!(await calm(execution, bounds)) || execution.count.invocations - execution.began > bounds.invocations)
       return false;
+    if (execution.recognises?.() === true) return true;
     const { changes, writes } = execution;
     execution.fixture.simulator.clock.advanceTo(execution.nextSweep);
     await execution.sweep();
-    if (!(await calm(execution, bounds))) return false;
+    const { recognises } = execution;
+    execution.recognises = undefined; // A continuation begins before a resync, and not within.
+    const calmed = await calm(execution, bounds);
+    execution.recognises = recognises;
+    if (!calmed) return false;
     execution.lateChanges += execution.changes - changes;
     quiet = execution.writes === writes && execution.swept ? quiet + 1 : 0;
   }

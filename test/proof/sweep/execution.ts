@@ -19,7 +19,7 @@ import type { Flight, Sender } from "./execution-state.ts";
 import type { Call, Fault, Levers, Posted } from "./fault.ts";
 import type { Fixture } from "./fixture.ts";
 import { forwarderLooks, isSighting, resyncBeside, writersIn } from "./foreign-controllers.ts";
-import { type Journal, openPost, type Post } from "./journal.ts";
+import { type Bounds, type Journal, openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
 import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
@@ -27,7 +27,7 @@ import { type Count, copyOf, lookMs, type Snapshot } from "./snapshot.ts";
 import { openWatching, storedOf, type Watching } from "./watching.ts";
 
 export const cluster = "sweep";
-const visibilityMs = 90_000;
+export const queueBounds: Bounds = { visibilityMs: 90_000 };
 const sweepMs = 300_000;
 const restartMs = 1_000;
 /** The longest time that two dispatchers are active, after one has lost its lease. */
@@ -72,6 +72,7 @@ export class Execution {
   lateChanges = 0;
   arrivedByClock = false;
   swept = false; // The latest resync came through.
+  recognises: (() => boolean) | undefined; // True in a state whose continuation is known: it need not be run again.
   /** The user actions between two calls of a step. */
   meanwhile: () => void = () => {};
   readonly mail = openMail();
@@ -121,7 +122,7 @@ export class Execution {
   /** Opens the queue of the scenario. */
   queued(past: Journal): Post {
     const { simulator, scenario } = this.fixture;
-    return openPost(() => simulator.clock.now(), scenario.dispatched === true ? bounds : { visibilityMs }, past);
+    return openPost(() => simulator.clock.now(), scenario.dispatched === true ? bounds : queueBounds, past);
   }
 
   now(): number {

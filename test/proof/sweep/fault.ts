@@ -86,6 +86,8 @@ export type Fault = {
   /** The jump of the invocation's own clock before a read of it, ms. */
   readonly jump?: () => number;
   readonly fired: () => boolean;
+  /** True once it lets everything pass for good; absent: never. */
+  readonly spent?: (now: number) => boolean;
 };
 
-export const noFault: Fault = { fired: () => true };
+export const noFault: Fault = { fired: () => true, spent: () => true };

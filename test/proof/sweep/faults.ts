@@ -13,6 +13,7 @@ export const atCall = (n: number, verdictFor: (call: Call) => Verdict): Fault =>
       return verdictFor(call);
     },
     fired: () => fired,
+    spent: () => fired,
   };
 };
 
@@ -25,6 +26,7 @@ export const atMessage = (n: number, fate: Fate): Fault => {
       return fate;
     },
     fired: () => fired,
+    spent: () => fired,
   };
 };
 
@@ -34,9 +36,11 @@ const longestGapMs = 20_000;
 /** The events from the first to the last are not delivered; `relistMs` after the last, the watch lists anew. */
 export const deafDuring = (first: number, last: number, relistMs: number | undefined): Fault => {
   let since: number | undefined;
+  let heard = 0;
   const miss = (): Hearing => (relistMs === undefined ? "missed" : "broken");
   return {
     event: (n, { relist, now }) => {
+      heard = n;
       if (n < first || n > last || (since !== undefined && now() - since >= longestGapMs)) return "told";
       if (relistMs !== undefined && since === undefined) relist(longestGapMs);
       if (relistMs !== undefined && n === last) relist(relistMs);
@@ -44,6 +48,7 @@ export const deafDuring = (first: number, last: number, relistMs: number | undef
       return miss();
     },
     fired: () => since !== undefined,
+    spent: (now) => since !== undefined && (heard >= last || now - since >= longestGapMs),
   };
 };
 
@@ -224,6 +229,7 @@ export const outage = (n: number, { lastsMs, hits, refusing }: Outage): Fault =>
       return answers(refusing)(call);
     },
     fired: () => since !== undefined,
+    spent: (now) => since !== undefined && now - since > lastsMs,
   };
 };
 
@@ -292,6 +298,7 @@ export const pair = (i: number, j: number, freeMs = 0): Fault & { readonly met: 
     },
     fired: () => first !== undefined,
     met: () => held !== undefined,
+    spent: () => held !== undefined,
   };
 };
 
@@ -314,5 +321,6 @@ export const lateWinner = (save: number, what: string, calls: number): Fault & {
     },
     fired: () => invocation !== undefined,
     met: () => met,
+    spent: () => met,
   };
 };

@@ -8,5 +8,24 @@ const copy = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, item]): [string, unknown] => [name, copy(item)]));
 };
 
+/** The list that takes the facts in the place of copies, while `collected` runs. */
+const collection: { facts: object[] | undefined } = { facts: undefined };
+
 /** A copy that is independent of the original. */
-export const forked = <Facts extends object>(facts: Facts): Facts => copy(facts) as Facts;
+export const forked = <Facts extends object>(facts: Facts): Facts => {
+  if (collection.facts === undefined) return copy(facts) as Facts;
+  collection.facts.push(facts);
+  return facts;
+};
+
+/** All facts that `fork` would copy. What it returns shares them with the original, and is to be dropped. */
+export const collected = (fork: () => unknown): readonly object[] => {
+  const facts: object[] = [];
+  collection.facts = facts;
+  try {
+    fork();
+  } finally {
+    collection.facts = undefined;
+  }
+  return facts;
+};

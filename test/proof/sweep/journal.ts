@@ -42,6 +42,8 @@ export type Post = {
   readonly nextWindow: () => number | undefined;
   readonly waiting: () => number;
   readonly journal: () => Journal;
+  /** What the coalescer was offered, and when it was asked, since no window was open: it makes the open ones. */
+  readonly windows: () => Journal;
   /**
    * The journal of a restarted host: only notices that no step has taken. The sender of a notice gets its answer when
    * it is written down (see deployments/host/start.ts and deployments/dispatch/start.ts), and until then sends it again.
@@ -93,29 +95,32 @@ export const openPost = (now: () => number, bounds: Bounds, past: Journal = []):
   const queue = openQueue({ ...bounds, now: () => replaying ?? now() });
   const insides: Insides = { queue, coalescer: openCoalescer() };
   const entries: Entry[] = [];
+  let closedAt = 0;
+  const written = (entry: Entry): unknown => {
+    entries.push(entry);
+    const result = perform(insides, entry);
+    if (insides.coalescer.next() === undefined) closedAt = entries.length;
+    return result;
+  };
   for (const entry of past) {
     replaying = entry.at;
-    perform(insides, entry);
-    entries.push(entry);
+    written(entry);
   }
   replaying = undefined;
-  const journalled = (entry: Entry): unknown => {
-    entries.push(entry);
-    return perform(insides, entry);
-  };
   const post: Post = {
-    send: (message, id) => void journalled({ at: now(), do: "send", message, id }),
-    later: (message, id, ms) => void journalled({ at: now(), do: "later", message, id, ms }),
-    receive: () => journalled({ at: now(), do: "receive" }) as Delivery | undefined,
-    acknowledge: (delivery) => void journalled({ at: now(), do: "acknowledge", delivery }),
-    giveBack: (delivery, ms, returned) => void journalled({ at: now(), do: "giveBack", delivery, ms, returned }),
+    send: (message, id) => void written({ at: now(), do: "send", message, id }),
+    later: (message, id, ms) => void written({ at: now(), do: "later", message, id, ms }),
+    receive: () => written({ at: now(), do: "receive" }) as Delivery | undefined,
+    acknowledge: (delivery) => void written({ at: now(), do: "acknowledge", delivery }),
+    giveBack: (delivery, ms, returned) => void written({ at: now(), do: "giveBack", delivery, ms, returned }),
     ownerOf: () => post,
-    offer: (sending) => journalled({ at: now(), do: "offer", sending }) as Sending | undefined,
-    due: () => journalled({ at: now(), do: "due" }) as readonly Sending[],
+    offer: (sending) => written({ at: now(), do: "offer", sending }) as Sending | undefined,
+    due: () => written({ at: now(), do: "due" }) as readonly Sending[],
     nextDue: queue.nextDue,
     nextWindow: insides.coalescer.next,
     waiting: () => queue.depth().ready + queue.depth().delayed,
     journal: () => entries.slice(),
+    windows: () => entries.slice(closedAt).filter((entry) => entry.do === "offer" || entry.do === "due"),
     untaken: () => untakenIn(entries),
   };
   return post;

@@ -3,7 +3,11 @@ import type { Message } from "../../../shared/core/key.ts";
 import type { Fate, Posted } from "./fault.ts";
 import type { Post } from "./journal.ts";
 
-export type Mail = { readonly put: (post: Post, posted: Posted, fate: Fate | undefined) => void };
+export type Mail = {
+  readonly put: (post: Post, posted: Posted, fate: Fate | undefined) => void;
+  /** No message is held back. */
+  readonly isEmpty: () => boolean;
+};
 
 type Put = (message: Message, id: string, moreMs?: number) => void;
 
@@ -27,6 +31,7 @@ export const openMail = (): Mail => {
     for (const one of next) one.put();
   };
   return {
+    isEmpty: () => behind.length === 0,
     put: (post, posted, fate = { do: "pass" }) => {
       const { message, id, ms } = posted;
       const put = putting(post, ms);

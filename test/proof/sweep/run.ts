@@ -16,7 +16,7 @@ import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit, u
 import { versions, violationsOf } from "./upgrade.ts";
 
 const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N | --all] [--family NAME] [--scenario NAME…] [--fault REGEX]
-                     [--case ID] [--first] [--threads N] [--json FILE]]
+                     [--case ID] [--first] [--recheck SHARE] [--threads N] [--json FILE]]
 
   --singles        only single faults
   --pairs          only two invocations against each other, and two faults in one run
@@ -27,6 +27,7 @@ const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N | --al
   --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
   --case ID        replays one case and prints all that happens in it; of a file FILE.json that rekindle replay --export
                    has written, runs every single fault
+  --recheck SHARE  of the cases that end as another one did from the same state, runs this share to the end, and compares
   --first          stops at the first violation
   --threads N      as many at once (default: one per processor, at most 4)
   --json FILE      writes the result as data, too
@@ -51,7 +52,7 @@ const replay = async (id: string, json: string | undefined): Promise<void> => {
   const prepared = await prepare(id.split("/")[0] ?? "");
   const one = caseOf(prepared, id);
   if (one === undefined) throw new Error(`no case ${id}`);
-  const verdict = await runCase(prepared.fixture, prepared.baseline, one, true);
+  const verdict = await runCase(prepared.fixture, prepared.baseline, one, { trace: true });
   console.log(verdict.lines.join("\n"));
   for (const { name, difference } of verdict.allowed)
     console.log(`allowed: ${name}: ${difference.id}${difference.path}`);
@@ -73,7 +74,7 @@ const explain = async (id: string, violations: readonly string[]): Promise<void>
   const prepared = await prepare(id.split("/")[0] ?? "");
   const one = caseOf(prepared, id);
   if (one === undefined) return;
-  const { lines } = await runCase(prepared.fixture, prepared.baseline, one, true);
+  const { lines } = await runCase(prepared.fixture, prepared.baseline, one, { trace: true });
   const telling = lines.filter((line) => !/call \d+: (GET|LIST)[^—]*$/.test(line));
   const strike = telling.findIndex((line) => line.includes("—"));
   const from = Math.max(0, strike - 3);
@@ -257,6 +258,8 @@ const kindOf = (values: { singles?: boolean; pairs?: boolean; short?: boolean })
   return pairs ? "pairs" : undefined;
 };
 
+const shareOf = (text: string | undefined): number => Number(text ?? 0);
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
@@ -270,6 +273,7 @@ const main = async (): Promise<void> => {
       all: { type: "boolean" },
       case: { type: "string" },
       first: { type: "boolean" },
+      recheck: { type: "string" },
       threads: { type: "string" },
       json: { type: "string" },
       help: { type: "boolean", short: "h" },
@@ -288,6 +292,7 @@ const main = async (): Promise<void> => {
       kind: kindOf(values) ?? (isFile ? "singles" : undefined),
       seed: isFile ? undefined : seedOf(values),
       first: values.first,
+      recheck: shareOf(values.recheck),
     },
     scenario: recorded ?? values.scenario ?? [],
     family: values.family,

@@ -2,6 +2,14 @@
 import { allowances } from "./allowances.ts";
 import type { Baseline } from "./baseline.ts";
 import { type Case, twofold } from "./case.ts";
+import {
+  type Continuation,
+  type Continuations,
+  isSought,
+  type Recognition,
+  type Rest,
+  recognise,
+} from "./continuations.ts";
 import { type Difference, differences, endingOf, everything, gistOf } from "./ending.ts";
 import { calm, runToRest } from "./event-loop.ts";
 import { Execution } from "./execution.ts";
@@ -24,6 +32,8 @@ export type Verdict = {
   /** The case shows nothing new after the one before it in its series. */
   readonly last: boolean;
   readonly lines: readonly string[];
+  /** The end is that of another case, which came to the same state: see `continuations.ts`. */
+  readonly recognised?: boolean;
 };
 
 const hourMs = 3_600_000;
@@ -71,8 +81,10 @@ const shortOf = (text: string): string => {
 const told = ({ id, path, want, got }: Difference): string =>
   `end: ${id}${path}: ${shortOf(got)} instead of ${shortOf(want)}`;
 
-const runToEnd = async (execution: Execution): Promise<readonly string[]> => {
+const runToEnd = async (execution: Execution, recognition?: Recognition): Promise<readonly string[]> => {
   const calm = await runToRest(execution);
+  recognition?.end();
+  if (recognition?.found() !== undefined) return [];
   execution.oracle.end(everything(execution.fixture.simulator.store), execution.now());
   return [...execution.oracle.violations(), ...(calm ? [] : ["end: it never comes to rest"])];
 };
@@ -83,13 +95,23 @@ const untold = ({ scenario: { tells }, simulator: { store } }: Fixture): readonl
     ? []
     : [`end: no event ${tells}`];
 
+const recognitionOf = (
+  execution: Execution,
+  fault: Fault,
+  continuations: Continuations | undefined,
+): Recognition | undefined =>
+  continuations !== undefined && isSought(continuations, execution.fixture.scenario)
+    ? recognise(continuations, execution, fault)
+    : undefined;
+
 /** Returns the baseline: the execution with which all others are compared. */
-export const runBaseline = async (fixture: Fixture): Promise<Baseline> => {
+export const runBaseline = async (fixture: Fixture, continuations?: Continuations): Promise<Baseline> => {
   const snapshots: Snapshot[] = [];
   const execution = new Execution(fixture, fixture.initial, noFault, {
     onSnapshot: (snapshot) => snapshots.push(snapshot),
   });
-  const violations = await runToEnd(execution);
+  const recognition = recognitionOf(execution, noFault, continuations);
+  const violations = await runToEnd(execution, recognition);
   const { calls, messages } = execution;
   const own = (name: string | undefined): boolean => name === appName || sweptOf(fixture.scenario).alone;
   const rest = {
@@ -110,6 +132,7 @@ export const runBaseline = async (fixture: Fixture): Promise<Baseline> => {
   const helped =
     execution.lateChanges > 0 && !waits ? ["end: without a fault, it came to its end only by a resync"] : [];
   const noisy = await disturb(execution);
+  recognition?.keep({ violations, noisy, differences: [] });
   const wrong = phase === fixture.scenario.ends ? [] : [`end: ${phase} instead of ${fixture.scenario.ends}`];
   const slow = execution.oracle.faultless?.() ?? [];
   const violated = [...violations, ...slow, ...wrong, ...idle, ...helped, ...noisy, ...untold(fixture)];
@@ -135,31 +158,64 @@ const isLast = (execution: Execution, fault: Fault & { readonly met?: () => bool
 /** After these faults only a resync finds the open work: a message or an event was lost, or a read was false. */
 const needsResync = /^(message-lost|message-swapped|deaf|queue-away|stale|404-named)$/;
 
+/** The end of a case that was run to its end. */
+const restOf = async (execution: Execution, baseline: Baseline, violations: readonly string[]): Promise<Rest> => {
+  const { store } = execution.fixture.simulator;
+  const ending = endingOf(store, execution.identities);
+  const gist = gistOf(store, execution.identities, ending);
+  return {
+    violations,
+    differences: differences(baseline.ending, ending),
+    noisy: violations.length > 0 ? [] : await disturbedOnce(execution, baseline, gist),
+  };
+};
+
+type Ran = Pick<Continuation, "rest" | "invocations" | "lateChanges" | "errors">;
+
+/** Runs an execution to its end, or to a state whose continuation is known. */
+const ranOf = async (execution: Execution, baseline: Baseline, recognition: Recognition | undefined): Promise<Ran> => {
+  const violations = await runToEnd(execution, recognition);
+  const invocations = execution.count.invocations - execution.began;
+  const known = recognition?.found();
+  const rest = known?.rest ?? (await restOf(execution, baseline, violations));
+  recognition?.keep(rest);
+  return {
+    rest,
+    invocations: invocations + (known?.invocations ?? 0),
+    lateChanges: execution.lateChanges + (known?.lateChanges ?? 0),
+    errors: [...execution.errors, ...(known?.errors ?? [])],
+  };
+};
+
+type CaseOptions = { readonly trace?: boolean; readonly continuations?: Continuations };
+
 /** Runs one case. */
-export const runCase = async (fixture: Fixture, baseline: Baseline, one: Case, trace = false): Promise<Verdict> => {
+export const runCase = async (
+  fixture: Fixture,
+  baseline: Baseline,
+  one: Case,
+  { trace = false, continuations }: CaseOptions = {},
+): Promise<Verdict> => {
   const fault = one.fault();
   const families = one.second === undefined ? [one.family] : [one.family, one.second, twofold];
   const execution = new Execution(fixture, one.snapshot, fault, { trace });
-  const violations = await runToEnd(execution);
-  const invocations = execution.count.invocations - one.snapshot.count.invocations;
-  const { store } = fixture.simulator;
-  const ending = endingOf(store, execution.identities);
-  const { blamed, allowed } = judge(differences(baseline.ending, ending), families, fixture.scenario);
-  const gist = gistOf(store, execution.identities, ending);
-  const noisy = violations.length > 0 ? [] : await disturbedOnce(execution, baseline, gist);
+  const recognition = recognitionOf(execution, fault, continuations);
+  const { rest, invocations, lateChanges, errors } = await ranOf(execution, baseline, recognition);
+  const { blamed, allowed } = judge(rest.differences, families, fixture.scenario);
   const waits = fixture.scenario.beside !== undefined;
-  const left = execution.lateChanges > 0 && !waits && !families.some((family) => needsResync.test(family));
+  const left = lateChanges > 0 && !waits && !families.some((family) => needsResync.test(family));
   const undone = left ? ["end: something was left undone until a resync"] : [];
-  const errors = families.some((family) => family.startsWith("queue-"))
+  const reported = families.some((family) => family.startsWith("queue-"))
     ? []
-    : execution.errors.map((error) => `report: an error: ${error}`);
+    : errors.map((error) => `report: an error: ${error}`);
   const idle = fault.fired() ? [] : ["case: its fault never came about"];
   return {
     id: one.id,
-    violations: [...violations, ...blamed, ...undone, ...noisy, ...errors, ...idle],
+    violations: [...rest.violations, ...blamed, ...undone, ...rest.noisy, ...reported, ...idle],
     invocations,
     allowed,
     last: isLast(execution, fault),
     lines: execution.lines ?? [],
+    recognised: recognition?.found() !== undefined,
   };
 };

@@ -3,6 +3,8 @@
 import type { Baseline } from "./baseline.ts";
 import { type Case, isSeries, type Kind, type Series, type Sized, siteOf, twofold } from "./case.ts";
 import { batchesOf, makingOf } from "./cases.ts";
+import { openChance } from "./chance.ts";
+import { type Continuations, openContinuations } from "./continuations.ts";
 import { doubleNamed } from "./doubles.ts";
 import type { Drawing } from "./drawing.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
@@ -23,6 +25,8 @@ export type Choice = {
   readonly seed?: number | undefined;
   /** Ends a piece at its first violation. */
   readonly first?: boolean | undefined;
+  /** Of the cases that ended with a known continuation, this share is run to the end as well, and compared. */
+  readonly recheck?: number | undefined;
 };
 
 /** A scenario with its baseline, opened once per worker. */
@@ -30,6 +34,7 @@ export type PreparedScenario = {
   readonly fixture: Fixture;
   readonly baseline: Baseline;
   readonly batches: readonly Sized[];
+  readonly continuations: Continuations;
 };
 
 const ofFamilies = (sized: Sized, families: RegExp): readonly Sized[] => {
@@ -56,8 +61,9 @@ export const scenarioNamed = (name: string): Scenario => {
 export const prepare = async (name: string, choice: Choice = {}): Promise<PreparedScenario> => {
   const scenario = scenarioNamed(name);
   const fixture = openFixture(scenario);
-  const baseline = await runBaseline(fixture);
-  return { fixture, baseline, batches: chosen(batchesOf(baseline, scenario, choice.seed), choice) };
+  const continuations = openContinuations();
+  const baseline = await runBaseline(fixture, continuations);
+  return { fixture, baseline, continuations, batches: chosen(batchesOf(baseline, scenario, choice.seed), choice) };
 };
 
 /** The pieces of a scenario, in an order that never changes. */
@@ -84,8 +90,27 @@ type UnitContext = { readonly prepared: PreparedScenario; readonly kind: Kind; r
 const isEnough = ({ choice }: UnitContext, { violations }: Outcome): boolean =>
   choice.first === true && violations.length > 0;
 
-const outcome = async ({ prepared, kind }: UnitContext, one: Case): Promise<Outcome> => {
-  const verdict = await runCase(prepared.fixture, prepared.baseline, one);
+const comparable = (verdict: Verdict | undefined): string =>
+  JSON.stringify([verdict?.violations, verdict?.invocations, verdict?.allowed, verdict?.last]);
+
+/** Whether two runs of a case were judged alike. */
+export const sameVerdict = (a: Verdict, b: Verdict | undefined): boolean => comparable(a) === comparable(b);
+
+/** Runs a case; where a known continuation was taken, a share is run without, and must have the same verdict. */
+const verdictOf = async ({ prepared, choice }: UnitContext, one: Case): Promise<Verdict> => {
+  const { fixture, baseline, continuations } = prepared;
+  const verdict = await runCase(fixture, baseline, one, { continuations });
+  const { recheck = 0 } = choice;
+  if (verdict.recognised !== true || !openChance(`recheck ${one.id}`).is(recheck)) return verdict;
+  const whole = await runCase(fixture, baseline, one);
+  if (sameVerdict(whole, verdict)) return verdict;
+  const differ = `recheck: ${comparable(verdict).slice(0, 300)}, and run to its end ${comparable(whole).slice(0, 300)}`;
+  return { ...whole, violations: [...whole.violations, differ] };
+};
+
+const outcome = async (context: UnitContext, one: Case): Promise<Outcome> => {
+  const { kind } = context;
+  const verdict = await verdictOf(context, one);
   const { family, second } = one;
   if (second === undefined) return { ...verdict, kind, family, site: siteOf(one) };
   // Of two faults whose second never happened, one is left.

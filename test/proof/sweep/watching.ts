@@ -25,6 +25,8 @@ export type Watching = {
   readonly known: Forwarder["known"];
   /** The objects as the server gave them, beside the trimmed ones. */
   readonly whole: WholeObjects["whole"];
+  /** For each watch the greatest version that it has heard, and its objects. */
+  readonly state: () => readonly { readonly version: number; readonly objects: readonly Stored[] }[];
   /** Lists everything anew; only differences give sendings. */
   readonly relist: () => readonly Sending[];
 };
@@ -73,6 +75,7 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
       return loop === undefined ? undefined : { ...loop.known, reached: () => String(loop.at.version) };
     },
     whole: objects.whole,
+    state: () => loops.map(({ at, known }) => ({ version: at.version, objects: [...known.values()] })),
     relist: () =>
       loops.flatMap((loop) => {
         const listing = loop.known.begin();

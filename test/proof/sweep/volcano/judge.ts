@@ -252,6 +252,6 @@ export const openJobOracle = (
     violations: () => facts.violations,
     phase: () => facts.phase,
     uid: () => facts.uid,
-    copy: () => openJobOracle(subject, forked(facts), { ...seen }),
+    copy: () => openJobOracle(subject, forked(facts), forked(seen)),
   };
 };

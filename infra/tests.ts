@@ -142,8 +142,8 @@ export type Choice = {
   readonly first?: boolean;
 };
 
-/** Two more than there are cores, as many files wait; four at most. */
-const usualWorkers = Math.min(4, availableParallelism() + 2);
+/** One more than there are cores, as many files wait; three at most, because each imports the same modules. */
+const usualWorkers = Math.min(3, availableParallelism() + 1);
 
 /** Node's cache of compiled modules: every worker loads the same ones. */
 const compiled = join("node_modules", ".cache", "node");

@@ -75,11 +75,10 @@ const named = (nameOf: (name: SettingName) => readonly string[], suffix: string)
     ),
   );
 
-const variables = (): ReadonlyMap<string, Named> =>
-  named((name) => {
-    const { alias } = rowOf(name);
-    return alias === undefined ? [variableName(name)] : [variableName(name), alias];
-  }, "_FILE");
+const variables = named((name) => {
+  const { alias } = rowOf(name);
+  return alias === undefined ? [variableName(name)] : [variableName(name), alias];
+}, "_FILE");
 
 const fileKeys = (): ReadonlyMap<string, Named> => named((name) => [...new Set([fileName(name), name])], "File");
 
@@ -125,12 +124,11 @@ const isLeftOut = (value: unknown, found: Named | undefined): boolean =>
   value === undefined || (value === "" && found !== undefined && rowOf(found.name).default === undefined);
 
 const fromVariables = (environment: Environment, reading: ReadRules): Source => {
-  const known = variables();
   const entries = Object.entries(environment).flatMap(([as, value]): readonly Entry[] => {
-    const isOurs = known.has(as) || (as.startsWith("REKINDLE_") && !ofService.test(as) && !others.includes(as));
-    return isOurs && !isLeftOut(value, known.get(as)) ? [{ as, value, origin: as }] : [];
+    const isOurs = variables.has(as) || (as.startsWith("REKINDLE_") && !ofService.test(as) && !others.includes(as));
+    return isOurs && !isLeftOut(value, variables.get(as)) ? [{ as, value, origin: as }] : [];
   });
-  return sourceOf(entries, known, reading);
+  return sourceOf(entries, variables, reading);
 };
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -1,12 +1,12 @@
 /** Counts the use of everything that is billed, from the figures of the components. */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { readTemplate } from "../../../infra/aws/template.ts";
 import { gaugeLines } from "../../../shared/adapters/telemetry/emf.ts";
 import { resyncGauges } from "../../../shared/deployments/resync/gauges.ts";
 import { gaugesOfQueue } from "../../../shared/volcano/metrics.ts";
 import { billedMs, type Entry } from "../../real/lambda/ledger.ts";
+import { template } from "../../support/aws-template.ts";
 import { type Bench, costOf } from "../costs.ts";
 import type { Units } from "./units.ts";
 import type { Use } from "./use.ts";
@@ -15,8 +15,6 @@ import type { Use } from "./use.ts";
 const wholeProcessorMb = 1_769;
 /** START, END and REPORT, which the platform logs for each invocation. */
 const platformBytes = 420;
-
-const template = readTemplate(readFileSync(new URL("../../../infra/aws/template.yaml", import.meta.url), "utf8"));
 
 /** Returns the memory of a function in the template, MB. */
 const memoryOf = (name: string): number => {

@@ -1,23 +1,21 @@
 /** Evaluates the template as CloudFormation and Lambda do: finds its defects before a deployment. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import * as z from "zod";
 import { parametersOf } from "../../../infra/aws/parameters.ts";
 import { readTemplate } from "../../../infra/aws/template.ts";
 import openApi from "../../../shared/api/openapi.json" with { type: "json" };
+import { template, templateText as text } from "../../support/aws-template.ts";
 import { routeOf } from "./door.ts";
 import { grants } from "./guard.ts";
 import { stackOf } from "./stack.ts";
 
-const text = readFileSync(new URL("../../../infra/aws/template.yaml", import.meta.url), "utf8");
 const record = "arn:aws:secretsmanager:eu-west-1:000000000000:secret:rekindle/e2e-AbCdEf";
 
-const stackWith = (more: Readonly<Record<string, string>>, changed = text) => {
-  const template = readTemplate(changed);
-  const { values, problems } = parametersOf(template, { Alias: "e2e", ClusterRecord: record, ...more });
+const stackWith = (more: Readonly<Record<string, string>>, changed = template) => {
+  const { values, problems } = parametersOf(changed, { Alias: "e2e", ClusterRecord: record, ...more });
   assert.deepEqual(problems, []);
-  return stackOf(template, values, (name) => `https://queue/${name}`);
+  return stackOf(changed, values, (name) => `https://queue/${name}`);
 };
 
 const namesIn = (stack: ReturnType<typeof stackWith>): readonly string[] => stack.functions.map(({ id }) => id);
@@ -144,7 +142,7 @@ describe("the template, deployed", () => {
       [environment?.["REKINDLE_CLUSTER_RECORD"], granted.flatMap(({ Resource }) => Resource)],
       [own, [own]],
     );
-    const { Rules } = z.looseObject({ Rules: z.record(z.string(), z.unknown()) }).parse(readTemplate(text));
+    const { Rules } = z.looseObject({ Rules: z.record(z.string(), z.unknown()) }).parse(template);
     assert.deepEqual(Rules["SubmissionsAndRecord"], {
       RuleCondition: { "Fn::Equals": [{ Ref: "Submissions" }, "ENABLED"] },
       Assertions: [
@@ -168,7 +166,7 @@ describe("the template, deployed", () => {
     const shape = z.looseObject({
       Events: z.record(z.string(), z.looseObject({ Properties: z.record(z.string(), z.unknown()) })),
     });
-    return Object.values(shape.parse(readTemplate(text).Resources[resource]?.Properties).Events).map(
+    return Object.values(shape.parse(template.Resources[resource]?.Properties).Events).map(
       ({ Properties: { ApiId, Method, Path } }) => ({
         door: z.object({ Ref: z.string() }).parse(ApiId).Ref,
         key: `${Method} ${Path}`,
@@ -177,7 +175,7 @@ describe("the template, deployed", () => {
   };
 
   test("throttles strangers, triggers of each kind and acknowledgements apart from each other and from what is read", () => {
-    const { RouteSettings } = throttles.parse(readTemplate(text).Resources["Door"]?.Properties);
+    const { RouteSettings } = throttles.parse(template.Resources["Door"]?.Properties);
     const routes = routesOf("Api").map(({ key }) => key);
     const apart = Object.keys(RouteSettings);
     assert.deepEqual(
@@ -210,7 +208,7 @@ describe("the template, deployed", () => {
   for (const [from, to, expected] of mistakes) {
     test(`with ${to} is none`, () => {
       assert.ok(text.includes(from));
-      assert.throws(() => stackWith({}, text.replaceAll(from, to)), expected);
+      assert.throws(() => stackWith({}, readTemplate(text.replaceAll(from, to))), expected);
     });
   }
 });

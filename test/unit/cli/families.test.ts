@@ -1,15 +1,8 @@
 /** `rekindle manifests --family`: one family's CRDs, its rights, and a host that runs that family. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseAllDocuments } from "yaml";
-import type { Obj } from "../../../shared/core/object.ts";
+import { printedManifests } from "./printed-manifests.ts";
 import { openTerminal } from "./terminal.ts";
-
-const printed = async (...args: readonly string[]): Promise<readonly Obj[]> => {
-  const { code, out, err } = await openTerminal().run("manifests", ...args);
-  assert.equal(code, 0, err);
-  return parseAllDocuments(out).map((document) => document.toJS());
-};
 
 describe("manifests of one family", () => {
   const rows: readonly (readonly [args: readonly string[], kind: string, names: RegExp])[] = [
@@ -20,7 +13,7 @@ describe("manifests of one family", () => {
   ];
   for (const [args, kind, names] of rows)
     test(`${args.join(" ")} prints no ${kind} of the other family`, async () => {
-      const found = (await printed(...args))
+      const found = (await printedManifests(...args))
         .filter((object) => object.kind === kind)
         .map(({ metadata }) => metadata.name);
       assert.ok(found.length > 2, found.join(", "));
@@ -36,16 +29,18 @@ describe("manifests of one family", () => {
   } as const;
   for (const family of ["spark", "volcano"] as const) {
     test(`--family=${family} grants no right on other kinds, and the host runs this family only`, async () => {
-      const objects = await printed(`--family=${family}`, "--without-crds", "--admission");
+      const objects = await printedManifests(`--family=${family}`, "--without-crds", "--admission");
       const roles = objects.filter(({ kind, metadata }) => /Role$/.test(kind) && metadata.name === "rekindle-host");
       assert.doesNotMatch(JSON.stringify(roles), ofOther[family]);
       const host = JSON.stringify(objects.filter(({ kind }) => kind === "Deployment"));
       assert.match(host, new RegExp(`"name":"REKINDLE_FAMILIES","value":"${family}"`));
-      const functions = (await printed(`--family=${family}`, "--functions")).filter(({ metadata }) =>
+      const functions = (await printedManifests(`--family=${family}`, "--functions")).filter(({ metadata }) =>
         /reconcile|forward|resync|deliver|api/.test(metadata.name),
       );
       assert.doesNotMatch(JSON.stringify(functions), ofOther[family]);
-      const hooks = JSON.stringify(await printed(`--family=${family}`, "--admission-url=https://door.example/x/"));
+      const hooks = JSON.stringify(
+        await printedManifests(`--family=${family}`, "--admission-url=https://door.example/x/"),
+      );
       assert.doesNotMatch(hooks, family === "spark" ? /volcano/ : /sparkoperator|executors\.rekindle/);
     });
   }

@@ -1,20 +1,13 @@
 /** Rights that only a flag grants: those of features, and those on nodes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseAllDocuments } from "yaml";
-import type { Obj } from "../../../shared/core/object.ts";
+import { printedManifests } from "./printed-manifests.ts";
 import { openTerminal } from "./terminal.ts";
-
-const printed = async (...args: readonly string[]): Promise<readonly (Obj & { readonly rules?: unknown })[]> => {
-  const { code, out, err } = await openTerminal().run("manifests", ...args);
-  assert.equal(code, 0, err);
-  return parseAllDocuments(out).map((document) => document.toJS());
-};
 
 describe("rights that a flag of rekindle manifests grants", () => {
   test("a feature is a role of its own, everywhere or in the namespaces in scope", async () => {
     const rolesOf = async (...args: readonly string[]): Promise<readonly string[]> =>
-      (await printed("--rbac-only", ...args))
+      (await printedManifests("--rbac-only", ...args))
         .filter(({ kind, metadata }) => /Role$/.test(kind) && /ssh|pod-http/.test(metadata.name))
         .map(
           ({ kind, metadata, rules }) =>
@@ -34,7 +27,7 @@ describe("rights that a flag of rekindle manifests grants", () => {
 
   test("the step's function has the rights of features, and no other function has", async () => {
     const holders = async (...args: readonly string[]): Promise<readonly string[]> =>
-      (await printed("--functions", ...args))
+      (await printedManifests("--functions", ...args))
         .filter(({ rules }) => /secrets|pods\/proxy/.test(JSON.stringify(rules ?? "")))
         .map(({ metadata }) => metadata.name);
     assert.deepEqual([await holders(), await holders("--features=ssh,pod-http")], [[], ["rekindle-reconcile"]]);
@@ -42,7 +35,7 @@ describe("rights that a flag of rekindle manifests grants", () => {
 
   test("logs are read by the page: the api function and a dispatcher have the right, and a step has not", async () => {
     const holders = async (...args: readonly string[]): Promise<readonly string[]> =>
-      (await printed(...args))
+      (await printedManifests(...args))
         .filter(({ rules }) => /pods\/log/.test(JSON.stringify(rules ?? "")))
         .map(({ metadata }) => metadata.name);
     assert.deepEqual(await holders("--functions"), []);
@@ -53,7 +46,7 @@ describe("rights that a flag of rekindle manifests grants", () => {
 
   test("logs are kept by steps: the host and the function of steps have the right, and no other function has", async () => {
     const holders = async (...args: readonly string[]): Promise<readonly string[]> =>
-      (await printed(...args))
+      (await printedManifests(...args))
         .filter(({ rules }) => /pods\/log/.test(JSON.stringify(rules ?? "")))
         .map(({ metadata }) => metadata.name);
     assert.deepEqual(await holders("--functions", "--features=kept-logs"), ["rekindle-reconcile"]);
@@ -75,12 +68,12 @@ describe("rights that a flag of rekindle manifests grants", () => {
         assert.equal(code, 1, args.join(" "));
         assert.match(err, /groups are admitted in all namespaces together/);
       }
-    assert.ok((await printed("--features=gang", "--namespaces=a", "--namespace-selector=b=c")).length > 0);
+    assert.ok((await printedManifests("--features=gang", "--namespaces=a", "--namespace-selector=b=c")).length > 0);
   });
 
   test("--nodes lets the function that takes notices read and cordon nodes, and no other function", async () => {
     const withNodes = async (...args: readonly string[]): Promise<readonly string[]> =>
-      (await printed("--functions", ...args))
+      (await printedManifests("--functions", ...args))
         .filter(
           ({ kind, ...object }) =>
             kind === "ClusterRole" && /"nodes"\],"verbs":\["list","patch"/.test(JSON.stringify(object)),

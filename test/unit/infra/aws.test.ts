@@ -1,13 +1,11 @@
 /** The template against the functions: the test reports a right or a variable that only one of them has. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import * as z from "zod";
 import { differencesIn } from "../../../infra/aws/agreement.ts";
 import { handlerParts } from "../../../infra/aws/rights.ts";
 import { readTemplate, statementsOf } from "../../../infra/aws/template.ts";
-
-const text = readFileSync(new URL("../../../infra/aws/template.yaml", import.meta.url), "utf8");
+import { template, templateText as text } from "../../support/aws-template.ts";
 
 const handlers = await handlerParts([
   "reconcile",
@@ -68,7 +66,7 @@ const rows: readonly (readonly [resource: string, from: string, to: string, expe
 
 describe("the AWS template", () => {
   test("grants what the functions send, and tells them what they read", () => {
-    assert.deepEqual(differencesIn(readTemplate(text), handlers), []);
+    assert.deepEqual(differencesIn(template, handlers), []);
   });
 
   for (const [resource, from, to, expected] of rows) {
@@ -79,7 +77,6 @@ describe("the AWS template", () => {
 });
 
 describe("the role of a forwarder in the cluster", () => {
-  const template = readTemplate(text);
   const issuer = "oidc.eks.eu-west-1.amazonaws.com/id/0123";
 
   test("is only for the account rekindle-forward of the cluster that the issuer speaks for", () => {

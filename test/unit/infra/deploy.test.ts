@@ -9,12 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { commandsFor, problemsWith, type Wanted } from "../../../infra/aws/plan.ts";
-import { readTemplate } from "../../../infra/aws/template.ts";
+import { template } from "../../support/aws-template.ts";
 
 const record = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:rekindle/prod-AbCdEf";
 const good: Wanted = { alias: "prod", record, set: ["LogDays=7"], region: "eu-west-1" };
-
-const template = readTemplate(readFileSync(new URL("../../../infra/aws/template.yaml", import.meta.url), "utf8"));
 
 const root = join(import.meta.dirname, "..", "..", "..");
 

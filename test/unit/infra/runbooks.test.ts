@@ -6,8 +6,8 @@ import { describe, test } from "node:test";
 import { parse } from "yaml";
 import * as z from "zod";
 import { alertRules } from "../../../infra/alerts.ts";
-import { readTemplate } from "../../../infra/aws/template.ts";
 import { ownFigures, ownLabels } from "../../../shared/core/metric.ts";
+import { template } from "../../support/aws-template.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -27,9 +27,7 @@ type Alarm = { readonly name: string; readonly page: string };
 
 const kebab = (name: string): string => name.replace(/(?<!^)([A-Z])/g, "-$1").toLowerCase();
 
-const resources = Object.entries(readTemplate(read("infra/aws/template.yaml")).Resources).filter(
-  ([, { Type }]) => Type === "AWS::CloudWatch::Alarm",
-);
+const resources = Object.entries(template.Resources).filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm");
 
 const alarms: readonly Alarm[] = [
   ...resources.map(([id, { Properties }]) => {

@@ -10,7 +10,6 @@ import { after, describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { parametersOf } from "../../../infra/aws/parameters.ts";
-import { readTemplate } from "../../../infra/aws/template.ts";
 import { functionSettingValues, settingValues } from "../../../infra/chart.ts";
 import type { Target } from "../../../shared/deployments/settings/absence.ts";
 import { readConfiguration } from "../../../shared/deployments/settings/host.ts";
@@ -30,6 +29,7 @@ import {
   variableName,
 } from "../../../shared/deployments/settings/table.ts";
 import { stackOf } from "../../real/cloud/stack.ts";
+import { template } from "../../support/aws-template.ts";
 import { samples } from "../../support/setting-samples.ts";
 
 type Variables = Readonly<Record<string, string>>;
@@ -270,8 +270,6 @@ const whole: Variables = {
   ...{ Alias: "e2e", ClusterRecord: samples.clusterRecord, Submissions: "ENABLED" },
   ...{ AdmissionPath: "fedcba9876543210", SubmitterRecord: samples.clusterRecord },
 };
-
-const template = readTemplate(readFileSync(new URL("aws/template.yaml", root), "utf8"));
 
 const lambdasWith = (given: Variables) => {
   const { values, problems } = parametersOf(template, { ...whole, ...given });

@@ -1,22 +1,16 @@
 /** `rekindle manifests` prints an installation that a cluster accepts, with the least rights that suffice. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseAllDocuments } from "yaml";
 import type { Obj } from "../../../../shared/core/object.ts";
+import { printedManifests } from "../printed-manifests.ts";
 import { application, make, openTerminal } from "../terminal.ts";
 
-const documents = (text: string): readonly Obj[] => parseAllDocuments(text).map((document) => document.toJS());
-const printed = async (...args: readonly string[]): Promise<readonly Obj[]> => {
-  const { code, out, err } = await openTerminal().run("manifests", ...args);
-  assert.equal(code, 0, err);
-  return documents(out);
-};
 const named = (objects: readonly Obj[]): readonly string[] =>
   objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name].filter(Boolean).join("/"));
 
 describe("rekindle manifests", () => {
   test("prints CRDs, then every object of a host, in an order that can be applied", async () => {
-    assert.deepEqual(named(await printed()), [
+    assert.deepEqual(named(await printedManifests()), [
       "CustomResourceDefinition/cronjobs.batch.volcano.sh",
       "CustomResourceDefinition/jobs.batch.volcano.sh",
       "CustomResourceDefinition/commands.bus.volcano.sh",
@@ -41,7 +35,7 @@ describe("rekindle manifests", () => {
 
   test("prints objects that a cluster accepts", async () => {
     const { simulator } = openTerminal({ crds: false });
-    await make(simulator, ...(await printed()));
+    await make(simulator, ...(await printedManifests()));
   });
 
   const choices: readonly (readonly [readonly string[], readonly string[], readonly string[]])[] = [
@@ -149,7 +143,7 @@ describe("rekindle manifests", () => {
   ];
   for (const [args, there, absent] of choices) {
     test(`${args.join(" ")} prints the objects of its options`, async () => {
-      const names = named(await printed(...args));
+      const names = named(await printedManifests(...args));
       assert.deepEqual(
         there.filter((name) => !names.includes(name)),
         [],
@@ -162,7 +156,7 @@ describe("rekindle manifests", () => {
   }
 
   test("grants no wildcard, secrets and pods only with features, and hardly more patches than of status", async () => {
-    const roles = (await printed("--spark-namespace", "default")).filter(({ kind }) => /Role$/.test(kind));
+    const roles = (await printedManifests("--spark-namespace", "default")).filter(({ kind }) => /Role$/.test(kind));
     const text = JSON.stringify(roles);
     assert.ok(roles.length === 2);
     assert.doesNotMatch(text, /"\*"|escalate|impersonate|"bind"|secrets|pods\/proxy/);
@@ -188,7 +182,7 @@ describe("rekindle manifests", () => {
   });
 
   test("runs the host as an unprivileged user, on a read-only file system", async () => {
-    const [deployment] = (await printed()).filter(({ kind }) => kind === "Deployment");
+    const [deployment] = (await printedManifests()).filter(({ kind }) => kind === "Deployment");
     const text = JSON.stringify(deployment);
     for (const part of [
       '"replicas":1',
@@ -300,7 +294,7 @@ describe("rekindle manifests", () => {
 describe("rekindle uninstall", () => {
   const installed = async (answer: boolean) => {
     const terminal = openTerminal({ answer, crds: false });
-    await make(terminal.simulator, ...(await printed("--spark-namespace", "default")));
+    await make(terminal.simulator, ...(await printedManifests("--spark-namespace", "default")));
     return terminal;
   };
 

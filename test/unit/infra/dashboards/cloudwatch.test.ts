@@ -7,7 +7,7 @@ import { globSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import * as z from "zod";
 import { resolverOf } from "../../../../infra/aws/resolving.ts";
-import { readTemplate } from "../../../../infra/aws/template.ts";
+import { readTemplate, type Template } from "../../../../infra/aws/template.ts";
 import { withDashboard } from "../../../../infra/dashboards/cloudwatch.ts";
 import { panels } from "../../../../infra/dashboards/panels.ts";
 import { emfLines } from "../../../../shared/adapters/telemetry/emf.ts";
@@ -17,11 +17,11 @@ import { stepFigures } from "../../../../shared/deployments/common/step-dependen
 import { functionFigures, openGaugeLines } from "../../../../shared/deployments/resync/gauges.ts";
 import { measuresOf, measuresOfSave } from "../../../../shared/spark/application/metrics.ts";
 import { measuresOfJob, measuresOfQueueSave } from "../../../../shared/volcano/metrics.ts";
+import { template, templateText as text } from "../../../support/aws-template.ts";
 import { openStanding } from "../../deployments/resync/standing.ts";
 import { driver, remembered } from "../../spark/application/fixtures.ts";
 
 const root = new URL("../../../../", import.meta.url);
-const text = readFileSync(new URL("infra/aws/template.yaml", root), "utf8");
 
 const eight = Date.UTC(2026, 0, 1, 8);
 const seven = "2026-01-01T07:00:00Z";
@@ -123,14 +123,14 @@ const widgets = z.object({
 });
 
 /** Returns the dashboard as an account has it, once CloudFormation has filled it in. */
-const dashboardOf = (template: string) => {
-  const resolver = resolverOf(readTemplate(template), {
+const dashboardOf = (of: Template) => {
+  const resolver = resolverOf(of, {
     parameters: { Alias: "prod" },
     pseudo: { "AWS::Region": "eu-west-1" },
     ref: (id) => id,
     attribute: (id, name) => `${id}.${name}`,
   });
-  const { Type, Properties } = readTemplate(template).Resources["MetricsDashboard"] ?? { Type: "", Properties: {} };
+  const { Type, Properties } = of.Resources["MetricsDashboard"] ?? { Type: "", Properties: {} };
   assert.equal(Type, "AWS::CloudWatch::Dashboard");
   const body = z.string().parse(resolver.resolve(Properties["DashboardBody"]));
   return { body, widgets: widgets.parse(JSON.parse(body)).widgets };
@@ -153,23 +153,23 @@ const askedBy = (entry: readonly (string | z.infer<typeof options>)[]): string |
   return `${found} ${labels}`;
 };
 
-const askedIn = (template: string): readonly string[] =>
-  dashboardOf(template).widgets.flatMap(({ properties }) => properties.metrics.flatMap((one) => askedBy(one) ?? []));
+const askedIn = (of: Template): readonly string[] =>
+  dashboardOf(of).widgets.flatMap(({ properties }) => properties.metrics.flatMap((one) => askedBy(one) ?? []));
 
 /** Metrics that a template's dashboard asks for and no function tells. */
-const silentIn = async (template: string): Promise<readonly string[]> => {
+const silentIn = async (of: Template): Promise<readonly string[]> => {
   const told = await printed();
-  return askedIn(template).filter((one) => !told.has(one));
+  return askedIn(of).filter((one) => !told.has(one));
 };
 
 describe("the dashboard of CloudWatch", () => {
   test("asks for what functions tell", async () => {
-    assert.ok(askedIn(text).length > 30);
-    assert.deepEqual(await silentIn(text), []);
+    assert.ok(askedIn(template).length > 30);
+    assert.deepEqual(await silentIn(template), []);
   });
 
   test("shows every metric that functions tell, but for latencies that Grafana's shows once, too", () => {
-    const asked = new Set(askedIn(text).map((one) => one.split(" ")[0]));
+    const asked = new Set(askedIn(template).map((one) => one.split(" ")[0]));
     const silent = functionFigures
       .filter(({ name, by }) => by !== undefined && !asked.has(name))
       .map(({ name }) => name);
@@ -187,7 +187,7 @@ describe("the dashboard of CloudWatch", () => {
   });
 
   test("is filled in: no entry names another that is not there, and nothing is left to CloudFormation", () => {
-    const { body, widgets: all } = dashboardOf(text);
+    const { body, widgets: all } = dashboardOf(template);
     assert.doesNotMatch(body.replaceAll(/\$\{PROP\('Dim\.\w+'\)\}/g, ""), /\$\{/);
     for (const { properties } of all) {
       const known = properties.metrics.flatMap((entry) =>
@@ -202,7 +202,7 @@ describe("the dashboard of CloudWatch", () => {
   });
 
   test("has the panels of Grafana's, but for those that ask only for what no function tells", () => {
-    const titles = dashboardOf(text).widgets.flatMap(({ properties: { title } }) => title ?? []);
+    const titles = dashboardOf(template).widgets.flatMap(({ properties: { title } }) => title ?? []);
     const missing = panels.flatMap((one) =>
       "row" in one || titles.some((title) => title.startsWith(one.title)) ? [] : [one.title],
     );
@@ -224,7 +224,7 @@ describe("the dashboard of CloudWatch", () => {
   for (const [from, to, expected] of rows) {
     test(`with ${to} would be found out`, async () => {
       assert.ok(text.includes(from));
-      assert.deepEqual(await silentIn(text.replace(from, to)), [expected]);
+      assert.deepEqual(await silentIn(readTemplate(text.replace(from, to))), [expected]);
     });
   }
 });

@@ -17,6 +17,11 @@ const withListeners: readonly Named[] = [...kinds, ...deafness];
 /** The same, in scenarios with a dispatcher. */
 const withDispatchers: readonly Named[] = [...withListeners, ...callTroubles];
 
+/** Names of the faults that pairs may have. */
+export const pairable: ReadonlySet<string> = new Set(
+  [...deaths, ...troubles, ...pauses, ...deafness, ...callTroubles].map(({ name }) => name),
+);
+
 /** A fault that a scenario leaves out alone is in none of its pairs. */
 const kindsIn = ({ baseline: { calls }, without }: Making): readonly Named[] => {
   const some = calls.some(({ via }) => via === "listener") ? withListeners : kinds;

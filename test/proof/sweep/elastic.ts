@@ -6,10 +6,7 @@ import { appName, base, bothRun, executorRuns, type Scenario, type UserAction } 
 const own = { "rekindle.dev/executors": "own", "rekindle.dev/executor-leave-grace": "20s" } as const;
 
 /** Faults that would last longer than the job, or than one of its demands. */
-const outlasting = [
-  ...["read-only-5m", "quota-5m", "outage-20m", "outage-60s", "message-very-late", "pause-600s", "frozen"],
-  ...["409", "404-named", "message-twice"],
-];
+const outlasting = ["pause-600s", "frozen"];
 
 type Way = Pick<Scenario, "name" | "what" | "behindBy"> &
   Pick<Demand, "gauge" | "granted" | "claims"> &

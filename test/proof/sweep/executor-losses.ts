@@ -138,7 +138,7 @@ export const executorLosses: readonly Scenario[] = modes.flatMap(({ mode, annota
       annotations,
       breadth: "thin",
       also,
-      without: ["409", "404-named", "read-only-5m", "message-twice"],
+      without: ["read-only-5m"],
     }),
   ),
 );

@@ -20,7 +20,7 @@ export const gangApplications: readonly Scenario[] = [
     scripts: { [appName]: [{ jobMs: 400_000, exitCode: 1 }, { jobMs: 400_000 }] },
     userActions: [],
     ends: "COMPLETED",
-    without: ["read-only-5m", "quota-5m", "outage-20m", "message-very-late", "pause-600s"],
+    without: ["read-only-5m", "pause-600s"],
     breadth: "thin",
   },
 ];

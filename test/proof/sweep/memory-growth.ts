@@ -50,6 +50,6 @@ export const memoryGrowth: readonly Scenario[] = ways.map(
     ends: "RUNNING",
     breadth: "thin",
     also: ["stale", "deaf"],
-    without: ["409", "404-named", "read-only-5m", "message-twice"],
+    without: ["read-only-5m"],
   }),
 );

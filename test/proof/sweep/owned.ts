@@ -4,7 +4,7 @@ import { appName, base, bothRun, type Scenario } from "./scenario.ts";
 const own = { "rekindle.dev/executors": "own" } as const;
 
 /** Faults that would last longer than the job. */
-const outlasting = ["read-only-5m", "quota-5m", "outage-20m", "message-very-late", "pause-600s"];
+const outlasting = ["read-only-5m", "pause-600s"];
 
 export const owned: readonly Scenario[] = [
   {

@@ -137,8 +137,6 @@ export const schedule = (told: Pick<Scenario, "name" | "what" | "userActions"> &
   spec: { schedule: "*/12 * * * *", template: { ...base, executor: { instances: 1 } } },
   scripts: { "*": [{ jobMs: 2_000 }] },
   ends: "Scheduled",
-  // Of several missed times, only one run is made up for.
-  without: ["outage-20m"],
   breadth: "sparse",
   ...told,
 });

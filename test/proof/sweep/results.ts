@@ -16,7 +16,14 @@ const reaching = [
   ...outages.map(({ name, hits }) => ({ name, applies: hits })),
 ];
 
-type Tally = { cases: number; readonly of: Record<Kind, number>; violations: number; readonly invocations: number[] };
+type Tally = {
+  cases: number;
+  readonly of: Record<Kind, number>;
+  /** Cases that took over the end of another one. */
+  recognised: number;
+  violations: number;
+  readonly invocations: number[];
+};
 
 export type Violation = { readonly id: string; readonly violations: readonly string[] };
 
@@ -55,7 +62,8 @@ export const openResults = (): Results => {
   const violations: Violation[] = [];
   const permitted = new Map<string, Permitted>();
   const tallyOf = (scenario: string): Tally => {
-    const tally = tallies.get(scenario) ?? { cases: 0, of: { singles: 0, pairs: 0 }, violations: 0, invocations: [] };
+    const none = { cases: 0, recognised: 0, violations: 0 };
+    const tally = tallies.get(scenario) ?? { ...none, of: { singles: 0, pairs: 0 }, invocations: [] };
     tallies.set(scenario, tally);
     return tally;
   };
@@ -77,6 +85,7 @@ export const openResults = (): Results => {
     add: (scenario, outcome) => {
       const tally = tallyOf(scenario);
       tally.cases += 1;
+      if (outcome.recognised === true) tally.recognised += 1;
       tally.of[outcome.kind] += 1;
       tally.invocations.push(outcome.invocations);
       families.set(outcome.family, (families.get(outcome.family) ?? 0) + 1);

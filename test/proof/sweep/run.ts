@@ -211,10 +211,11 @@ const finish = (results: Results, values: Values, { began, changes: versioned }:
   const cases = totals.reduce((sum, tally) => sum + tally.cases, 0);
   const [singles, pairs] = kinds.map((kind) => totals.reduce((sum, { of }) => sum + of[kind], 0));
   const failed = totals.reduce((sum, tally) => sum + tally.violations, 0);
+  const recognised = totals.reduce((sum, tally) => sum + tally.recognised, 0);
   const converging = spread(totals.flatMap(({ invocations }) => invocations));
   const { sites, wanted, hit, missed } = results.coverage();
   console.log(
-    `${singles} single faults and ${pairs} pairs and interleavings over ${names.length} scenarios, ${failed} violations; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
+    `${singles} single faults and ${pairs} pairs and interleavings over ${names.length} scenarios, ${failed} violations; ${recognised} ended as another case from the same state; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
   );
   const restarted = versioned.filter(({ violations }) => violations.length > 0).length;
   const uncovered = missed.length > 0 && failed === 0 ? missed.length : 0;
@@ -222,11 +223,13 @@ const finish = (results: Results, values: Values, { began, changes: versioned }:
     seed: values.choice.seed,
     singles,
     pairs,
+    recognised,
     scenarios: Object.fromEntries(
       names.map((name, index) => [
         name,
         {
           ...totals[index]?.of,
+          recognised: totals[index]?.recognised,
           violations: totals[index]?.violations,
           ...spread(totals[index]?.invocations ?? []),
         },

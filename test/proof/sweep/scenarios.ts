@@ -234,8 +234,6 @@ const first: readonly Scenario[] = [
       },
     ],
     ends: "Scheduled",
-    // Of several missed times, only one run is made up for.
-    without: ["outage-20m"],
     breadth: "thin",
   },
   {

@@ -46,7 +46,6 @@ export const commands: readonly Scenario[] = [
     lives: living({ "*": [long, { runMs: 3_000 }] }),
     userActions: [command("AbortJob", runningIs(3)), command("ResumeJob", phaseIs("Aborting"), 500)],
     ends: "Completed",
-    without: ["read-only-5m"],
   }),
   job({
     name: "job-terminate-aborted",
@@ -77,7 +76,6 @@ export const commands: readonly Scenario[] = [
       command("ResumeJob", phaseIs("Completed"), 5_000),
     ],
     ends: "Completed",
-    without: ["read-only-5m"],
   }),
   job({
     name: "job-restart-by-command",
@@ -85,6 +83,5 @@ export const commands: readonly Scenario[] = [
     lives: living({ "*": [long, long, { runMs: 3_000 }] }),
     userActions: [command("RestartJob", runningIs(3)), command("RestartJob", runningIn(1, 3))],
     ends: "Completed",
-    without: ["read-only-5m"],
   }),
 ];

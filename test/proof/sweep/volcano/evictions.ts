@@ -1,7 +1,7 @@
 /** Groups that get the room of others. `eviction-judge.ts` holds what the scenarios must keep. */
 import type { Scenario } from "../scenario.ts";
 import { flow, template } from "./flow/scenarios.ts";
-import { minutes, unseen, whileRunning, wide } from "./gangs.ts";
+import { minutes, whileRunning, wide } from "./gangs.ts";
 import { living, policy } from "./jobs.ts";
 
 /** If an eviction were an event, or a failure, the job would be aborted. */
@@ -36,7 +36,6 @@ export const evictions: readonly Scenario[] = [
     spec: { flows: [{ name: "low" }, whileRunning("high", "low")] },
     lives: living({ "*": [{ runMs: 12 * minutes }] }),
     ends: "Succeed",
-    without: unseen,
   }),
   flow({
     name: "gang-reclaim",
@@ -49,6 +48,5 @@ export const evictions: readonly Scenario[] = [
     spec: { flows: [{ name: "theirs" }, whileRunning("mine", "theirs")] },
     lives: living({ "*": [{ runMs: 12 * minutes }] }),
     ends: "Succeed",
-    without: unseen,
   }),
 ];

@@ -104,7 +104,6 @@ export const gracefully: readonly Scenario[] = [
     lives: living({ "*": [long, slowly] }),
     userActions: [command("AbortJob", runningIs(3)), command("ResumeJob", phaseIs("Aborted"), 30_000)],
     ends: "Completed",
-    without: ["read-only-5m"],
   }),
   job({
     name: "job-node-leaves",

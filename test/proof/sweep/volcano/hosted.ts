@@ -23,4 +23,5 @@ export const hostedOf = (scenarios: readonly Scenario[]): readonly Scenario[] =>
       what: `${scenario.what} (by a host that goes by what it watches)`,
       hosted: true,
       breadth: "sparse",
+      without: [],
     }));

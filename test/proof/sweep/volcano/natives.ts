@@ -1,7 +1,7 @@
 /** Groups that PodGroups of Kubernetes place. `native-judge.ts` holds what the scenarios must keep. */
 import type { Scenario } from "../scenario.ts";
 import { flow, template } from "./flow/scenarios.ts";
-import { minutes, unseen, whileRunning, wide } from "./gangs.ts";
+import { minutes, whileRunning, wide } from "./gangs.ts";
 import { living, policy, slowly } from "./jobs.ts";
 
 /** With this object the simulated cluster places gangs. */
@@ -19,7 +19,6 @@ export const natives: readonly Scenario[] = [
     spec: { flows: [{ name: "a" }, whileRunning("b", "a")] },
     lives: living({ "a-main-0": [slowly], "a-main-1": [slowly], "*": [{ runMs: 2_000 }] }),
     ends: "Succeed",
-    without: unseen,
   }),
   flow({
     name: "native-replaced",

@@ -8,7 +8,7 @@ import {
 } from "../../../support/hyper-nodes.ts";
 import type { Scenario } from "../scenario.ts";
 import { flow, template } from "./flow/scenarios.ts";
-import { minutes, unseen, whileRunning, wide } from "./gangs.ts";
+import { minutes, whileRunning, wide } from "./gangs.ts";
 import { living, policy } from "./jobs.ts";
 
 const hyperNode = (name: string, tier: number, members: readonly object[]): readonly [string, object] => [
@@ -42,6 +42,5 @@ export const nears: readonly Scenario[] = [
       "*": [{ runMs: 5 * minutes }],
     }),
     ends: "Succeed",
-    without: unseen,
   }),
 ];

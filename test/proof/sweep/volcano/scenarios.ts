@@ -94,8 +94,6 @@ const policies: readonly Scenario[] = [
     spec: { tasks: [{ ...master, policies: [policy("TaskCompleted", "CompleteJob")] }, workers] },
     lives: living({ "master-0": [done], "*": [{}] }),
     ends: "Completed",
-    // With this fault the status would never show that it runs.
-    without: ["read-only-5m"],
   }),
   job({
     name: "job-task-failed",
@@ -191,7 +189,6 @@ const shapes: readonly Scenario[] = [
       },
     ],
     ends: "Completed",
-    without: ["read-only-5m"],
   }),
   job({
     name: "job-depends",

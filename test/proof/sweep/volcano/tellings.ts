@@ -35,7 +35,6 @@ const all: readonly Scenario[] = [
     what: "a listener hears every phase of a flow, and those of its jobs",
     spec: { flows: [{ name: "a" }, { name: "b", dependsOn: { targets: ["a"] } }] },
     ends: "Succeed",
-    without: ["read-only-5m"],
   }),
   cron({ name: "cron-told", what: "a listener hears when a CronJob is active, and those of its jobs" }),
   queue({

@@ -10,7 +10,6 @@ export const timers: readonly Scenario[] = [
     lives: living({ "*": [{ runMs: 900_000 }] }),
     userActions: [remove("worker-0", runningIs(3))],
     ends: "Completed",
-    without: ["read-only-5m"],
   }),
   job({
     name: "job-never-starts",
@@ -19,7 +18,6 @@ export const timers: readonly Scenario[] = [
     scripts: { "pi-worker-1": [{ pull: "fails" }] },
     lives: living({ "*": [{}] }),
     ends: "Terminated",
-    without: ["read-only-5m"],
   }),
   job({
     name: "job-expiry",

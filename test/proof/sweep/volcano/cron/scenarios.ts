@@ -37,8 +37,6 @@ export const cron = ({ spec, ...told }: Told): Scenario => ({
   lives: { "*": [{ runMs: 2_000 }] },
   userActions: [until(30)],
   ends: "idle",
-  // Of several missed times, only one job is made up for.
-  without: ["outage-20m"],
   breadth: "sparse",
   ...told,
 });

@@ -73,7 +73,6 @@ export const flows: readonly Scenario[] = [
     },
     lives: living({ [podOf("a")]: [slowly], "*": [{ runMs: 2_000 }] }),
     ends: "Succeed",
-    without: ["read-only-5m"],
   }),
   flow({
     name: "flow-jobs-removed",

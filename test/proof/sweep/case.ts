@@ -1,4 +1,4 @@
-/** Cases of a sweep: one run with one fault or with two, and the counting of such runs. */
+/** Cases of a sweep: one run with up to three faults, and the counting of such runs. */
 import type { Baseline } from "./baseline.ts";
 import type { Call, Fault } from "./fault.ts";
 import type { Scenario } from "./scenario.ts";
@@ -8,15 +8,16 @@ export type Case = {
   /** The id, by which the case is replayed alone: `scenario/fault/point`. */
   readonly id: string;
   readonly family: string;
-  /** Of two faults, the second. */
+  /** Of two or three faults, the second and the third. */
   readonly second?: string;
+  readonly third?: string;
   /** The call at which the fault happens. */
   readonly call: Call | undefined;
   readonly snapshot: Snapshot;
   readonly fault: () => Fault & { readonly met?: () => boolean };
 };
 
-/** Marks cases of two faults. */
+/** Marks cases of two faults, or three. */
 export const twofold = "then";
 
 /** Cases of one point with a counter, which ends with the first case that shows nothing new. */

@@ -3,7 +3,7 @@
 import type { Baseline } from "./baseline.ts";
 import { type Case, firsts, isSeries, latest, type Making, type Sized, snapshotFor } from "./case.ts";
 import { openChance } from "./chance.ts";
-import { doublesOf } from "./doubles.ts";
+import { doublesOf, triplesOf } from "./doubles.ts";
 import type { Call } from "./fault.ts";
 import {
   atCall,
@@ -195,9 +195,13 @@ export const isWhole = ({ breadth, drawn: some }: Scenario): boolean => breadth 
 
 /**
  * All cases of a scenario, in an order that never changes. With a seed, single faults outside of the scenarios that are
- * played whole are drawn, and pairs of faults everywhere; without, there is every single fault and no pair of faults.
+ * played whole are drawn, and two and three faults everywhere, those by all of `seeds` seeds; without, there is every single fault and no pair of faults.
  */
-export const batchesOf = (baseline: Baseline, scenario: Scenario, seed: number | undefined): readonly Sized[] => {
+export const batchesOf = (
+  baseline: Baseline,
+  scenario: Scenario,
+  { seed, seeds = 1 }: { readonly seed?: number | undefined; readonly seeds?: number | undefined },
+): readonly Sized[] => {
   const making = makingOf(baseline, scenario);
   const { breadth } = making;
   const singles = [atCalls(making), atMessages(making), [...atEvents(making), ...inWindows(making)]].map(
@@ -208,7 +212,12 @@ export const batchesOf = (baseline: Baseline, scenario: Scenario, seed: number |
   const wanted = isWide(breadth) ? all : all.flatMap((sized) => thinned(scenario, sized));
   if (seed === undefined) return wanted;
   const some = isWhole(scenario) ? wanted : wanted.flatMap((sized) => drawnOf(sized, scenario, seed));
-  return [...some, { kind: "pairs", batch: doublesOf(making, seed) }];
+  const drawnBy = Array.from({ length: seeds }, (_, index) => seed + index);
+  return [
+    ...some,
+    { kind: "pairs", batch: doublesOf(making, drawnBy) },
+    { kind: "pairs", batch: triplesOf(making, drawnBy) },
+  ];
 };
 
 export const makingOf = (

@@ -15,11 +15,11 @@ import { families, scenarios } from "./scenarios.ts";
 import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
 import { versions, violationsOf } from "./upgrade.ts";
 
-const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N | --all] [--family NAME] [--scenario NAME…] [--fault REGEX]
+const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N [--seeds N] | --all] [--family NAME] [--scenario NAME…] [--fault REGEX]
                      [--case ID] [--first] [--recheck SHARE] [--threads N] [--json FILE]]
 
   --singles        only single faults
-  --pairs          only two invocations against each other, and two faults in one run
+  --pairs          only two invocations against each other, and two or three faults in one run
   --short          only single faults, each at each call site (caller, call, phase) in one scenario that has it
   --seed N         what is drawn where not everything is run (default 1); --all runs every single fault instead
   --family NAME    only the scenarios of this family: ${Object.keys(families).join(", ")}
@@ -27,6 +27,7 @@ const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N | --al
   --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
   --case ID        replays one case and prints all that happens in it; of a file FILE.json that rekindle replay --export
                    has written, runs every single fault
+  --seeds N        so many seeds, from this one on, draw two and three faults in one run (default 1)
   --recheck SHARE  of the cases that end as another one did from the same state, runs this share to the end, and compares
   --first          stops at the first violation
   --threads N      as many at once (default: one per processor, at most 4)
@@ -261,7 +262,7 @@ const kindOf = (values: { singles?: boolean; pairs?: boolean; short?: boolean })
   return pairs ? "pairs" : undefined;
 };
 
-const shareOf = (text: string | undefined): number => Number(text ?? 0);
+const numberOf = (text: string | undefined, usual: number): number => Number(text ?? usual);
 
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
@@ -273,6 +274,7 @@ const main = async (): Promise<void> => {
       pairs: { type: "boolean" },
       short: { type: "boolean" },
       seed: { type: "string" },
+      seeds: { type: "string" },
       all: { type: "boolean" },
       case: { type: "string" },
       first: { type: "boolean" },
@@ -295,7 +297,8 @@ const main = async (): Promise<void> => {
       kind: kindOf(values) ?? (isFile ? "singles" : undefined),
       seed: isFile ? undefined : seedOf(values),
       first: values.first,
-      recheck: shareOf(values.recheck),
+      seeds: numberOf(values.seeds, 1),
+      recheck: numberOf(values.recheck, 0),
     },
     scenario: recorded ?? values.scenario ?? [],
     family: values.family,

@@ -197,7 +197,7 @@ export const runCase = async (
   { trace = false, continuations }: CaseOptions = {},
 ): Promise<Verdict> => {
   const fault = one.fault();
-  const families = one.second === undefined ? [one.family] : [one.family, one.second, twofold];
+  const families = one.second === undefined ? [one.family] : [one.family, one.second, one.third ?? one.second, twofold];
   const execution = new Execution(fixture, one.snapshot, fault, { trace });
   const recognition = recognitionOf(execution, fault, continuations);
   const { rest, invocations, lateChanges, errors } = await ranOf(execution, baseline, recognition);

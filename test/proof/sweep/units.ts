@@ -23,6 +23,8 @@ export type Choice = {
   readonly families?: string | undefined;
   readonly kind?: Kind | undefined;
   readonly seed?: number | undefined;
+  /** So many seeds, from this one on, draw two and three faults in one run; absent: one. */
+  readonly seeds?: number | undefined;
   /** Ends a piece at its first violation. */
   readonly first?: boolean | undefined;
   /** Of the cases that ended with a known continuation, this share is run to the end as well, and compared. */
@@ -41,7 +43,12 @@ const ofFamilies = (sized: Sized, families: RegExp): readonly Sized[] => {
   const { kind, batch } = sized;
   if (isSeries(batch)) return families.test(batch.at(1).family) ? [sized] : [];
   return [
-    { kind, batch: batch.filter(({ family, second = family }) => families.test(family) && families.test(second)) },
+    {
+      kind,
+      batch: batch.filter(({ family, second = family, third = family }) =>
+        [family, second, third].every((name) => families.test(name)),
+      ),
+    },
   ];
 };
 
@@ -63,7 +70,7 @@ export const prepare = async (name: string, choice: Choice = {}): Promise<Prepar
   const fixture = openFixture(scenario);
   const continuations = openContinuations();
   const baseline = await runBaseline(fixture, continuations);
-  return { fixture, baseline, continuations, batches: chosen(batchesOf(baseline, scenario, choice.seed), choice) };
+  return { fixture, baseline, continuations, batches: chosen(batchesOf(baseline, scenario, choice), choice) };
 };
 
 /** The pieces of a scenario, in an order that never changes. */

@@ -18,7 +18,8 @@ export const validName = (prefix: string, name: string): string => {
 };
 
 type Kept = {
-  readonly labels: readonly string[];
+  /** Each label, and its valid name. */
+  readonly labels: readonly (readonly [label: string, name: string])[];
   readonly add: (labels: Record<string, string>, value: number) => void;
   readonly reset: () => void;
   /** The sets of label values that are distinguished. */
@@ -58,32 +59,38 @@ const openLabelSets = (): LabelSets => {
 };
 
 const opened = ({ figure, labels, prefix }: Family, registry: Registry): Kept => {
-  const labelNames = labels.map((label) => validName("", label));
+  const named = labels.map((label) => [label, validName("", label)] as const);
+  const labelNames = named.map(([, name]) => name);
   const labelSets = openLabelSets();
   const options = { name: validName(prefix, figure.name), help: figure.help, labelNames, registers: [registry] };
   switch (figure.kind) {
     case "counter": {
       const counter = new Counter(options);
-      return { labels, labelSets, add: (of, value) => counter.inc(of, value), reset: () => counter.reset() };
+      return { labels: named, labelSets, add: (of, value) => counter.inc(of, value), reset: () => counter.reset() };
     }
     case "gauge": {
       const gauge = new Gauge(options);
-      return { labels, labelSets, add: (of, value) => gauge.inc(of, value), reset: () => gauge.reset() };
+      return { labels: named, labelSets, add: (of, value) => gauge.inc(of, value), reset: () => gauge.reset() };
     }
     case "summary": {
       const summary = new Summary({ ...options, percentiles: [] });
-      return { labels, labelSets, add: (of, value) => summary.observe(of, value), reset: () => summary.reset() };
+      return { labels: named, labelSets, add: (of, value) => summary.observe(of, value), reset: () => summary.reset() };
     }
     case "histogram": {
       const histogram = new Histogram({ ...options, ...(figure.buckets ? { buckets: [...figure.buckets] } : {}) });
-      return { labels, labelSets, add: (of, value) => histogram.observe(of, value), reset: () => histogram.reset() };
+      return {
+        labels: named,
+        labelSets,
+        add: (of, value) => histogram.observe(of, value),
+        reset: () => histogram.reset(),
+      };
     }
   }
 };
 
 /** Returns the values of the labels; a label that an application lacks is Unknown, as upstream. */
-const valuesOf = (labels: readonly string[], of: Labels): Record<string, string> =>
-  Object.fromEntries(labels.map((label) => [validName("", label), startOf(of[label] ?? "Unknown", longestValue)]));
+const valuesOf = (labels: Kept["labels"], of: Labels): Record<string, string> =>
+  Object.fromEntries(labels.map(([label, name]) => [name, startOf(of[label] ?? "Unknown", longestValue)]));
 
 export type Metrics = {
   readonly meter: Meter;

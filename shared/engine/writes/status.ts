@@ -35,6 +35,16 @@ const named = ({ resource: { kind } }: Ref, cause: unknown): never => {
   });
 };
 
+/**
+ * Returns the answer with the spec of the object that was read: a write of the status leaves it as it is, and what was
+ * derived from that spec is not derived again.
+ */
+const withSpecOf = (object: Stored, answer: Stored): Stored => {
+  const { generation, uid } = answer.metadata;
+  const isSame = generation !== undefined && generation === object.metadata.generation && uid === object.metadata.uid;
+  return isSame && "spec" in object && "spec" in answer ? { ...answer, spec: object["spec"] } : answer;
+};
+
 /** Writes the patch. Returns the object, and the memo to keep if the server kept a different status. */
 const writeStatus = async (
   cluster: Cluster,
@@ -46,8 +56,9 @@ const writeStatus = async (
     .patchStatus(ref, object.metadata.resourceVersion, change.patch)
     .catch((cause: unknown) => named(ref, cause));
   const kept = answer["status"] ?? {};
-  if (same(kept, change.desired)) return { memo: undefined, object: answer };
-  return { memo: { wished: digestOf(change.desired), answered: digestOf(kept) }, object: answer };
+  const written = withSpecOf(object, answer);
+  if (same(kept, change.desired)) return { memo: undefined, object: written };
+  return { memo: { wished: digestOf(change.desired), answered: digestOf(kept) }, object: written };
 };
 
 /** `memo` is absent if the server kept the whole status. */

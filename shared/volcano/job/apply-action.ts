@@ -291,7 +291,16 @@ const missing = (context: JobContext): readonly Missing[] => {
 /** The most characters of all pods of one decision; larger decisions would delay the steps of other keys. */
 const mostBuilt = 8_388_608;
 
+/**
+ * The most characters of a pod that the plan holds built, because its size was asked for: only that of the plan's first
+ * pod. All others are built when they are sent.
+ */
+const mostHeld = 65_536;
+
 type Creation = Extract<Effect, { do: "create" }>;
+
+/** Returns the creation of the pod as it was built for its size. */
+const held = ({ body: _, ...effect }: Creation, object: Creation["object"]): Creation => ({ ...effect, object });
 
 /** Creates as many pods as fit at once, fewer if they are large. Plugins compute the values of the whole job once. */
 const creations = (context: JobContext, wanted: readonly Missing[]): readonly Effect[] => {
@@ -311,11 +320,14 @@ const creations = (context: JobContext, wanted: readonly Missing[]): readonly Ef
   let left = mostBuilt;
   for (const one of wanted.slice(0, mostAtOnce)) {
     const effect = creation(one);
-    const size = sizes.get(one.task) ?? JSON.stringify(wholeOf(effect)).length;
+    const known = sizes.get(one.task);
+    const object = known === undefined ? wholeOf(effect) : undefined;
+    const size = known ?? JSON.stringify(object).length;
     sizes.set(one.task, size);
     left -= size;
     if (left < 0 && made.length > 0) break;
-    made.push(effect);
+    const holds = object !== undefined && made.length === 0 && size <= mostHeld;
+    made.push(holds ? held(effect, object) : effect);
   }
   return made;
 };

@@ -237,6 +237,8 @@ const isShown = ({ object, view, memory }: JobContext, plan: Plan<Memory>): bool
   const { kept: _, ...remembered } = memory;
   const { status, stages, next } = plan;
   return (
+    // No status shows which pods were seen.
+    Object.keys(memory.seen).length === 0 &&
     waitOf(plan).wakeAt === undefined &&
     (next.do === "wait" || next.do === "rest") &&
     (view.done ?? []).length === 0 &&

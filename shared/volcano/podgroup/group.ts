@@ -1,5 +1,6 @@
 /** The PodGroup of a job: the pods that the scheduler must place together, and where. */
 
+import { oncePer } from "../../core/cache.ts";
 import { fieldsOf, isRecord, mergePatch } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
@@ -93,6 +94,12 @@ export const ranked = (spec: JobSpec, priorities: Priorities): readonly Ranked[]
     return { task, priority: priorities.get(name) ?? 0 };
   });
 
+/** Returns `minResources` of a job whose tasks name no priority class. */
+const unrankedResources = oncePer((spec: JobSpec) => minResources(ranked(spec, new Map()), spec.minAvailable ?? 0));
+
+const resourcesOf = (spec: JobSpec, priorities: Priorities): Readonly<Record<string, string>> =>
+  priorities.size === 0 ? unrankedResources(spec) : minResources(ranked(spec, priorities), spec.minAvailable ?? 0);
+
 const specOf = (input: PodInput, priorities: Priorities): Json => {
   const { spec } = input;
   const tasks = tasksOf(spec);
@@ -101,7 +108,7 @@ const specOf = (input: PodInput, priorities: Priorities): Json => {
     minMember: spec.minAvailable ?? 0,
     minTaskMember: Object.fromEntries(tasks.map((task) => [nameOf(task), memberOf(task)])),
     queue: spec.queue ?? "",
-    minResources: minResources(ranked(spec, priorities), spec.minAvailable ?? 0),
+    minResources: resourcesOf(spec, priorities),
     ...(spec.priorityClassName === undefined ? {} : { priorityClassName: spec.priorityClassName }),
     ...topological(spec.networkTopology),
     ...(groups.length === 0 ? {} : { subGroupPolicy: groups }),

@@ -204,5 +204,18 @@ export const parseSpec = (name: string, stored: unknown, queueSaying: QueueCheck
   return refusal === "" ? { ok: true, spec } : { ok: false, message: refusal };
 };
 
-/** Parses the spec of a job without a check of its queue. */
-export const specIn = oncePer((job: Obj): ParsedSpec => parseSpec(job.metadata.name, job["spec"]));
+/** The results of parsing one stored spec, by the name of the job. */
+const resultsOf = oncePer((_spec: Json) => new Map<string, ParsedSpec>());
+
+/** Parses the spec of a job without a check of its queue; the same stored spec is parsed once. */
+export const specIn = (job: Obj): ParsedSpec => {
+  const { name } = job.metadata;
+  const stored = job["spec"];
+  if (!isRecord(stored)) return parseSpec(name, stored);
+  const results = resultsOf(stored);
+  const before = results.get(name);
+  if (before !== undefined) return before;
+  const result = parseSpec(name, stored);
+  results.set(name, result);
+  return result;
+};

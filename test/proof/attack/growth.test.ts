@@ -99,7 +99,7 @@ const rows: Readonly<Record<string, Call | string>> = {
   withQuery: (read, text) => read(text, { a: text }),
   identityOf: (read, text) => read(text, "seed"),
   propertiesText: (read, text) => read(text, new Map([[text, text]])),
-  given: front,
+  pairIfSet: front,
   each: (read, text) => read("spark.", { [text]: text }),
   podOf: (read, text) => read({ spec: { containers: [{ name: text, image: text }] } }, text),
   below: (read, text) => read(text, []),

@@ -61,6 +61,23 @@ describe("a job of a thousand tasks with the plugin svc", () => {
     assert.ok(created.every((effect) => !("spec" in effect.object) && "spec" in wholeOf(effect)));
   });
 
+  test("has a plan with the body of its first pod alone, if that body is short", () => {
+    const plan = admitted({ tasks: tasks(3) }).step(true);
+    const created = plan.stages.flat().filter((effect) => effect.do === "create");
+    assert.deepEqual(
+      created.map((effect) => ["spec" in effect.object, effect.body === undefined]),
+      [
+        [true, true],
+        [false, false],
+        [false, false],
+      ],
+    );
+    assert.deepEqual(
+      created.map((effect) => wholeOf(effect).metadata.name),
+      ["j-t0-0", "j-t1-0", "j-t2-0"],
+    );
+  });
+
   test("shares the variables of all tasks between its pods", () => {
     const [first, second] = podsMade(admitted({ tasks: tasks(1_000), plugins }));
     assert.equal(variablesOf(first).length, 2_000);

@@ -108,6 +108,31 @@ describe("a step for a watched change", () => {
   });
 });
 
+describe("the object that a step leaves in the cache after its status write", () => {
+  const left = async (generation: number): Promise<readonly [read: unknown, left: Stored | undefined]> => {
+    const { world, fixture: there, kept } = await knowing(({ memory }) => ({ status: { at: memory?.count ?? 0 } }));
+    const { spec } = there.put({ ...toy(), spec: { colour: "brown" } });
+    const patchStatus: World["cluster"]["patchStatus"] = async (...call) => {
+      const answer = structuredClone(await world.cluster.patchStatus(...call));
+      return { ...answer, metadata: { ...answer.metadata, generation } };
+    };
+    await step({ ...world, cluster: { ...world.cluster, patchStatus } }, message);
+    return [spec, kept.get(textOf(message))?.object];
+  };
+
+  test("has the very spec that the step read, so that nothing is derived from it again", async () => {
+    const [spec, object] = await left(1);
+    assert.deepEqual(object?.["status"], { at: 1 });
+    assert.equal(object?.["spec"], spec);
+  });
+
+  test("has the spec of the answer if that is of another generation", async () => {
+    const [spec, object] = await left(2);
+    assert.deepEqual(object?.["spec"], spec);
+    assert.notEqual(object?.["spec"], spec);
+  });
+});
+
 describe("a plan that is not stale-safe", () => {
   test("is decided again on live reads, and no effect of the first plan starts", async () => {
     const removing = ({ now }: View<Toy>): Partial<ToyPlan> =>

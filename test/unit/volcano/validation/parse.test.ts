@@ -1,7 +1,7 @@
 /** Parsing of jobs: accepted specs, defaults, and messages for invalid ones. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseSpec } from "../../../../shared/volcano/validation/parse.ts";
+import { parseSpec, specIn } from "../../../../shared/volcano/validation/parse.ts";
 
 const container = { name: "main", image: "busybox" };
 const template = { spec: { restartPolicy: "Never", containers: [container] } };
@@ -33,6 +33,15 @@ describe("the parser of a Volcano job", () => {
         ["work", 1, 3],
       ],
     );
+  });
+
+  test("parses a stored spec once for each name of a job", () => {
+    const spec = { tasks: [task] };
+    const of = (name: string, stored: unknown) =>
+      specIn({ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata: { name }, spec: stored });
+    assert.equal(of("train", spec), of("train", spec));
+    assert.notEqual(of("train", spec), of("train", { ...spec }));
+    assert.deepEqual([of("train", spec).ok, of("t".repeat(60), spec).ok], [true, false]);
   });
 
   test("reads null as absent", () => {

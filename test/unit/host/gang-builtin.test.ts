@@ -2,32 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 
-import { home, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { at, home, twoCores } from "./objects.ts";
+import { onStand, phaseOf, said } from "./stand.ts";
 import { answer, podsAway } from "./way.ts";
-
-const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
-
-const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "state", "phase");
-
-const said = (stand: Stand, reason: string): readonly string[] =>
-  stand.lines.filter(({ fields }) => fields["reason"] === reason).map(({ message }) => message);
-
-/** Returns a job of two pods that need a core each. */
-const twoCores = (name: string, runMs: number, spec: Readonly<Record<string, unknown>> = {}): Obj => {
-  const [task] = Object(volcanoJob(name, { runMs })["spec"])["tasks"];
-  const resources = { requests: { cpu: "1" } };
-  const pod = { ...task.template.spec, containers: [{ name: "main", image: "busybox", resources }] };
-  return volcanoJob(
-    name,
-    {},
-    { plugins: {}, tasks: [{ ...task, template: { ...task.template, spec: pod } }], ...spec },
-  );
-};
 
 describe("a Volcano job with gang: builtin", () => {
   const oneNode = { nodes: [{ name: "small", cpu: "3" }] };

@@ -2,15 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import type { HostSettings } from "../../../shared/deployments/host/start.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
-import { application, home } from "./objects.ts";
+import { application, at, home } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
-
-const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
 
 const stateOf = (stand: Stand, name: string): unknown =>
   at(stand.get("SparkApplication", name), "status", "applicationState", "state");

@@ -2,17 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import type { GangEviction } from "../../../shared/volcano/gang/settings.ts";
-import { home, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { at, home, volcanoJob } from "./objects.ts";
+import { onStand, phaseOf, type Stand, said } from "./stand.ts";
 import { answer } from "./way.ts";
-
-const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
-
-const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "state", "phase");
 
 const retriesOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "retryCount") ?? 0;
 
@@ -25,9 +19,6 @@ const running = (stand: Stand, name: string): readonly string[] =>
     .filter((pod) => pod.metadata.name.startsWith(`${name}-`) && at(pod, "status", "phase") === "Running")
     .map(({ metadata }) => metadata.name)
     .sort();
-
-const said = (stand: Stand, reason: string): readonly string[] =>
-  stand.lines.filter(({ fields }) => fields["reason"] === reason).map(({ message }) => message);
 
 type Wish = { readonly pods?: number; readonly least?: number; readonly cpu?: string; readonly spec?: object };
 

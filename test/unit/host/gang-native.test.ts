@@ -2,16 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 
-import { home, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
-
-const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
-
-const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "state", "phase");
+import { at, home, volcanoJob } from "./objects.ts";
+import { onStand, phaseOf, type Stand } from "./stand.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,18 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
-import { application, home, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { application, at, home, volcanoJob } from "./objects.ts";
+import { onStand, type Stand, said } from "./stand.ts";
 import { answer, podsAway } from "./way.ts";
-
-const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
-
-const said = (stand: Stand, reason: string): readonly string[] =>
-  stand.lines.filter(({ fields }) => fields["reason"] === reason).map(({ message }) => message);
 
 const stateOf = (stand: Stand, name: string): unknown =>
   at(stand.get("SparkApplication", name), "status", "applicationState", "state");

@@ -5,22 +5,13 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isRecord } from "../../../shared/core/json.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { timeText } from "../../../shared/core/time.ts";
 
-import { command, home, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
-
-const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
-
-const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "state", "phase");
+import { at, command, home, twoCores, volcanoJob } from "./objects.ts";
+import { onStand, phaseOf, type Stand, said } from "./stand.ts";
 
 const stateOf = (stand: Stand, name: string): unknown => at(stand.get("Queue", name, ""), "status", "state");
-
-const said = (stand: Stand, reason: string): readonly string[] =>
-  stand.lines.filter(({ fields }) => fields["reason"] === reason).map(({ message }) => message);
 
 const queue = (name: string, spec: Readonly<Record<string, unknown>>): Obj => ({
   apiVersion: "scheduling.volcano.sh/v1beta1",
@@ -40,18 +31,6 @@ const lease = (stand: Stand): Obj => ({
     renewTime: timeText(stand.simulator.clock.now()),
   },
 });
-
-/** Returns a job of two pods that need a core each. */
-const twoCores = (name: string, runMs: number, spec: Readonly<Record<string, unknown>> = {}): Obj => {
-  const [task] = Object(volcanoJob(name, { runMs })["spec"])["tasks"];
-  const resources = { requests: { cpu: "1" } };
-  const pod = { ...task.template.spec, containers: [{ name: "main", image: "busybox", resources }] };
-  return volcanoJob(
-    name,
-    {},
-    { plugins: {}, tasks: [{ ...task, template: { ...task.template, spec: pod } }], ...spec },
-  );
-};
 
 describe("a host whose own namespace is missing", () => {
   it(

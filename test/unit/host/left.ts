@@ -5,18 +5,14 @@
 
 import assert from "node:assert/strict";
 import { mergeObject, request } from "../../../shared/adapters/kubernetes/requests.ts";
-import { isRecord } from "../../../shared/core/json.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import { timeText } from "../../../shared/core/time.ts";
 
 import { completed, type LeftJob, leftOf } from "../../support/left-job.ts";
-import { home, queue, resources, volcanoJob } from "./objects.ts";
+import { at, home, queue, resources, volcanoJob } from "./objects.ts";
 import type { Stand } from "./stand.ts";
 
 export const schedulers = { schedulers: ["default-scheduler", "volcano"] } as const;
-
-const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
 
 export const shown = (stand: Stand): unknown => at(stand.get("Job", "pair"), "status", "state", "phase");
 

@@ -112,6 +112,18 @@ export const volcanoJob = (name: string, script: object, spec: Readonly<Record<s
   },
 });
 
+/** Returns a job of two pods that need a core each. */
+export const twoCores = (name: string, runMs: number, spec: Readonly<Record<string, unknown>> = {}): Obj => {
+  const [task] = Object(volcanoJob(name, { runMs })["spec"])["tasks"];
+  const resources = { requests: { cpu: "1" } };
+  const pod = { ...task.template.spec, containers: [{ name: "main", image: "busybox", resources }] };
+  return volcanoJob(
+    name,
+    {},
+    { plugins: {}, tasks: [{ ...task, template: { ...task.template, spec: pod } }], ...spec },
+  );
+};
+
 /** Returns a Command for a job or a queue, as vcctl writes it. */
 export const command = (name: string, action: string, { apiVersion, kind, metadata }: Stored): Obj => ({
   apiVersion: "bus.volcano.sh/v1alpha1",
@@ -160,15 +172,16 @@ export const queue: Obj = {
   status: { state: "Open" },
 };
 
-const within = (value: unknown, ...path: readonly string[]): unknown =>
+/** Returns the value at a path of fields; undefined where there is none. */
+export const at = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
 
 /** Returns the state of an application, or its error message. */
 export const stateOf = (object: Stored | undefined): string =>
-  String(within(object, "status", "applicationState", "state") ?? "");
+  String(at(object, "status", "applicationState", "state") ?? "");
 
 export const errorOf = (object: Stored | undefined): string =>
-  String(within(object, "status", "applicationState", "errorMessage") ?? "");
+  String(at(object, "status", "applicationState", "errorMessage") ?? "");
 
 /** Returns the reason that follows upstream's words for a failed submission. */
 export const refusalOf = (object: Stored | undefined): string => {
@@ -176,7 +189,7 @@ export const refusalOf = (object: Stored | undefined): string => {
   return /^failed to run spark-submit: (.*)$/s.exec(error)?.[1] ?? `no failed submission: ${error}`;
 };
 
-export const statusOf = (object: Stored | undefined, field: string): unknown => within(object, "status", field);
+export const statusOf = (object: Stored | undefined, field: string): unknown => at(object, "status", field);
 
 /** Returns the CRD of applications or jobs without validation, so that every object is stored. */
 export const loose = (crd: Obj): Obj => {

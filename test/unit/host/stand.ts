@@ -16,7 +16,7 @@ import { collectionPath, objectPath } from "../../../shared/kube/paths.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import { crds } from "../../support/crds.ts";
-import { resources } from "./objects.ts";
+import { at, resources } from "./objects.ts";
 import { type Fault, openWay } from "./way.ts";
 
 export type Line = { readonly level: string; readonly message: string; readonly fields: Record<string, unknown> };
@@ -155,6 +155,13 @@ const openStand = ({ slow = false, ...options }: Options): Stand => {
     },
   };
 };
+
+/** Returns the log lines with a reason. */
+export const said = ({ lines }: Stand, reason: string): readonly string[] =>
+  lines.filter(({ fields }) => fields["reason"] === reason).map(({ message }) => message);
+
+/** Returns the phase of a Volcano Job. */
+export const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "state", "phase");
 
 /** Runs a test on a stand of its own, which is closed also when the test fails. */
 export const onStand =

@@ -5,16 +5,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isRecord } from "../../../shared/core/json.ts";
-import type { Stored } from "../../../shared/core/object.ts";
 
 import { rekindle } from "./command.ts";
 import { admitting, schedulers } from "./left.ts";
-import { cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";
+import { at, cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
-
-const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
 
 const phaseOf = (stand: Stand, name: string, kind = "Job"): unknown =>
   at(stand.get(kind, name), "status", "state", "phase");

@@ -86,10 +86,10 @@ export type Operator<Memory> = {
   readonly hasEnded?: (object: Stored) => boolean;
   readonly watches: readonly Watch[];
   /**
-   * A step may begin with watched objects, whatever it reads besides; a plan that is not `staleSafe` is decided again
-   * on live reads.
+   * A step may begin with watched objects, whatever it reads besides; "new": only the step of a new object may. A plan that is
+   * not `staleSafe` is decided again on live reads.
    */
-  readonly watchful?: true;
+  readonly watchful?: true | "new";
   /**
    * Returns the lists that a dispatcher may enclose in a call for the key, beside the object; absent: nothing is
    * enclosed. See engine/reads/reader.ts.

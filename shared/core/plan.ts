@@ -29,8 +29,8 @@ export type Query =
       readonly resource: Resource;
       readonly namespace: string;
       readonly labels: Readonly<Record<string, string>>;
-      /** Reads again: the watch may not answer it; see `StepCache` in engine/context/world.ts. */
-      readonly again?: true;
+      /** Reads again: the watch may not answer it, or ("firm") only if it is not behind any read of the key's steps. */
+      readonly again?: true | "firm";
       /** Field selector sent to the server, as `metadata.name=x`. */
       readonly field?: string;
       /** Clusters may do without the kind: if it is not served, the list is empty. */

@@ -10,7 +10,7 @@ import { planKey } from "../kube/gang-plan.ts";
 import { changed, conditionOf, isEnding, labelOf, leavingAt, type PodStatus, podStatus } from "../kube/pods.ts";
 import { configMaps, pods, services } from "../kube/resources.ts";
 
-import { trim, trimPod } from "../kube/trim.ts";
+import { trim, trimPod, trimWith } from "../kube/trim.ts";
 import { endingOf } from "./executors/losses.ts";
 import {
   connectLabel,
@@ -90,8 +90,17 @@ const gangOwnerOf = ({ metadata: { annotations = {}, ownerReferences = [] } }: O
           kind === sparkApplications.kind && apiVersion.startsWith(`${sparkApplications.group}/`),
       )?.name;
 
+/** Keeps an application whole that has no status yet, so that its first step need not read it. */
+const trimApplication = (application: Stored): Stored =>
+  same(application["status"] ?? {}, {}) ? trimWith(application) : trim(application);
+
 const applicationWatches: readonly Watch[] = [
-  { resource: sparkApplications, ownerName: (object) => object.metadata.name, matters: changed },
+  {
+    resource: sparkApplications,
+    trim: trimApplication,
+    ownerName: (object) => object.metadata.name,
+    matters: changed,
+  },
   {
     resource: pods,
     selector: "sparkoperator.k8s.io/launched-by-spark-operator=true",

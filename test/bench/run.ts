@@ -37,14 +37,15 @@ npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [
              --part dispatch: as functions that a dispatcher calls, each request with its purpose
   restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
   settled    a host that starts beside N completed SparkApplications (default 10000), and rests; and one in an empty cluster:
-             writes, CPU, memory, longest block of its event loop, CPU of a minute at rest; --count 0: the empty one alone
+             writes, CPU, memory, longest block of its event loop, CPU of a minute at rest; --count 0: the empty one alone;
+             --profile DIR
   alone      N SparkApplications (default 200), each when the server has nothing else to do: from the answer to its creation to
              the POST of its driver, beside bare requests
   upstream   the load of Spark Operator's published benchmark: N SparkApplications (default 6000) with five executors each, on
-             stand-ins for nodes: drivers a minute, the latest driver, CPU, memory
+             stand-ins for nodes: drivers a minute, the latest driver, CPU, memory; --profile DIR
   sweep      the CPU of a case of the sweep
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
-             with --admission also its webhooks and quota enforcement;
+             with --admission also its webhooks and quota enforcement, with --profile DIR a CPU profile;
              with --burst N on the simulator: memory as it goes on, and how far a key is overtaken`;
 
 type Sizes = {
@@ -84,6 +85,10 @@ const byPart: ReadonlyMap<string, typeof benchPage> = new Map([
   ["sweep", benchSweep],
 ]);
 
+/** Flags of a host that leaves a CPU profile in the folder. */
+const nodeFlags = (profile: string | undefined): readonly string[] =>
+  profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
+
 type Counted = (many: number | undefined, profile: string | undefined) => Promise<readonly Figure[]>;
 
 /** The benchmarks that take a number; some of them leave profiles. */
@@ -92,8 +97,11 @@ const byCount: ReadonlyMap<string, Counted> = new Map<string, Counted>([
   ["gang", async (many = 100, profile) => (await import("./gang.ts")).benchGang(many, profile)],
   ["restart", async (many = 10_000) => (await import("./restart.ts")).benchRestart(many)],
   ["alone", async (many = 200) => (await import("./alone.ts")).benchAlone(many)],
-  ["upstream", async (many = 6_000) => (await import("./upstream/upstream.ts")).benchUpstream(many)],
-  ["settled", async (many = 10_000) => (await import("./settled.ts")).benchSettled(many)],
+  [
+    "upstream",
+    async (many = 6_000, profile) => (await import("./upstream/upstream.ts")).benchUpstream(many, nodeFlags(profile)),
+  ],
+  ["settled", async (many = 10_000, profile) => (await import("./settled.ts")).benchSettled(many, nodeFlags(profile))],
 ]);
 
 const measure = async (
@@ -112,7 +120,8 @@ const measure = async (
   const ofParts = byPart.get(name ?? "");
   if (ofParts !== undefined) return await ofParts(recovery.part);
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
-  if (name === "submit") return (await import("./submit.ts")).benchSubmit(many ?? 1_000, admission);
+  if (name === "submit")
+    return (await import("./submit.ts")).benchSubmit(many ?? 1_000, admission, nodeFlags(recovery.profile));
   return undefined;
 };
 

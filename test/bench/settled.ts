@@ -121,15 +121,22 @@ const emptyAims: Aims = { cpu: 0.6, peak: 64, resident: 64 };
 const usualAims: Aims = { cpu: 20, peak: 195, resident: 160 };
 const manyAims: Aims = { cpu: 120, peak: 512, resident: 512 };
 
-type Bench = { readonly cluster: Cluster; readonly audit: Audit; readonly kubeconfig: string; readonly dir: string };
+type Bench = {
+  readonly cluster: Cluster;
+  readonly audit: Audit;
+  readonly kubeconfig: string;
+  readonly dir: string;
+  /** Flags of a measured host's Node.js. */
+  readonly nodeFlags: readonly string[];
+};
 
-const measured = async ({ cluster, audit, kubeconfig, dir }: Bench, count: number, aims: Aims) => {
+const measured = async ({ cluster, audit, kubeconfig, dir, nodeFlags }: Bench, count: number, aims: Aims) => {
   const { api } = cluster;
   const log = join(dir, `${count}.log`);
   await allListed(api, count);
   const floor = await listingOnly(api, count);
   const [asked, since] = [await dispatched(api), Date.now()];
-  const host = await openHost(kubeconfig, log, ["--log-level", "warn"]);
+  const host = await openHost(kubeconfig, log, ["--log-level", "warn"], nodeFlags);
   try {
     await quiet(api, longestSeconds);
     const { cpu, peak } = await account(host);
@@ -158,8 +165,11 @@ const measured = async ({ cluster, audit, kubeconfig, dir }: Bench, count: numbe
   }
 };
 
-/** Throws when anything was written, since nothing had changed. `count` 0: an empty cluster alone. */
-export const benchSettled = async (count: number): Promise<readonly Figure[]> => {
+/**
+ * Throws when anything was written, since nothing had changed. `count` 0: an empty cluster alone. `nodeFlags`: of the
+ * measured hosts' Node.js.
+ */
+export const benchSettled = async (count: number, nodeFlags: readonly string[]): Promise<readonly Figure[]> => {
   await ensure(["go"]);
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-settled-"));
@@ -170,7 +180,7 @@ export const benchSettled = async (count: number): Promise<readonly Figure[]> =>
     await countFlow(cluster.api);
     await countFlow(cluster.api, writing);
     await cluster.api.until(applications, ({ status }) => status === 200, 20_000);
-    const bench = { cluster, audit, kubeconfig, dir };
+    const bench = { cluster, audit, kubeconfig, dir, nodeFlags };
     // Beside very many, the empty cluster is left to the usual count.
     const empty = count > usualCount ? [] : await measured(bench, 0, emptyAims);
     if (count === 0) return empty;

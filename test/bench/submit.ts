@@ -86,8 +86,12 @@ const withoutWebhooks = async (api: Api): Promise<void> => {
     await api.call("DELETE", `/apis/admissionregistration.k8s.io/v1/${plural}`);
 };
 
-/** Throws when work was wrong or missing; slowness is only reported. */
-export const benchSubmit = async (count: number, admission: boolean): Promise<readonly Figure[]> => {
+/** Throws when work was wrong or missing; slowness is only reported. `nodeFlags`: of the host's Node.js. */
+export const benchSubmit = async (
+  count: number,
+  admission: boolean,
+  nodeFlags: readonly string[],
+): Promise<readonly Figure[]> => {
   await ensure(["go"]);
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-"));
@@ -97,7 +101,7 @@ export const benchSubmit = async (count: number, admission: boolean): Promise<re
     const kubeconfig = await install(cluster, undefined);
     await countFlow(cluster.api);
     if (admission) await installAdmission(cluster);
-    const host = startHost(kubeconfig, log, ["--log-level", "warn", ...(admission ? admissionByUrl : [])]);
+    const host = startHost(kubeconfig, log, ["--log-level", "warn", ...(admission ? admissionByUrl : [])], nodeFlags);
     await sleep(5_000);
     const [before, requests] = [await account(host), await dispatched(cluster.api)];
     const began = performance.now();

@@ -259,11 +259,11 @@ export const openStepCache = (
       markCurrent(mind.firm, textOf(key), resource, resourceVersion);
     },
     look: (key, query) => {
-      if (query.do === "list") return allOf(looks, key, query);
-      const { resource, namespace = "" } = query.ref;
+      const { resource, namespace = "" } = query.do === "list" ? query : query.ref;
       const reached = known({ kind: key.kind, resource, namespace })?.reached();
-      if (query.known === "firm" && !isUpToDate(mind.firm, textOf(key), resource, reached)) return undefined;
-      return oneOf(looks, key, query.ref);
+      const needsFirm = (query.do === "list" ? query.again : query.known) === "firm";
+      if (needsFirm && !isUpToDate(mind.firm, textOf(key), resource, reached)) return undefined;
+      return query.do === "list" ? allOf(looks, key, query) : oneOf(looks, key, query.ref);
     },
   };
 };

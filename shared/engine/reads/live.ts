@@ -55,7 +55,7 @@ const assumed = (object: Stored, now: number, cached: Pick<Observation, "cachedA
 
 /** Returns the new object as the watch has shown it, if its kind may begin with watched objects. */
 const watchedNew = ({ cache, clock }: World, key: Key, { watchful }: Operator<unknown>): FirstRead | undefined => {
-  const appeared = watchful === true ? cache?.appeared(key) : undefined;
+  const appeared = watchful === undefined ? undefined : cache?.appeared(key);
   if (appeared === undefined || !seemsNew(appeared.object)) return undefined;
   const shown = shownBy(clock, appeared.object, appeared.epoch);
   return shown === undefined ? undefined : assumed(shown.object, shown.now, { cachedAt: appeared.epoch });

@@ -209,6 +209,10 @@ const readAnew = async ({ world, message, operator }: Call, first: ReadMode): Pr
   return await (message.reason === timerReason ? readTimed : readLive)(world, message, operator);
 };
 
+/** True if the watch may answer the decisions of a step that has not read live on purpose. */
+const mayUseCache = ({ world, operator }: Call, { cachedAt }: Observation): boolean =>
+  world.cache !== undefined && (operator.watchful === true || cachedAt !== undefined);
+
 /** Returns what a step knows at its beginning, read in the given mode if possible, and live otherwise. */
 export const firstRead = async (call: Call, first: ReadMode): Promise<FirstRead | OutdatedTimer> => {
   const { world, message, operator } = call;
@@ -227,7 +231,7 @@ export const firstRead = async (call: Call, first: ReadMode): Promise<FirstRead 
   if (!isOurs(kept, observed)) world.cache?.invalidate(message);
   if (observed.see !== "observation") return observed;
   const { observation } = observed;
-  const fromCache = first !== "live" && operator.watchful === true && world.cache !== undefined;
+  const fromCache = first !== "live" && mayUseCache(call, observation);
   const answered = { date: observation.now, at: world.clock.monotonic() };
   return { see: "observation", observation: { ...observation, answered, ...(fromCache ? { fromCache } : {}) } };
 };

@@ -245,7 +245,7 @@ function* clearing(context: ApplicationContext): Decision<Memory> {
 const firstSubmission = (context: ApplicationContext): Plan<Memory> => {
   const plan = submitNext(context);
   const isFirst = context.view.memory === undefined && context.view.refused.length === 0;
-  return isFirst ? { ...plan, safety: { ...plan.safety, enclosureSafe: true } } : plan;
+  return isFirst ? { ...plan, safety: { ...plan.safety, staleSafe: true, enclosureSafe: true } } : plan;
 };
 
 const acting: Readonly<Record<Act, (context: ApplicationContext) => Decision<Memory>>> = {
@@ -323,6 +323,7 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   statusUpdate,
   recovery: { ...recovery, logOf: (pod) => logOf(settings.options, pod) },
   keepsSpecs: true,
+  watchful: "new",
   heldUp,
   measuresOf,
   measuresOfSave,

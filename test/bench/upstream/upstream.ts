@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "../../real/cluster/api.ts";
-import { type Audit, openAudit, withFlags } from "../../real/cluster/audit.ts";
+import { type Audit, openAudit, tableOf, withFlags } from "../../real/cluster/audit.ts";
 import { startCluster } from "../../real/cluster/cluster.ts";
 import { build, type HostProcess, install, startHost } from "../../real/e2e/installed.ts";
 import { ensure } from "../../real/setup/ensure.ts";
@@ -106,8 +106,8 @@ export const latestOf = (posts: readonly number[]): number => {
   return Math.max(...posts.map((at, index) => (index < posts.length / 20 ? 0 : at / ((index + 1) * pace))));
 };
 
-/** Throws when work was wrong or missing; slowness is only reported. */
-export const benchUpstream = async (count: number): Promise<readonly Figure[]> => {
+/** Throws when work was wrong or missing; slowness is only reported. `nodeFlags`: of the host's Node.js. */
+export const benchUpstream = async (count: number, nodeFlags: readonly string[]): Promise<readonly Figure[]> => {
   await ensure(["go"]);
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-upstream-"));
@@ -122,14 +122,16 @@ export const benchUpstream = async (count: number): Promise<readonly Figure[]> =
   const { child, ended } = startStandIns(cluster.adminKubeconfig);
   try {
     const kubeconfig = await install(cluster, undefined);
-    const host = startHost(kubeconfig, join(dir, "host.log"), ["--log-level", "warn"]);
+    const host = startHost(kubeconfig, join(dir, "host.log"), ["--log-level", "warn"], nodeFlags);
     await sleep(5_000);
     const [before, from] = [await account(host), Date.now()];
     const creating = createAll(api, count);
     await Promise.all([creating, allCompleted(api, host, ended, count)]);
     const seconds = (Date.now() - from) / 1_000;
     const after = await account(host);
-    const requests = (await audit.read()).filter(({ at }) => at >= from).length;
+    const requests = (await audit.read()).filter(({ at }) => at >= from);
+    console.log("API requests by verb");
+    for (const [what, times] of tableOf(requests)) console.log(`  ${String(times).padStart(6)}  ${what}`);
     const posts = await driverPosts(audit, from, count);
     if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is in ${dir}`);
     child.kill();
@@ -151,7 +153,7 @@ export const benchUpstream = async (count: number): Promise<readonly Figure[]> =
       { name: `upstream.${count}.latest-over-its-turn`, value: latestOf(posts), unit: "times", aim: 2 },
       { name: `upstream.${count}.host-peak-rss`, value: after.peak, unit: "MiB", aim: 400 },
       { name: "upstream.host-cpu-per-application", value: ((after.cpu - before.cpu) * 1_000) / count, unit: "ms" },
-      { name: "upstream.api-requests-per-application", value: requests / count, unit: "requests" },
+      { name: "upstream.api-requests-per-application", value: requests.length / count, unit: "requests" },
     ];
   } finally {
     child.kill();

@@ -22,6 +22,7 @@ import { tenantMutants } from "./tenants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
 import { volcanoMutants } from "./volcano.ts";
+import { watchedPodMutants } from "./watched-pods.ts";
 import { windowMutants } from "./windows.ts";
 
 export const mutants: readonly Mutant[] = [
@@ -46,6 +47,7 @@ export const mutants: readonly Mutant[] = [
   ...natsMutants,
   ...specChangeMutants,
   ...pageMutants,
+  ...watchedPodMutants,
   ...windowMutants,
   ...signInMutants,
 ];

@@ -1,7 +1,11 @@
-/** The watch of the groups of applications: the changes of a PodGroup that send the key of its application. */
+/**
+ * The watches of applications: what is kept of an application, and the changes of a PodGroup that send the key of its
+ * application.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
+import { wholeOf } from "../../../shared/kube/trim.ts";
 import { applicationWatcher } from "../../../shared/spark/watches.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -45,4 +49,15 @@ test("a group that states no members, or has another owner, sends no application
   assert.equal(watch?.ownerName(group({})), "app");
   assert.equal(watch?.ownerName({ ...group({}), metadata }), undefined);
   assert.equal(watch?.ownerName(group({}, {}, "Job")), undefined);
+});
+
+test("an application is kept whole until it has a status", () => {
+  const own = applicationWatcher.watches.find(({ resource }) => resource.kind === "SparkApplication");
+  const application: Stored = {
+    ...{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", spec: { sparkVersion: "4.0.1" } },
+    metadata: { name: "app", namespace: "ns", uid: "u", resourceVersion: "1" },
+  };
+  const kept = (object: Stored): Stored | undefined => wholeOf(own?.trim?.(object) ?? object);
+  assert.deepEqual(kept(application), application);
+  assert.equal(kept({ ...application, status: { submissionAttempts: 1 } }), undefined);
 });

@@ -335,19 +335,26 @@ const knownBy = ({ state }: Memory, driver: Driver, { see, pod }: Sighted): Driv
 const positive: ReadonlySet<Evidence> = new Set(["running", "completed", "failed"]);
 
 /**
- * Marks a plan that is right on enclosed pods: the driver is listed, the run has no executors and no strays, and nothing
- * is deleted or patched. See core/plan.ts.
+ * Marks a plan that is right on the pods that a watch shows: the driver, which allocates the executors, is listed, no stray
+ * is, no time limit has passed, and nothing is deleted or patched. A watch that shows a state of the driver has shown all that
+ * happened to pods before; an end is final, and every later change is an event. On enclosed pods, which no event
+ * corrects, the driver has started and the run has no executors. See core/plan.ts.
  */
-const onEnclosed = (
-  { memory }: ApplicationContext,
+const onWatched = (
+  { memory, view }: ApplicationContext,
   { see, pod }: Sighted,
   found: Pods,
+  late: Lateness,
   plan: Plan<Memory>,
 ): Plan<Memory> => {
-  const isListed = pod !== undefined && pod === found.driver && positive.has(see);
-  const isBare = found.executors.length + found.strays.length === 0 && !isOwnRun(memory) && hasNoLedger(memory);
+  const isListed = pod !== undefined && pod === found.driver && see !== "unknown";
+  const isPlain = found.strays.length === 0 && !isOwnRun(memory) && late?.is !== "late";
   const adds = plan.stages.flat().every(({ do: act }) => act === "create" || act === "record");
-  return isListed && isBare && adds ? { ...plan, safety: { ...plan.safety, enclosureSafe: true } } : plan;
+  if (!isListed || !isPlain || !adds) return plan;
+  const isBare = found.executors.length === 0 && hasNoLedger(memory) && positive.has(see);
+  const watched = view.returning === undefined ? { staleSafe: true as const } : {};
+  const enclosed = isBare ? { enclosureSafe: true as const } : {};
+  return { ...plan, safety: { ...plan.safety, ...watched, ...enclosed } };
 };
 
 /** True if no executor of the run was ever counted. */
@@ -381,7 +388,7 @@ export function* monitorDriver(given: ApplicationContext, ended: Ended): Decisio
   const following = isOver ? { ...memory, driver: known } : next;
   const doors = begun.has(sighting.see) ? yield* exposureOf({ ...context, memory: following }) : { info: {} };
   const waits = { ...timesOf(back, late), waitsFor: says };
-  const marked = (plan: Plan<Memory>): Plan<Memory> => onEnclosed(context, sighting, found, plan);
+  const marked = (plan: Plan<Memory>): Plan<Memory> => onWatched(context, sighting, found, late, plan);
   if ("make" in doors)
     return marked({ memory: doors.memory, stages: [doors.make], next: { do: "continue", ...waits } });
   const now = { ...context, memory: next, info: doors.info };

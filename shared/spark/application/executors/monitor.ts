@@ -65,12 +65,15 @@ export type ExecutorReport = {
 const ledgerOf = ({ memory: { executors } }: ApplicationContext, { attempt }: Driver): Ledger =>
   executors?.attempt === attempt ? executors : freshLedger(attempt);
 
-/** Lists again when an executor is missing from the first list, before it is called lost. */
+/**
+ * Lists again when an executor is missing from the first list, before it is called lost. A watch that is not behind what the
+ * ledger rests on has shown its deletion.
+ */
 function* everyone(context: ApplicationContext, driver: Driver, found: Pods, ledger: Ledger): Reads<readonly Stored[]> {
   const { view, key } = context;
   const first = account(ledger, { pods: found.executors, now: view.now, certain: false });
   if (first.missing.length === 0) return found.executors;
-  const again = yield* list(executorsAgain(key));
+  const again = yield* list({ ...executorsAgain(key), again: "firm" });
   const listed = new Set(found.all.map(({ metadata }) => metadata.uid));
   const both = [...found.all, ...again.filter(({ metadata }) => !listed.has(metadata.uid))];
   return sortOut(both, view.uid, driver).executors;

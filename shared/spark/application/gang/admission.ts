@@ -124,7 +124,7 @@ type Submitting = { readonly plan: Plan<Memory>; readonly driver: Driver; readon
 /** The submission with its driver pinned, and the executors' places remembered. */
 const placed = ({ plan, driver }: Submitting, places: GangPlan): Plan<Memory> => {
   const [node] = nodesOf(places, driverTask);
-  const { enclosureSafe: _, ...safety } = plan.safety ?? {};
+  const { enclosureSafe: _, staleSafe: __, ...safety } = plan.safety ?? {};
   const stages = plan.stages.map((stage) =>
     stage.map((effect) => (isDriver(effect) ? { ...effect, object: pinnedPod(effect.object, node) } : effect)),
   );

@@ -246,10 +246,14 @@ const creating = (context: ApplicationContext, memory: Memory, submission: Whole
   });
 };
 
-/** The plan after the API server refused an object: the attempt was submitted, and never executed. */
+/**
+ * The plan after the API server refused an object: the attempt was submitted, and never executed. It rests on the answer
+ * alone, so it is right on watched objects.
+ */
 export const withdrawn = (context: ApplicationContext, error: string): Plan<Memory> => {
   const { driver: _, ...memory } = unsubmitted(context.memory);
-  return refused(context, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
+  const plan = refused(context, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
+  return { ...plan, safety: { ...plan.safety, staleSafe: true } };
 };
 
 /** The error in upstream's own words, for which its users' alerts look. */

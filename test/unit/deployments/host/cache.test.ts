@@ -246,6 +246,19 @@ describe("an object that a step created", () => {
     assert.equal(cache.look(key, firm), undefined);
   });
 
+  test("requires the watch to reach it before a list that is read again comes from the watch", () => {
+    let reached = "99";
+    const cache = over([app({ name: "q", labels })], () => reached);
+    const firm = { ...list, again: "firm" } as const;
+    assert.equal(cache.look(key, firm), undefined);
+    cache.made(key, pods, made());
+    assert.equal(cache.look(key, firm), undefined);
+    reached = "100";
+    assert.equal(cache.look(key, firm)?.length, 1);
+    cache.invalidate(key);
+    assert.equal(cache.look(key, firm), undefined);
+  });
+
   test("is evicted once the watch has passed it, and after five thousand other objects", () => {
     let reached = "100";
     const cache = over([], () => reached);

@@ -175,7 +175,7 @@ const answer = (world: World, query: Looking): readonly Stored[] => {
   const { pods = [], services = [], configMaps = [], others = {} } = world;
   const all: Readonly<Record<string, readonly Stored[]>> = { pods, services, configmaps: configMaps, ...others };
   if (query.do === "list")
-    return query.again === true && query.resource.plural === "pods"
+    return query.again !== undefined && query.resource.plural === "pods"
       ? (world.again ?? pods)
       : (all[query.resource.plural] ?? []);
   const { resource, name } = query.ref;

@@ -27,7 +27,7 @@ export const watchedPodMutants: readonly Mutant[] = [
     file: "shared/engine/reads/reader.ts",
     find: "(operator.watchful === true || cachedAt !== undefined)",
     replace: "(operator.watchful === true || cachedAt === undefined)",
-    tests: ["test/unit/engine/reads/cached.test.ts"],
+    tests: ["test/unit/engine/reads/watched-new.test.ts"],
   },
   {
     name: "second-list-of-a-watch-behind",

@@ -189,50 +189,7 @@ describe("a kind whose steps begin with the watch", () => {
   });
 });
 
-describe("a kind of which only new objects come from the watch", () => {
-  const fresh = { ...watched, fresh: true } as const;
-  /** `shown`: the new object as the watch has it whole. */
-  const beginning = (more: Partial<ToyPlan> = {}, shown: Stored | undefined = toy()) => {
-    const there = openFixture(growing(() => more));
-    const epoch = { date: there.time.now, at: there.time.monotonic };
-    const cache: StepCache = {
-      ...{ take: () => undefined, keep: () => {}, changed: () => undefined, made: () => {}, invalidate: () => {} },
-      appeared: () => (shown === undefined ? undefined : { object: shown, epoch }),
-      look: () => [],
-    };
-    const operatorOf: World["operatorOf"] = (kind) => {
-      const operator = there.world.operatorOf(kind);
-      return operator === undefined ? undefined : { ...operator, watchful: "new" };
-    };
-    return { there, world: { ...there.world, cache, operatorOf } };
-  };
-
-  test("saves the record of a new object without any read", async () => {
-    const { there, world } = beginning();
-    await step(world, fresh);
-    assert.deepEqual(there.calls, ["save 1", "create parts part-1"]);
-  });
-
-  test("reads everything before a plan of a new object that is not stale-safe", async () => {
-    const { there, world } = beginning({ safety: {} });
-    await step(world, fresh);
-    assert.deepEqual(there.calls.slice(0, 4), ["load", "get toys bear", "list parts", "save 1"]);
-  });
-
-  test("reads a new object that the watch does not have whole, and all that its plan asks", async () => {
-    const { there, world } = beginning({}, undefined);
-    await step({ ...world, cache: { ...world.cache, appeared: () => undefined } }, fresh);
-    assert.deepEqual(there.calls.slice(0, 3), ["get toys bear", "list parts", "save 1"]);
-  });
-
-  test("reads everything for a known object that the cache lacks", async () => {
-    const { there, world } = beginning();
-    await step(world, watched);
-    assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
-  });
-});
-
-describe("a step of a kind whose steps begin with the watch, and whose object has changed since the last one", () => {
+describe("a step of such a kind whose object has changed since the last one", () => {
   /** `shown`: the object as the watch has it whole. */
   const changed = async (shown: Stored | undefined, watchful = true) => {
     const sizes: unknown[] = [];

@@ -6,6 +6,7 @@
  * executors by their state: living, ended, missing, or on their way.
  */
 import * as z from "zod";
+import { oncePer } from "../../core/cache.ts";
 import type { Stored } from "../../core/object.ts";
 import { backoffOf, instantOf } from "../../core/time.ts";
 import { isEnding, podStatus } from "../../kube/pods.ts";
@@ -141,19 +142,16 @@ const memberState = (pod: Stored): MemberState => {
   return podStatus(pod).phase === "Running" ? "running" : "pending";
 };
 
-/** The member of a pod; undefined for a pod without an id of Rekindle's. */
-const memberOf = (pod: Stored): Member | undefined => {
+/** The member of a pod, found once for each state of the pod; none for a pod without an id of Rekindle's. */
+const memberOf = oncePer((pod: Stored): readonly Member[] => {
   const id = executorId(pod);
-  if (id === undefined || id < firstId) return undefined;
+  if (id === undefined || id < firstId) return [];
   const createdAt = instantOf(pod.metadata.creationTimestamp) ?? 0;
-  return { id, pod, state: memberState(pod), createdAt };
-};
+  return [{ id, pod, state: memberState(pod), createdAt }];
+});
 
 export const membersOf = (pods: readonly Stored[]): readonly Member[] =>
-  pods
-    .map(memberOf)
-    .filter((member) => member !== undefined)
-    .sort((a, b) => a.id - b.id);
+  pods.flatMap(memberOf).sort((a, b) => a.id - b.id);
 
 /** Executors that were alive in the last read, and of which there is no pod. */
 export const missingOf = ({ alive }: Allotment, members: readonly Member[]): readonly number[] => {

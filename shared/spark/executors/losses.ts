@@ -2,6 +2,7 @@
  * The reasons of lost executors, as a table: their meaning for the application's account, for the pod, and for the
  * allocator. A reason is what the pod still shows, otherwise `deleted` or `unknown`: never a guess.
  */
+import { oncePer } from "../../core/cache.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import {
@@ -158,14 +159,17 @@ const reasonOf = (pod: Obj, status: PodStatus, end: Terminated | undefined): Los
  * The end of an executor's pod. Undefined: the pod shows none. With an undefined reason: it ended and shows no reason,
  * which a later read may show.
  */
-export const endingOf = (
-  pod: Obj,
-): (Omit<Ended, "reason"> & { readonly reason: LossReason | undefined }) | undefined => {
+export const endingOf = (pod: Obj): ShownEnd | undefined => ofPod(pod).end;
+
+type ShownEnd = Omit<Ended, "reason"> & { readonly reason: LossReason | undefined };
+
+/** Found once for each state of a pod, because a step asks often, and for every pod of a run. */
+const ofPod = oncePer((pod: Obj): { readonly end: ShownEnd | undefined } => {
   const status = podStatus(pod);
   const end = executorEnd(status);
-  if (end === undefined && !isOver(status)) return undefined;
-  return { reason: reasonOf(pod, status, end), exitCode: end?.exitCode, at: instantOf(end?.finishedAt) };
-};
+  if (end === undefined && !isOver(status)) return { end: undefined };
+  return { end: { reason: reasonOf(pod, status, end), exitCode: end?.exitCode, at: instantOf(end?.finishedAt) } };
+});
 
 /** The id under which the driver knows an executor; undefined while it has none. */
 export const executorId = (pod: Stored): number | undefined => {

@@ -63,12 +63,8 @@ export const sortOut = (pods: readonly Stored[], uid: string, driver: Driver | u
   const current = all.filter((pod) => labelOf(pod, submissionLabel) === driver.submissionId);
   const body = current.find((pod) => isDriver(pod, driver));
   const executors = current.filter((pod) => labelOf(pod, "spark-role") === "executor");
-  return {
-    driver: body,
-    executors,
-    strays: all.filter((pod) => pod !== body && !executors.includes(pod)),
-    all,
-  };
+  const known = new Set(body === undefined ? executors : [...executors, body]);
+  return { driver: body, executors, strays: all.filter((pod) => !known.has(pod)), all };
 };
 
 /**

@@ -88,7 +88,7 @@ export type Endpoint = {
   readonly serverName?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly userAgent?: string;
-  /** The number of parallel connections; further requests wait, within their time limit. */
+  /** The number of parallel connections beside those of streams; further requests wait, within their time limit. */
   readonly maxSockets?: number;
   /** The proxy to use, e.g. `http://proxy:3128`. */
   readonly proxy?: string;
@@ -96,9 +96,13 @@ export type Endpoint = {
   readonly stallMs?: number;
 };
 
-/** Sends one request and reads its answer; after `timeoutMs` no more of the answer is read. */
+type Exchange = <T>(request: HttpRequest, read: (incoming: http.IncomingMessage) => Promise<T>) => Promise<T>;
+
 export type Connection = {
-  exchange<T>(request: HttpRequest, read: (incoming: http.IncomingMessage) => Promise<T>): Promise<T>;
+  /** Sends one request and reads its answer; after `timeoutMs` no more of the answer is read. */
+  readonly exchange: Exchange;
+  /** The same for a request whose answer is a stream: it takes no connection from the others. */
+  readonly follow: Exchange;
   close(): void;
 };
 
@@ -116,27 +120,32 @@ const failure = (request: HttpRequest, cause: unknown): ApiError => {
 const timeout = (request: HttpRequest, what: string): ApiError =>
   new ApiError({ status: 0, reason: "Timeout", message: `${named(request)}: ${what}` });
 
-const agentOf = (endpoint: Endpoint, secure: boolean): http.Agent => {
-  const pooled = {
+/**
+ * Opens the pools of requests and of streams. A watch keeps its connection for minutes, and a host has a dozen of them for
+ * each namespace: in one pool they would leave few connections to requests, or none.
+ */
+const agentsOf = (endpoint: Endpoint, secure: boolean): { requests: http.Agent; streams: http.Agent } => {
+  const most = endpoint.maxSockets ?? 50;
+  const usual = {
     keepAlive: true,
     scheduling: "lifo",
-    maxSockets: endpoint.maxSockets ?? 50,
-    maxFreeSockets: endpoint.maxSockets ?? 50,
+    maxFreeSockets: most,
     ...(endpoint.proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: endpoint.proxy, HTTPS_PROXY: endpoint.proxy } }),
   } as const;
-  if (!secure) return new http.Agent(pooled);
+  const limited = { ...usual, maxSockets: most };
+  if (!secure) return { requests: new http.Agent(limited), streams: new http.Agent(usual) };
   const { auth } = endpoint;
   // All connections share one context: loading the certificates for each costs more than the request.
   const secureContext = createSecureContext({
     ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
     ...(auth !== undefined && "cert" in auth ? { cert: auth.cert, key: auth.key } : {}),
   });
-  return new https.Agent({
-    ...pooled,
+  const secured = {
     secureContext,
     rejectUnauthorized: endpoint.insecure !== true,
     ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
-  });
+  };
+  return { requests: new https.Agent({ ...limited, ...secured }), streams: new https.Agent({ ...usual, ...secured }) };
 };
 
 /** The failure of a request on a reused connection: the server may have closed it before the request arrived. */
@@ -188,11 +197,10 @@ const sender = (endpoint: Endpoint, url: URL, agent: http.Agent): Send => {
 /** Opens the pool; nothing connects before the first request. */
 export const connect = (endpoint: Endpoint): Connection => {
   const url = new URL(endpoint.server);
-  const agent = agentOf(endpoint, url.protocol === "https:");
-  const send = sender(endpoint, url, agent);
+  const agents = agentsOf(endpoint, url.protocol === "https:");
   const login = credentials(endpoint.auth);
 
-  const answer = async (request: HttpRequest, limit: Limit): Promise<http.IncomingMessage> => {
+  const answer = async (send: Send, request: HttpRequest, limit: Limit): Promise<http.IncomingMessage> => {
     const token = await login.token(request.timeoutMs);
     const incoming = await send(request, token, limit);
     if (incoming.statusCode !== 401 || !login.renews) return incoming;
@@ -200,22 +208,31 @@ export const connect = (endpoint: Endpoint): Connection => {
     return send(request, await login.renewed(token, request.timeoutMs), limit);
   };
 
-  return {
-    exchange: async (request, read) => {
+  const exchangeBy = (agent: http.Agent): Exchange => {
+    const send = sender(endpoint, url, agent);
+    return async (request, read) => {
       const limit: Limit = { late: undefined, leave: undefined };
       const timer = setTimeout(() => {
         limit.late = timeout(request, `no answer within ${request.timeoutMs} ms`);
         limit.leave?.(limit.late);
       }, request.timeoutMs);
       try {
-        return await reread(request, async () => read(await answer(request, limit)));
+        return await reread(request, async () => read(await answer(send, request, limit)));
       } catch (cause) {
         throw limit.late ?? failure(request, cause instanceof Stale ? cause.cause : cause);
       } finally {
         clearTimeout(timer);
       }
+    };
+  };
+
+  return {
+    exchange: exchangeBy(agents.requests),
+    follow: exchangeBy(agents.streams),
+    close: () => {
+      agents.requests.destroy();
+      agents.streams.destroy();
     },
-    close: () => agent.destroy(),
   };
 };
 
@@ -322,7 +339,7 @@ const endless = (request: HttpRequest, incoming: IncomingMessage, stallMs: numbe
 
 /** Opens the transport; nothing connects before the first request. `close` ends all requests in flight. */
 export const httpsTransport = (endpoint: Endpoint): ClosableTransport => {
-  const { exchange, close } = connect(endpoint);
+  const { exchange, follow, close } = connect(endpoint);
   const turn = openTurns();
   return {
     send: (request) =>
@@ -332,7 +349,7 @@ export const httpsTransport = (endpoint: Endpoint): ClosableTransport => {
         return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body };
       }),
     stream: (request) =>
-      exchange(request, async (incoming) => {
+      follow(request, async (incoming) => {
         const status = incoming.statusCode ?? 0;
         if (status === 200) return { status, ...endless(request, incoming, endpoint.stallMs ?? 90_000) };
         return { status, headers: headersOf(incoming), lines: once(await bodyOf(request, incoming)), close: () => {} };

@@ -86,6 +86,14 @@ export const shareMutants: readonly Mutant[] = [
     tests: ["test/unit/engine/submission-slots.test.ts"],
   },
   {
+    name: "watches-take-connections",
+    promise: "however many watches a host has, its requests have all their connections",
+    file: "shared/adapters/kubernetes/https.ts",
+    find: "follow: exchangeBy(agents.streams)",
+    replace: "follow: exchangeBy(agents.requests)",
+    tests: ["test/unit/adapters/kubernetes/https.test.ts"],
+  },
+  {
     name: "long-answers-without-turns",
     promise: "the event loop turns between two long answers of the API server",
     file: "shared/adapters/kubernetes/https.ts",

@@ -247,6 +247,19 @@ describe("a stream", () => {
     assert.deepEqual(await collect(stream.lines), ['{"kind":\n"Status"}']);
   });
 
+  it("takes no connection from requests", async () => {
+    const { transport } = await serve(
+      (incoming, answer) => {
+        if (incoming.url === "/watch") answer.write("1\n");
+        else answer.end("here");
+      },
+      { maxSockets: 1 },
+    );
+    const streams = [await transport.stream(get("/watch")), await transport.stream(get("/watch"))];
+    assert.equal((await transport.send(get("/"))).body, "here");
+    for (const { close } of streams) close();
+  });
+
   it("has no deadline after its head, and fails when it is silent for too long", async () => {
     const { transport } = await serve((_, answer) => answer.write("1\n"), { stallMs: 80 });
     const stream = await transport.stream(get("/watch", 1_000));

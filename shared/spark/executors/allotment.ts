@@ -143,15 +143,21 @@ const memberState = (pod: Stored): MemberState => {
 };
 
 /** The member of a pod, found once for each state of the pod; none for a pod without an id of Rekindle's. */
-const memberOf = oncePer((pod: Stored): readonly Member[] => {
+const memberOf = oncePer((pod: Stored): { readonly member?: Member } => {
   const id = executorId(pod);
-  if (id === undefined || id < firstId) return [];
+  if (id === undefined || id < firstId) return {};
   const createdAt = instantOf(pod.metadata.creationTimestamp) ?? 0;
-  return [{ id, pod, state: memberState(pod), createdAt }];
+  return { member: { id, pod, state: memberState(pod), createdAt } };
 });
 
-export const membersOf = (pods: readonly Stored[]): readonly Member[] =>
-  pods.flatMap(memberOf).sort((a, b) => a.id - b.id);
+export const membersOf = (pods: readonly Stored[]): readonly Member[] => {
+  const members: Member[] = [];
+  for (const pod of pods) {
+    const { member } = memberOf(pod);
+    if (member !== undefined) members.push(member);
+  }
+  return members.sort((a, b) => a.id - b.id);
+};
 
 /** Executors that were alive in the last read, and of which there is no pod. */
 export const missingOf = ({ alive }: Allotment, members: readonly Member[]): readonly number[] => {

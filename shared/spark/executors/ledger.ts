@@ -147,6 +147,7 @@ const mostRanges = 500;
 const mostChecks = 3;
 /** Digits of a pod's UID that distinguish two pods of one id. */
 const digits = 8;
+const isMark = /^[\da-f]{8}$/;
 
 /** A ledger, parsed. */
 type Books = {
@@ -187,12 +188,12 @@ const closed = (ledger: Ledger, { live, over, lost, losses, unclear }: Books): L
 };
 
 /** The first hexadecimal digits of a UID, padded with 0. */
-export const markOf = (uid: string): string =>
-  uid
-    .toLowerCase()
-    .replace(/[^\da-f]/g, "")
-    .padEnd(digits, "0")
-    .slice(0, digits);
+export const markOf = (uid: string): string => {
+  const start = uid.slice(0, digits);
+  if (isMark.test(start)) return start;
+  const hexadecimal = uid.toLowerCase().replace(/[^\da-f]/g, "");
+  return hexadecimal.padEnd(digits, "0").slice(0, digits);
+};
 
 export type Look = {
   readonly pods: readonly Stored[];

@@ -205,9 +205,10 @@ const isMadeHere = ({ pod: { metadata } }: Member): boolean =>
  */
 export const regained = (context: ApplicationContext, { executors }: Pods): ApplicationContext => {
   const { memory, object } = context;
+  if (isOwnRun(memory) || memory.driver?.attempt !== memory.attempt) return context;
   const members = membersOf(executors).filter(isMadeHere);
   const last = members.at(-1);
-  if (last === undefined || isOwnRun(memory) || memory.driver?.attempt !== memory.attempt) return context;
+  if (last === undefined) return context;
   const prefix = last.pod.metadata.name.replace(/-exec-\d+$/, "");
   const next = Math.max(memory.allotment?.next ?? 0, last.id + beyond);
   // `first` counts the visible executors only: how many there were before is unknown.

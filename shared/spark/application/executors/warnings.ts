@@ -32,6 +32,10 @@ const written = (ends: Ends): Pick<Ledger, "ends"> => {
   };
 };
 
+/** The ids of executors whose end the status shows. */
+const endedIn = (shown: Readonly<Record<string, string>>): readonly number[] =>
+  Object.entries(shown).flatMap(([name, state]) => (isFinished(state) ? (idIn(name) ?? []) : []));
+
 type Change = {
   readonly before: Ledger;
   readonly next: Ledger;
@@ -54,7 +58,7 @@ export const withEnds = (
     const [id, state] = [executorId(pod), stateOf(pod)];
     if (id !== undefined && id <= last && isFinished(state) && !ends.has(id)) ends.set(id, state);
   }
-  for (const [name, state] of Object.entries(shown)) if (isFinished(state)) ends.delete(idIn(name) ?? 0);
+  for (const id of ends.size === 0 ? [] : endedIn(shown)) ends.delete(id);
   const { ends: known, ...rest } = before;
   const { ends: _, ...bare } = next;
   const news = [...ends].some(([id]) => !kept.has(id));

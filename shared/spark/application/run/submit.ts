@@ -2,6 +2,7 @@
  * Hands out an attempt and creates its objects; handles the API server's refusal of them. A run's auxiliary objects:
  * their creation, the UI information in the status, their removal at its end.
  */
+import { forgetOldest, oncePer } from "../../../core/cache.ts";
 import { all, get, list, type Reads } from "../../../core/decision.ts";
 import type { Obj, Resource } from "../../../core/object.ts";
 import type { Effect, Plan } from "../../../core/plan.ts";
@@ -32,7 +33,7 @@ import { ignoredVolumes } from "../../submission/warnings.ts";
 import { policiesOf } from "../spec/policies.ts";
 import { type Driver, isOwnRun, type Memory, placedBy, relevant, type State } from "../state/memory.ts";
 import { shownInfo, showsBegun } from "../state/status.ts";
-import { type ApplicationContext, ownSpec, policyOf, rareOf, removal } from "./context.ts";
+import { type ApplicationContext, ownSpec, policyOf, rareOf, removal, type Settings } from "./context.ts";
 import { planOf, unsubmitted } from "./plan.ts";
 import { nextSubmission } from "./retry.ts";
 
@@ -136,16 +137,36 @@ const submitted = (context: ApplicationContext, attempt: number, submittedAt: nu
   return submit({ app, spec, attempt, submittedAt, apiServer: settings.apiServer });
 };
 
+/** The most bases that are kept, and the longest text of one's inputs: 1 MiB of texts at most. */
+const most = 32;
+const longest = 32_768;
+
+/**
+ * Bases of runs, by their inputs. Each step that creates executors needs one, and it costs as much as a whole submission.
+ * Settings are inputs as well, so each deployment's have their own.
+ */
+const keptBases = oncePer((_: Settings) => new Map<string, ExecutorBasis>());
+
 /** The basis of the present run's executors, also when the annotation was removed in the meantime. */
 export const executorBasis = (
   context: ApplicationContext,
   { attempt, submittedAt }: Driver,
 ): ExecutorBasis | undefined => {
-  const { metadata } = context.object;
+  const { object, key, view, read, settings } = context;
+  const { metadata } = object;
   const annotations = { ...metadata.annotations, [ownerAnnotation]: "own" };
-  const own = { ...context, object: { ...context.object, metadata: { ...metadata, annotations } } };
+  const kept = keptBases(settings);
+  const { name, namespace, labels } = metadata;
+  const inputs = JSON.stringify([key, view.uid, { name, namespace, labels, annotations }, read, attempt, submittedAt]);
+  const known = kept.get(inputs);
+  if (known !== undefined) return known;
+  const own = { ...context, object: { ...object, metadata: { ...metadata, annotations } } };
   const result = submitted(own, attempt, submittedAt);
-  return "refused" in result ? undefined : result.executors;
+  const basis = "refused" in result ? undefined : result.executors;
+  if (basis === undefined || inputs.length > longest) return basis;
+  kept.set(inputs, basis);
+  forgetOldest(kept, most);
+  return basis;
 };
 
 /** The submission of an attempt, with its auxiliary objects. */

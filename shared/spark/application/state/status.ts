@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import { oncePer } from "../../../core/cache.ts";
+import { isRecord } from "../../../core/json.ts";
 import type { Stored } from "../../../core/object.ts";
 import { instantOf, timeText } from "../../../core/time.ts";
 import { localQueueOf } from "../../../kube/kueue.ts";
@@ -109,11 +110,16 @@ export const executorStates = (
   return Object.fromEntries([...gone, ...now].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
+/** Texts by name, checked one by one without a schema's work for each: there are as many as executors. */
+const texts = z.custom<Readonly<Record<string, string>>>(
+  (value) => isRecord(value) && Object.values(value).every((text) => typeof text === "string"),
+);
+
 /** The fields that are read back from a status. Any controller may have written it, so each field is checked. */
 const before = z.looseObject({
   submissionID: z.string().optional().catch(undefined),
   lastSubmissionAttemptTime: z.string().optional().catch(undefined),
-  executorState: z.record(z.string(), z.string()).optional().catch(undefined),
+  executorState: texts.optional().catch(undefined),
   driverInfo: z.looseObject({}).optional().catch(undefined),
   applicationState: z
     .looseObject({ state: z.string().catch("") })

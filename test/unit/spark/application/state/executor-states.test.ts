@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import type { Phase } from "../../../../../shared/spark/application/state/memory.ts";
-import { executorStates } from "../../../../../shared/spark/application/state/status.ts";
-import { pod } from "../fixtures.ts";
+import { executorStates, shownExecutors } from "../../../../../shared/spark/application/state/status.ts";
+import { application, driver, pod } from "../fixtures.ts";
 
 const executor = (id: number, phase: string) =>
   pod({ name: `exec-${id}`, uid: `uid-${id}`, role: "executor", executor: id, phase });
@@ -71,4 +71,29 @@ describe("many executors", () => {
     const odd = pod({ name: "odd", role: "executor", executor: Number.NaN });
     assert.deepEqual(told([odd], {}, "RUNNING"), {});
   });
+});
+
+describe("the states in a status", () => {
+  const shownIn = (executorState: unknown) =>
+    shownExecutors(application({ status: { submissionID: driver.submissionId, executorState } }), driver);
+
+  test("are those of this submission's executors", () => {
+    assert.deepEqual(shownIn({ "p-exec-1": "RUNNING" }), { "p-exec-1": "RUNNING" });
+    assert.deepEqual(
+      shownExecutors(application({ status: { submissionID: "s", executorState: { a: "b" } } }), driver),
+      {},
+    );
+  });
+
+  for (const [what, states] of [
+    ["a number", { "p-exec-1": 1 }],
+    ["null", { "p-exec-1": "RUNNING", "p-exec-2": null }],
+  ] as const)
+    test(`are none if another controller wrote ${what} as one of them`, () => {
+      assert.deepEqual(shownIn(states), {});
+    });
+  for (const states of [["RUNNING"], "RUNNING", 1, null])
+    test(`are none if they are ${JSON.stringify(states)}`, () => {
+      assert.deepEqual(shownIn(states), {});
+    });
 });

@@ -345,20 +345,20 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, operatorOf: watcherOf, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
-  const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
+  const about = { cluster, namespaces, selector, operators, within, report, updates: world.updates !== undefined };
   const scope = { ...about, transport: ways.transport, hints, queue, breathe: openBreather(() => performance.now()) };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
-  const anew = (): void =>
-    void again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
+  const anew = (): void => {
+    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
+  };
   const standby = await standbyFor(settings, operators, anew);
   const surveyed = namespaceScope.survey(surveyMs, anew);
   const step = stepping({ world, metering, standby, families });
   const workers = mail.start(step, settings.concurrency);
-  const telling = { ...scope, report, now: Date.now };
   const forwarder: Forwarder = startForwarder({
-    ...telling,
-    ...{ see: settings.see, gone: settings.gone, random: Math.random, cacheBytes: cacheBytes() },
-    ...{ resting: restingFor(settings, telling), send: queue.send, urgentMs: mail.urgentMs },
+    ...scope,
+    ...{ see: settings.see, gone: settings.gone, now: Date.now, random: Math.random, cacheBytes: cacheBytes() },
+    ...{ resting: restingFor(settings, { ...scope, now: Date.now }), send: queue.send, urgentMs: mail.urgentMs },
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);
   const endNodeWatch = watchNodes(settings.watchNodes, { transport: ways.transport, queue, report, cluster });

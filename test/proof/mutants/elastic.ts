@@ -32,14 +32,6 @@ export const elasticMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/application/run/executor-basis.test.ts"],
   },
   {
-    name: "losses-wait-as-for-a-priced-queue",
-    promise: "the losses of an application that loses many wait no longer than the queue makes worth it",
-    file: "shared/forward/sender.ts",
-    find: "const { urgentMs = windows.urgentMs } = settings;",
-    replace: "const { urgentMs } = windows;",
-    tests: ["test/unit/forward/coalesce.test.ts"],
-  },
-  {
     name: "states-of-executors-unchecked",
     promise: "a status in which another controller wrote no text as an executor's state is read as one without states",
     file: "shared/spark/application/state/status.ts",

@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { wholeOf } from "../../../../../shared/core/plan.ts";
+import { decide } from "../../../../../shared/spark/application/decide.ts";
 import { relevant } from "../../../../../shared/spark/application/state/memory.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
-import { application, decided, driver, pod, remembered, spec } from "../fixtures.ts";
+import { resultOf } from "../../../../support/decisions.ts";
+import { application, driver, eight, key, pod, remembered, settings, spec } from "../fixtures.ts";
 
 const owned = (image: string, labels: Readonly<Record<string, string>> = {}): Stored =>
   application({
@@ -21,10 +23,12 @@ const replacementIn = (object: Stored): Stored => {
   const one = pod({ role: "executor", owner: "driver-1", executor: 1001, name: "p-exec-1001", uid: "u-1001" });
   const failed = { role: "executor", owner: "driver-1", executor: 1002, name: "p-exec-1002", uid: "u-1002" };
   const other = pod({ ...failed, phase: "Failed", exitCode: 137, finishedAt: "2026-11-02T07:59:59Z" });
-  const { plan, before } = decided({ object, memory, pods: [pod(), one, other] });
-  const [made] = [...before, ...plan.stages.flat()].flatMap((effect) =>
-    effect.do === "create" && effect.object.kind === "Pod" ? [wholeOf(effect)] : [],
-  );
+  const view = { object, uid: "app-1", memory, now: eight, refused: [] };
+  // A process has the same settings in all its decisions.
+  const plan = resultOf(decide(settings, key, view), { objects: () => [pod(), one, other] });
+  const [made] = plan.stages
+    .flat()
+    .flatMap((effect) => (effect.do === "create" && effect.object.kind === "Pod" ? [wholeOf(effect)] : []));
   assert.ok(made);
   return made as Stored;
 };

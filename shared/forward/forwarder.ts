@@ -32,8 +32,6 @@ export type ForwarderSettings = {
   readonly selector: string | undefined;
   readonly send: (message: Message, dedupeId: string) => Promise<void>;
   readonly report: Report;
-  /** The longest wait of further urgent events of a key, ms: see the sender. */
-  readonly urgentMs?: number | undefined;
   readonly now: () => number;
   readonly random: () => number;
   readonly pause?: Pause;

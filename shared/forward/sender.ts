@@ -131,8 +131,6 @@ type Settings = {
   readonly send: (message: Message, dedupeId: string) => Promise<void>;
   readonly report: Report;
   readonly now: () => number;
-  /** The longest wait of further urgent events, ms; absent: half a second, for a queue whose messages have a price. */
-  readonly urgentMs?: number | undefined;
 };
 
 const atOnce = 32;
@@ -222,8 +220,7 @@ const openPost = (settings: Settings, coalescer: Coalescer, failed: () => void) 
 };
 
 export const openSender = (settings: Settings): Sender => {
-  const { urgentMs = windows.urgentMs } = settings;
-  const coalescer = openCoalescer({ ...windows, urgentMs });
+  const coalescer = openCoalescer();
   const alarm = openAlarm(settings.now, () => {
     post.give(coalescer.due(settings.now()));
     alarm.set(coalescer.next());
@@ -237,7 +234,7 @@ export const openSender = (settings: Settings): Sender => {
     offer: (sending) => {
       const now = settings.now();
       const first = coalescer.offer(sending, now);
-      if (first === undefined && sending.urgent === true) alarm.set(now + urgentMs);
+      if (first === undefined && sending.urgent === true) alarm.set(now + windows.urgentMs);
       if (first === undefined) return;
       post.give([first]);
       alarm.set(now + windows.firstMs);

@@ -64,8 +64,6 @@ type HostQueues = {
   readonly queue: Queue;
   /** Messages and timers in the queue of steps. */
   readonly depth: LazyNats["depth"];
-  /** The longest wait of further urgent events, ms: short where a message costs next to nothing. */
-  readonly urgentMs?: number;
   /** Starts the workers. `parallel`: steps at once. */
   start(take: Take, parallel: number): Workers;
 };
@@ -79,7 +77,7 @@ const openHostQueues = (visibilityMs: number, timed: (queue: Queue) => Queue, we
   const deliveries = openQueue({ now, visibilityMs, weightOf });
   return {
     queue: withDeliveryQueue(timed(steps), deliveries),
-    ...{ depth: async () => steps.depth(), urgentMs: 100 },
+    depth: async () => steps.depth(),
     start: (take, parallel) => {
       const common = { take: allOrNone(take, againMs), againMs, now };
       const workers = startWorkers({ ...common, queue: steps, parallel });
@@ -134,7 +132,9 @@ const openNatsHostQueues = (nats: LazyNats, report: Report): HostQueues => ({
       }
     };
     const pollersOf = (open: () => Promise<Receiver>, atOnce: number) =>
-      startPoller({ receiver: opened(open), take: taking(counted, report), parallel: atOnce, againMs, report, pause });
+      startPoller({
+        ...{ receiver: opened(open), take: taking(counted, report), parallel: atOnce, againMs, report, pause },
+      });
     const { parallel: loops, most } = batchesFor(parallel);
     const pollers = [pollersOf(() => nats.steps(most), loops), pollersOf(() => nats.deliveries(deliveriesAtOnce), 1)];
     return {
@@ -345,7 +345,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, operatorOf: watcherOf, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
-  const about = { cluster, namespaces, selector, operators, within, report, updates: world.updates !== undefined };
+  const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
   const scope = { ...about, transport: ways.transport, hints, queue, breathe: openBreather(() => performance.now()) };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
   const anew = (): void => {
@@ -357,8 +357,8 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const workers = mail.start(step, settings.concurrency);
   const forwarder: Forwarder = startForwarder({
     ...scope,
-    ...{ see: settings.see, gone: settings.gone, now: Date.now, random: Math.random, cacheBytes: cacheBytes() },
-    ...{ resting: restingFor(settings, { ...scope, now: Date.now }), send: queue.send, urgentMs: mail.urgentMs },
+    ...{ see: settings.see, gone: settings.gone, report, now: Date.now, random: Math.random, cacheBytes: cacheBytes() },
+    ...{ resting: restingFor(settings, { ...scope, report, now: Date.now }), send: queue.send },
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);
   const endNodeWatch = watchNodes(settings.watchNodes, { transport: ways.transport, queue, report, cluster });

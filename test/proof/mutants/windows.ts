@@ -1,4 +1,4 @@
-/** Mutants of the forwarder, also in windows, and of the resync function's look at the queues; the tests named must fail on each. */
+/** Mutants of the forwarder in windows and of the resync function's look at the queues; the tests named must fail on each. */
 import type { Mutant } from "./mutants.ts";
 
 const windows = "shared/forward/windows.ts";
@@ -7,14 +7,6 @@ const testsOfWindows = ["test/unit/forward/windows.test.ts"];
 const testsOfDepths = ["test/unit/deployments/resync/depths.test.ts"];
 
 export const windowMutants: readonly Mutant[] = [
-  {
-    name: "losses-wait-as-for-a-priced-queue",
-    promise: "the losses of an application that loses many wait no longer than the queue makes worth it",
-    file: "shared/forward/sender.ts",
-    find: "const { urgentMs = windows.urgentMs } = settings;",
-    replace: "const { urgentMs } = windows;",
-    tests: ["test/unit/forward/coalesce.test.ts"],
-  },
   {
     name: "window-ends-although-something-happened",
     promise: "C4: a window in which a key was sent lasts its whole time",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Sending } from "../../../shared/forward/keys.ts";
-import { openCoalescer, openSender } from "../../../shared/forward/sender.ts";
+import { openCoalescer } from "../../../shared/forward/sender.ts";
 
 const sending = (name: string, id: string): Sending => ({
   message: { cluster: "c", kind: "App", namespace: "ns", name, reason: id },
@@ -130,33 +130,4 @@ describe("coalescing", () => {
       }),
     );
   });
-});
-
-describe("a sender", () => {
-  for (const [what, urgentMs, due] of [
-    ["half a second", undefined, 500],
-    ["the time that its queue allows", 100, 100],
-  ] as const)
-    it(`delays further urgent events of a key by ${what} at most`, (t) => {
-      t.mock.timers.enable({ apis: ["setTimeout"] });
-      let time = 0;
-      const turn = (ms: number): void => {
-        time += ms;
-        t.mock.timers.tick(ms);
-      };
-      const sent: string[] = [];
-      const send = async (_: unknown, id: string): Promise<void> => void sent.push(id);
-      const { offer } = openSender({ send, report: () => {}, now: () => time, urgentMs });
-      // A key with many events has long windows.
-      for (let events = 0; events < 300; events += 1) {
-        offer(sending("a", `${events}`));
-        turn(20);
-      }
-      for (const id of ["u1", "u2", "u3", "u4", "u5"]) offer({ ...sending("a", id), urgent: true });
-      const before = sent.length;
-      turn(due - 1);
-      assert.equal(sent.length, before);
-      turn(2);
-      assert.equal(sent.length, before + 1);
-    });
 });

@@ -23,7 +23,10 @@ const allDie: readonly UserAction[] = [
 ];
 
 type Way = Pick<Scenario, "name" | "what" | "userActions" | "ends"> &
-  Partial<Pick<Scenario, "scripts" | "machines" | "also">>;
+  Partial<Pick<Scenario, "scripts" | "machines" | "also">> & {
+    /** Faults that are left out where the driver's allocator makes executors. */
+    readonly withoutAssisted?: readonly string[];
+  };
 
 const ways: readonly Way[] = [
   {
@@ -114,6 +117,8 @@ const machineWays: readonly Way[] = [
     // A list from before the notice, read after the replacement runs, shows one too many: an idle one is ended and
     // replaced.
     also: ["deaf"],
+    // Where its node is said to be absent, the event says that a right to cordon it is missing.
+    withoutAssisted: ["404-named"],
   },
   {
     name: "machine-gone",
@@ -129,7 +134,7 @@ const machineWays: readonly Way[] = [
 /** All ways in both modes. */
 export const executorLosses: readonly Scenario[] = modes.flatMap(({ mode, annotations }) =>
   [...ways, ...machineWays].map(
-    ({ also = ["stale", "deaf"], ...way }): Scenario => ({
+    ({ also = ["stale", "deaf"], withoutAssisted = [], ...way }): Scenario => ({
       scripts: { [appName]: [{ hangs: true }] },
       ...way,
       name: `${mode}-${way.name}`,
@@ -138,7 +143,7 @@ export const executorLosses: readonly Scenario[] = modes.flatMap(({ mode, annota
       annotations,
       breadth: "thin",
       also,
-      without: ["read-only-5m"],
+      without: ["read-only-5m", ...(mode === "assist" ? withoutAssisted : [])],
     }),
   ),
 );

@@ -74,16 +74,18 @@ export const bareJobs = async (api: Api, count: number): Promise<number> => {
   return seconds;
 };
 
-/** Returns the ms of each replacement of a pod: a record is patched, then the pod is created. */
+/** Returns the ms of each replacement of a pod: a record is patched, the pod is deleted, and one of its name is created. */
 export const bareReplacements = async (api: Api, count: number): Promise<readonly number[]> => {
   await must(api, "POST", configMaps, record(0));
   const names = namesOf("replaced", count);
+  await createPods(api, names);
   const took: number[] = [];
   for (const [turn, name] of names.entries())
     took.push(
       1_000 *
         (await secondsOf(async () => {
           await must(api, "PATCH", `${configMaps}/record`, record(turn + 1), merge);
+          await deletePods(api, [name]);
           await must(api, "POST", pods, pod(name));
         })),
     );

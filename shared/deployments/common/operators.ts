@@ -4,7 +4,7 @@ import { promptness, settledMs, type Timing } from "../../engine/settings.ts";
 import { type Family, families, runs } from "../../kube/resources.ts";
 import { sparkApplication } from "../../spark/application/decide.ts";
 import { startWhole } from "../../spark/application/gang/admission.ts";
-import type { Ganging } from "../../spark/application/run/context.ts";
+import type { GangDecision } from "../../spark/application/run/context.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { sparkConnect } from "../../spark/connect/decide.ts";
 import { scheduledSparkApplication } from "../../spark/scheduled/decide.ts";
@@ -42,7 +42,7 @@ const volcanoOperators = (timing: Timing, options: QueueOptions): readonly Opera
   volcanoPod,
 ];
 
-type Gang = { readonly gang?: Ganging };
+type Gang = { readonly gang?: GangDecision };
 
 /** Groups start by plans where the deployment makes them, too: in the steps of queues. */
 const gangFor = ({ gang }: QueueOptions, chosen: readonly Family[]): Gang =>

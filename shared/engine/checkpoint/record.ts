@@ -229,7 +229,7 @@ export const bounded = (record: CheckpointRecord, operator: Operator<unknown>, m
  * Returns the memory to store, together with the fields of the stored one that its kind does not read: fields of the
  * memory itself, and those within fields that have not changed.
  */
-export const carried = (operator: Operator<unknown>, stored: unknown, next: unknown): unknown => {
+export const withUnreadFields = (operator: Operator<unknown>, stored: unknown, next: unknown): unknown => {
   if (!isRecord(stored) || !isRecord(next)) return next;
   const read = operator.parse(stored);
   if (!read.ok || !isRecord(read.memory) || same(read.memory, stored)) return next;

@@ -184,8 +184,11 @@ export type Ending =
   | { readonly did: "troubled"; readonly reason: string; readonly message: string };
 
 /** Runs the work of a message within its trace, if it has one. */
-export const along = <T>({ within }: Pick<World, "within">, message: Message, work: () => Promise<T>): Promise<T> =>
-  within === undefined ? work() : within(message, work);
+export const withTrace = <T>(
+  { within }: Pick<World, "within">,
+  message: Message,
+  work: () => Promise<T>,
+): Promise<T> => (within === undefined ? work() : within(message, work));
 
 /** The state of a key before any decision. */
 export type Observation = {

@@ -6,7 +6,7 @@
  */
 import { dedupe, groupOf, idOf, type Message, subjectOf, textOf, timerReason } from "../../core/key.ts";
 import type { Trouble } from "../../core/plan.ts";
-import { along, type Ending, type World } from "../context/world.ts";
+import { type Ending, type World, withTrace } from "../context/world.ts";
 import { isNewer, readMessage } from "../message.ts";
 import { readLive } from "../reads/live.ts";
 import { publishTrouble, type RequeueContext, requeue } from "../writes/requeue.ts";
@@ -83,7 +83,7 @@ export const take = async (
   if (first === undefined) return { did: "nothing", why: "no message" };
   const message = merged([first, ...more]);
   const about = { key: textOf(message), for: message.reason, ...others(messages, message) };
-  return await along(world, message, async () => {
+  return await withTrace(world, message, async () => {
     try {
       const ending = await step(world, message);
       world.report(level, "step", { ...about, ...ending });
@@ -226,7 +226,7 @@ const givesWay = ({ share }: World, group: readonly Read[]): boolean =>
 const sendBack = async (world: World, [first, ...others]: readonly Read[]): Promise<readonly string[]> => {
   if (first === undefined) return [];
   const message = merged([first.message, ...others.map((one) => one.message)]);
-  const sent = along(world, message, () =>
+  const sent = withTrace(world, message, () =>
     world.queue.sendLater(message, dedupe.timer(message, `way ${first.id}`), wayMs(message)),
   );
   return await sent.then(
@@ -262,7 +262,7 @@ export const postpone = async (
     groupsOf(read(context, ours)).map(async ([first, ...others]): Promise<readonly string[]> => {
       if (first === undefined) return [];
       const message = merged([first.message, ...others.map((one) => one.message)]);
-      const done = along(context, message, () => requeue(context, message, trouble)).then(() => true);
+      const done = withTrace(context, message, () => requeue(context, message, trouble)).then(() => true);
       return (await done.catch(() => false)) ? [] : [first, ...others].map(({ id }) => id);
     }),
   );
@@ -284,7 +284,7 @@ export const intake = async (world: World, delivered: readonly Delivered[]): Pro
   const aside = await Promise.all(
     groups.filter(isWorn).map(async (group) => {
       const [first] = group;
-      const done = first === undefined || (await along(world, first.message, () => setAside(world, group)));
+      const done = first === undefined || (await withTrace(world, first.message, () => setAside(world, group)));
       return done ? [] : group.map(({ id }) => id);
     }),
   );

@@ -41,8 +41,8 @@ import {
 import { orderIn } from "../recovery/cleanup-order.ts";
 import { labelsOf, ready } from "../recovery/ready.ts";
 import { internal, troubleOf } from "../trouble.ts";
-import { found, givenUp, passOver, worst } from "../writes/effects.ts";
-import { dismiss, inherited, lingering } from "../writes/outbox.ts";
+import { found, givenUp, passOver, worstTrouble } from "../writes/effects.ts";
+import { dismiss, inherited, keptForUpdates } from "../writes/outbox.ts";
 import { logEffects, requeue, requeueAfterRace, requeueAfterTrouble, scheduleNext } from "../writes/requeue.ts";
 import { save } from "../writes/save.ts";
 import { showFirst, tell } from "../writes/status.ts";
@@ -199,7 +199,7 @@ const proceed = async (begun: StepContext): Promise<Ending> => {
   let writes = 0;
   try {
     for (let round = 0; round < rounds; round++) {
-      const plan = await lingering(run, held, await decide(run, so, held));
+      const plan = await keptForUpdates(run, held, await decide(run, so, held));
       const opened = await beginPlan(run, held, plan);
       if ("did" in opened) return opened;
       if (opened !== run) writes += 1;
@@ -335,7 +335,7 @@ const carryOut = async (run: StepContext, held: StoredRecord, plan: StepPlan): P
     const applying = { ...applyContextOf(run, until), within };
     const results = givenUp(run, stage, await applyStage(applying, stage, run.world.timing.parallel));
     writes += results.length;
-    const trouble = worst(run, stage, results);
+    const trouble = worstTrouble(run, stage, results);
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };
     const unreported = await passOver(run, stage, results);
     if (unreported !== undefined) return { did: "troubled", held: saved, writes, trouble: unreported };

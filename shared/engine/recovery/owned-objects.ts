@@ -42,10 +42,14 @@ export const ownedIn = ({ queries, owners }: OwnedObjects, found: Found): readon
   return there.filter((piece) => isOwned(piece, known));
 };
 
-export type About = { readonly key: Key; readonly uid: string; readonly memory: unknown };
+export type OwnerContext = { readonly key: Key; readonly uid: string; readonly memory: unknown };
 
 /** Reads all objects that may belong to this UID, according to its kind. */
-export const findOwned = async (cluster: Cluster, operator: Operator<unknown>, about: About): Promise<Survey> => {
+export const findOwned = async (
+  cluster: Cluster,
+  operator: Operator<unknown>,
+  about: OwnerContext,
+): Promise<Survey> => {
   const { recovery } = operator;
   if (recovery === undefined) return nothing;
   const ownedObjects = recovery.ownedObjects(about.key, about.uid, about.memory);

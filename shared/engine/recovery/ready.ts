@@ -10,7 +10,7 @@ type Case = Omit<StepContext, "observation">;
 
 const usable = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
   if (observed.see === "observation" && call.world.ask === undefined) return observed.observation;
-  const { treated } = await import("./recover.ts");
+  const { recoveredRecord: treated } = await import("./recover.ts");
   return await treated(call, observed);
 };
 

@@ -330,7 +330,7 @@ const findingOf = ({ record }: Observation, more: Pick<Finding, "did" | "returni
 type Seen = Exclude<FirstRead, { see: "nothing" }>;
 
 /** Recovers a broken record, and carries out a recovery that a user asks for. */
-export const treated = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
+export const recoveredRecord = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
   const { ask } = call.world;
   if (observed.see === "broken") {
     const mended = await recover(call, observed.brokenRecord);

@@ -55,7 +55,11 @@ export const givenUp = (run: StepContext, stage: readonly Effect[], results: rea
  * Returns the trouble that asks for the longest wait. Troubles with Events are dropped after the key has been retried
  * often enough.
  */
-export const worst = (run: StepContext, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
+export const worstTrouble = (
+  run: StepContext,
+  stage: readonly Effect[],
+  results: readonly Done[],
+): Trouble | undefined => {
   const troubles = results.flatMap((result, index) =>
     result.did === "troubled" && (isPatient(run.message) || stage[index]?.do !== "record") ? [result.trouble] : [],
   );

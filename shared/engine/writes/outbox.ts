@@ -99,7 +99,11 @@ const isDoubtful = ({ world, message, observation }: StepContext, outbox: Outbox
 };
 
 /** Asks for a delivery of the saved updates; again under the same id if an earlier request is in doubt. */
-export const ring = async (run: StepContext, before: Outbox | undefined, after: Outbox | undefined): Promise<void> => {
+export const requestDelivery = async (
+  run: StepContext,
+  before: Outbox | undefined,
+  after: Outbox | undefined,
+): Promise<void> => {
   if (after === undefined || run.world.updates === undefined) return;
   const position = positionText(positionOf(after));
   const isOld = before?.to === after.to && positionText(positionOf(before)) === position;
@@ -113,7 +117,7 @@ const isGivenUp = ({ leftAt }: Outbox, now: number): boolean => leftAt !== undef
 /**
  * Keeps the record of a plan that would forget until its updates are acknowledged, unless another object has the name.
  */
-export const lingering = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<StepPlan> => {
+export const keptForUpdates = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<StepPlan> => {
   const { world, message, observation } = run;
   const outbox = held.record?.outbox;
   if (

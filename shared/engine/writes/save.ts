@@ -4,13 +4,13 @@ import { same } from "../../core/json.ts";
 import { textOf, timerReason } from "../../core/key.ts";
 import { type PastRun, waitOf, waitsForText } from "../../core/plan.ts";
 import { madeWith } from "../checkpoint/classify.ts";
-import { bounded, carried, expiryOf, keptRuns } from "../checkpoint/record.ts";
+import { bounded, expiryOf, keptRuns, withUnreadFields } from "../checkpoint/record.ts";
 import { specsAfter } from "../checkpoint/specs.ts";
 import { timelineAfter } from "../checkpoint/timeline.ts";
 import type { StepContext, StepPlan, StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
-import { outboxAfter, ring } from "./outbox.ts";
+import { outboxAfter, requestDelivery } from "./outbox.ts";
 import { acts, needsNone, statusPatch } from "./status.ts";
 
 const unnoticed = { saves: 0, made: undefined, timeline: undefined, specs: undefined };
@@ -53,7 +53,7 @@ export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan)
   const whole = { ...recordOf(run, held, plan), outbox };
   const next = bounded(whole, run.operator, recoveryOf(world).maxBytes);
   if (plan.safety?.fenced !== true && !acts(plan) && !isNews(held.record, next)) {
-    await ring(run, held.record?.outbox, held.record?.outbox);
+    await requestDelivery(run, held.record?.outbox, held.record?.outbox);
     return held;
   }
   const version = await world.checkpoints.save(message, next, held.version);
@@ -62,7 +62,7 @@ export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan)
   if (observation.fromCache !== true) world.cache?.invalidate(message);
   world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: observation.uid });
   recount(run, held, plan);
-  await ring(run, held.record?.outbox, outbox);
+  await requestDelivery(run, held.record?.outbox, outbox);
   return { record: next, version };
 };
 
@@ -134,6 +134,6 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     runs: runs.length === 0 ? undefined : runs,
     pruneAt: expiryOf(runs, recoveryOf(world)),
     logs: record?.logs ?? (keepsLog(plan) ? true : undefined),
-    memory: carried(operator, record?.memory, plan.memory),
+    memory: withUnreadFields(operator, record?.memory, plan.memory),
   };
 };

@@ -32,7 +32,7 @@ import {
 } from "./run/context.ts";
 import { lastLogs, logOf } from "./run/kept-log.ts";
 import { endAll, planOf, resting, withHistory } from "./run/plan.ts";
-import { endAuxiliaryObjects, submitNext, withdrawn } from "./run/submit.ts";
+import { endAuxiliaryObjects, planOfRefusal, submitNext } from "./run/submit.ts";
 import { policiesOf } from "./spec/policies.ts";
 import { type Pods, sortOut } from "./state/evidence.ts";
 import { type Act, acts, clearedInto, suspendable } from "./state/machine.ts";
@@ -280,7 +280,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
     policies: policiesOf(object).policies,
   };
   const refusal = view.refused.find((one) => one.effect.do === "create");
-  if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(context, refusal.message);
+  if (refusal !== undefined && memory.state.phase === "SUBMITTED") return planOfRefusal(context, refusal.message);
   const from = view.memory === undefined ? shownState(object) : memory.state.phase;
   const taken = interrupted(context);
   const news = placementEvent(context, taken);

@@ -9,7 +9,7 @@ import type { Stored } from "../../core/object.ts";
 import type { OwnedObjects, PastRun, Rebuilt, Recovery, Remains } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, ownedBy } from "../../kube/pods.ts";
-import { beyond } from "../executors/allotment.ts";
+import { lostIdsGap } from "../executors/allotment.ts";
 import type { Ledger } from "../executors/ledger.ts";
 import { fitting, pastBytes } from "../executors/lifetimes.ts";
 import { losses, lossReasons } from "../executors/losses.ts";
@@ -18,7 +18,7 @@ import { parseSpec } from "../schema/rules.ts";
 import { leftoversOf } from "./run/context.ts";
 import { type RestartPolicy, retryAfterFailure, retryAfterRefusal } from "./run/retry.ts";
 import { policiesOf } from "./spec/policies.ts";
-import { adoptedUid, alive, submissionLabel } from "./state/evidence.ts";
+import { adoptedUid, notDeleted, submissionLabel } from "./state/evidence.ts";
 import { type Driver, type Memory, normaliser, type Phase, type State, salvageMemory } from "./state/memory.ts";
 import { shownSubmission } from "./state/status.ts";
 
@@ -139,7 +139,7 @@ export const mayHideDriver = (object: Stored): boolean => {
 
 /** Returns the application's newest driver pod that is not being deleted and is not the driver of the status. */
 const hiddenDriver = (object: Stored, known: string, pods: readonly Stored[]): Stored | undefined =>
-  alive(pods)
+  notDeleted(pods)
     .filter((pod) => ownedBy(pod, object.metadata.uid) && labelOf(pod, "spark-role") === "driver")
     .filter((pod) => ![undefined, "", known].includes(labelOf(pod, submissionLabel)))
     .sort((a, b) => (instantOf(b.metadata.creationTimestamp) ?? 0) - (instantOf(a.metadata.creationTimestamp) ?? 0))[0];
@@ -235,7 +235,9 @@ const taken = (
 const idsAfter = (problems: readonly string[], pods: readonly Stored[]): Pick<Memory, "allotment"> => {
   if (!problems.some((one) => one.startsWith("allotment"))) return {};
   const seen = pods.map((pod) => Number(labelOf(pod, "spark-exec-id") ?? 0)).filter(Number.isSafeInteger);
-  return { allotment: { attempt: 0, prefix: "", next: Math.max(beyond, ...seen) + beyond, alive: "", underway: [] } };
+  return {
+    allotment: { attempt: 0, prefix: "", next: Math.max(lostIdsGap, ...seen) + lostIdsGap, alive: "", underway: [] },
+  };
 };
 
 /** Rebuilds the memory from the readable fields; lost counts are taken from the status. */

@@ -207,7 +207,7 @@ export type Surplus = {
   readonly data?: Data | undefined;
 };
 
-export type Shrinking = {
+export type ShrinkResult = {
   readonly leaving: readonly Member[];
   /** The number of surplus executors that are busy, of unknown state, or hold data. */
   readonly kept: number;
@@ -236,7 +236,7 @@ const holdersFree = ({ members, force, data }: Surplus): number => {
 };
 
 /** Selects from the living executors; of equals the youngest go first. */
-export const shrink = (surplus: Surplus): Shrinking => {
+export const shrink = (surplus: Surplus): ShrinkResult => {
   const living = surplus.members.filter(isLiving);
   const excess = Math.max(0, living.length - surplus.expected);
   const mostHolders = holdersFree(surplus);

@@ -54,7 +54,7 @@ export const grantedAt = (grants: readonly (Grant | undefined)[], now: number): 
 export const firstId = 1001;
 
 /** Distance to the highest visible id when the count of ids was lost: no id is used twice. */
-export const beyond = 10_000;
+export const lostIdsGap = 10_000;
 
 /** Ids handed out by one save at `at`, epoch ms: they may be on their way until the save has settled. */
 const round = z.object({
@@ -111,7 +111,7 @@ export const settlesAt = ({ at, until }: Allotment["underway"][number], settledM
   until ?? at + settledMs;
 
 /** The allotment of a new run, which continues the ids of the run before. */
-export const begun = (attempt: number, prefix: string, before: Allotment | undefined): Allotment => {
+export const newAllotment = (attempt: number, prefix: string, before: Allotment | undefined): Allotment => {
   const first = before?.next ?? firstId;
   return { attempt, prefix, first, next: first, alive: "", underway: [] };
 };

@@ -132,7 +132,7 @@ export const runningAmong = (pods: readonly Stored[]): readonly Stored[] =>
 const startOf = (pod: Stored): number =>
   instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? Number.POSITIVE_INFINITY;
 
-export type Asking = {
+export type RegistrationLimits = {
   readonly now: number;
   /** Start of the driver, epoch ms. */
   readonly since: number;
@@ -141,7 +141,7 @@ export type Asking = {
   readonly timed: boolean;
 };
 
-const intervalMs = (pulse: Pulse | undefined, { limits, timed }: Asking): number => {
+const intervalMs = (pulse: Pulse | undefined, { limits, timed }: RegistrationLimits): number => {
   const isDoubtful = pulse?.silentSince !== undefined || pulse?.inactive !== undefined;
   // Before that no driver can have stalled, so it is not queried.
   const most = pulse === undefined ? limits.stallMs : isDoubtful ? doubtMs : mostMs;
@@ -149,7 +149,11 @@ const intervalMs = (pulse: Pulse | undefined, { limits, timed }: Asking): number
 };
 
 /** The time of the next question, epoch ms. */
-export const nextQuestion = (pulse: Pulse | undefined, running: readonly Stored[], asking: Asking): number => {
+export const nextQuestion = (
+  pulse: Pulse | undefined,
+  running: readonly Stored[],
+  asking: RegistrationLimits,
+): number => {
   const { since, limits, timed } = asking;
   const before = pulse?.at ?? Number.NEGATIVE_INFINITY;
   const regular = (pulse?.at ?? since) + intervalMs(pulse, asking);
@@ -202,10 +206,10 @@ export const isStalled = (pulse: Pulse | undefined, now: number, stallMs: number
   now - pulse.movedAt >= stallMs;
 
 /** Executors that have run for the registration timeout and that the driver does not know. */
-export const strangers = (
+export const unregisteredWithDriver = (
   running: readonly Stored[],
   { active, inactive }: Registered,
-  { now, limits }: Pick<Asking, "now" | "limits">,
+  { now, limits }: Pick<RegistrationLimits, "now" | "limits">,
 ): readonly Stored[] =>
   running.filter((pod) => {
     const id = executorId(pod);
@@ -213,7 +217,7 @@ export const strangers = (
   });
 
 /** Executors that the driver had given up at two questions, and that still run. */
-export const disowned = (
+export const givenUpByDriver = (
   running: readonly Stored[],
   before: Pulse | undefined,
   word: Registered,

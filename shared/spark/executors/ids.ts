@@ -72,7 +72,7 @@ export const idsShape = rangesShape.refine((text) => areFew(text), `more than ${
 const meets = (ids: Ids, from: number, to: number): boolean => ids.some(([a, b]) => a <= to && from <= b);
 
 /** Merges the set into at most `most` ranges, if possible: fills the lowest gaps, but none with an id of `apart`. */
-export const coarsened = (ids: Ids, most: number, apart: Ids): Ids => {
+export const mergedInto = (ids: Ids, most: number, apart: Ids): Ids => {
   let excess = ids.length - most;
   if (excess <= 0) return ids;
   const out: [number, number][] = [];

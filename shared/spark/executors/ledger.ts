@@ -11,7 +11,6 @@ import type { Stored } from "../../core/object.ts";
 import { isEnding, nodeNameOf } from "../../kube/pods.ts";
 import { instant } from "../../kube/schema.ts";
 import {
-  coarsened,
   countOfIds,
   hasId,
   type Ids,
@@ -19,6 +18,7 @@ import {
   idsOf,
   idsShape,
   listOfIds,
+  mergedInto,
   rangesShape,
   textOfIds,
   union,
@@ -134,7 +134,7 @@ export const countedIn = ({ lost = {} }: Ledger): number =>
   lossReasons.reduce((sum, reason) => sum + (losses[reason].counts ? (lost[reason] ?? 0) : 0), 0);
 
 /** The ledger after the driver's end: its executors end with it, and none is missing. What it last reported is kept. */
-export const settled = (ledger: Ledger): Ledger => {
+export const afterDriversEnd = (ledger: Ledger): Ledger => {
   const { live: _, marks: __, unclear: ___, doomed: ____, untold: _____, care, ...rest } = ledger;
   const { at, tasks, movedAt, words } = care?.pulse ?? {};
   if (at === undefined || tasks === undefined || movedAt === undefined || words === undefined) return rest;
@@ -169,7 +169,7 @@ const opened = ({ live = "", marks = "", over = "", lost = {}, losses = [], uncl
 const closed = (ledger: Ledger, { live, over, lost, losses, unclear }: Books): Ledger => {
   const rest = { attempt: ledger.attempt, ...(ledger.care === undefined ? {} : { care: ledger.care }) };
   const ids = idSet(live.keys());
-  const kept = coarsened(over, mostRanges, ids);
+  const kept = mergedInto(over, mostRanges, ids);
   return {
     ...rest,
     ...(live.size === 0

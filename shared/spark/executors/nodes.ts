@@ -72,7 +72,7 @@ export const holdsClaims = (pod: Stored): boolean => {
 };
 
 /** The fate of an executor: freed now, at a time (epoch ms), when its node is certainly gone, or not at all. */
-export type Fate =
+export type ExecutorRelease =
   | { readonly is: "free"; readonly why: string }
   | { readonly is: "wait"; readonly until: number }
   /** The node could not be read: it is read again. */
@@ -90,7 +90,7 @@ const isNews = (pod: Stored, now: number): boolean => {
 type Bearing = { readonly now: number; readonly graceMs: number; readonly waits: boolean };
 
 /** node's state × pod → fate. */
-export const fateOf = (pod: Stored, state: NodeState, { now, graceMs, waits }: Bearing): Fate => {
+export const fateOf = (pod: Stored, state: NodeState, { now, graceMs, waits }: Bearing): ExecutorRelease => {
   switch (state.is) {
     case "answers":
       return { is: "none" };

@@ -39,7 +39,7 @@ export const overheadGrowthIn = (text: string): OverheadGrowth | undefined => {
 type Executor = { readonly id: number; readonly pod: Stored };
 
 /** True when an executor that was created with the present overhead was OOMKilled. */
-export const outgrows = (before: Overhead | undefined, executors: readonly Executor[]): boolean =>
+export const needsMoreOverhead = (before: Overhead | undefined, executors: readonly Executor[]): boolean =>
   executors.some(({ id, pod }) => id >= (before?.from ?? 0) && executorEnd(podStatus(pod))?.reason === "OOMKilled");
 
 /** The overhead of executors from the id `next` on; `usual` is the overhead by the confs, MiB. */

@@ -17,9 +17,9 @@ import { type ProbeTurn, probeTurn } from "../native/probe.ts";
 import { type NativeProbe, type Nomination, type QueueMemory, rootName, specOf } from "../queue/state/tree.ts";
 import { jobs, keys, podGroups, queues as queueKind } from "../schema/resource.ts";
 import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admission.ts";
-import { beyondEvents, mostAtOnce, roundWrites, type Standing, standingIn, takeBack } from "./admission-writes.ts";
+import { beyondEvents, mostAtOnce, roundWrites, type StandingPlan, standingIn, takeBack } from "./admission-writes.ts";
 import type { Evicting } from "./eviction-port.ts";
-import { type NodeGround, type OpenGround, openGround } from "./ground.ts";
+import { type ClusterNodes, openGround, type RoundPlanner } from "./ground.ts";
 import { nativeWay } from "./native-way.ts";
 import {
   asksForHyperNodes,
@@ -31,7 +31,7 @@ import {
   statedMembers,
 } from "./outlines.ts";
 import { plannableAt } from "./plan.ts";
-import { type Found, find, isSchedulers, readLeases } from "./scheduler.ts";
+import { find, isSchedulers, readLeases, type SchedulerFinding } from "./scheduler.ts";
 import type { GangMode } from "./settings.ts";
 import { allHyperNodes } from "./topology/domains.ts";
 import { waitingEvents } from "./waiting-events.ts";
@@ -132,12 +132,12 @@ function* readNativeFirst(groups: readonly Stored[]): Reads<Cluster> {
   return isSpared ? { nodes: [], pods: [], jobs: ofJobs } : yield* readCluster(groups);
 }
 
-type Cluster = Pick<NodeGround, "nodes" | "pods" | "jobs" | "hyperNodes">;
+type Cluster = Pick<ClusterNodes, "nodes" | "pods" | "jobs" | "hyperNodes">;
 
 export type AdmissionRound = {
   /** Every group, as the round read them. */
   readonly groups: readonly Stored[];
-  readonly found: Found;
+  readonly found: SchedulerFinding;
   readonly effects: readonly Effect[];
   /** Events about groups that wait, recorded before the reasons are written: a death in between loses none. */
   readonly events?: readonly Effect[];
@@ -158,7 +158,11 @@ const pollMs = 30_000;
 /** A scheduler that runs and admits nothing is to be reported soon. */
 const doubtMs = 10_000;
 
-const nextOf = ({ admits, saying, silent, doubtful }: Found, left: number, wakeAt?: number): AdmissionRound["next"] => {
+const nextOf = (
+  { admits, saying, silent, doubtful }: SchedulerFinding,
+  left: number,
+  wakeAt?: number,
+): AdmissionRound["next"] => {
   if (admits === "scheduler" && left > 0)
     return {
       do: "wait",
@@ -199,7 +203,7 @@ const earliest = (instants: readonly (number | undefined)[], now: number): numbe
 const togetherMs = 5_000;
 
 /** Returns when the plans that are due next are looked at, epoch ms. */
-const dueNext = (standing: readonly Standing[], now: number): number | undefined => {
+const dueNext = (standing: readonly StandingPlan[], now: number): number | undefined => {
   const dues = standing.flatMap(({ dueAt }) => dueAt ?? []);
   const first = earliest(dues, now);
   return first === undefined ? undefined : Math.max(...dues.filter((at) => at < first + togetherMs));
@@ -241,7 +245,7 @@ type Planned = Seen & {
   readonly evicting: Evicting | undefined;
   readonly hall: AdmissionInput;
   readonly cluster: Cluster;
-  readonly ground: OpenGround;
+  readonly ground: RoundPlanner;
 };
 
 type Planning = { readonly evicting?: Evicting | undefined; readonly native?: boolean };
@@ -260,7 +264,7 @@ function* clusterFor(
 /** Decides a round in which groups enter by plans; with `native` only those that PodGroups of Kubernetes cannot place. */
 function* plannedRound(
   hall: AdmissionInput,
-  found: Found,
+  found: SchedulerFinding,
   { now, memory }: Seen,
   { evicting, native = false }: Planning,
 ): Reads<AdmissionRound> {
@@ -327,7 +331,7 @@ const newsOf = (
 };
 
 /** Decides a round with `gang: native`. While it is not known whether the cluster places gangs, groups of Jobs wait. */
-function* nativeRound(hall: AdmissionInput, found: Found, seen: Seen): Reads<AdmissionRound> {
+function* nativeRound(hall: AdmissionInput, found: SchedulerFinding, seen: Seen): Reads<AdmissionRound> {
   const { now, memory } = seen;
   const { native: before } = memory ?? {};
   if (unsettledUntil(memory?.planning, hall.groups, now) !== undefined)

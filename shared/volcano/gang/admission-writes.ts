@@ -34,7 +34,7 @@ import { isFifo, queueOfGroup, statusOf } from "../queue/state/tree.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { specIn } from "../validation/parse.ts";
 import type { Verdict } from "./admission.ts";
-import { byGroup, type NodeGround, type Obstacle } from "./ground.ts";
+import { byGroup, type ClusterNodes, type Obstacle } from "./ground.ts";
 import { byPlan } from "./native-way.ts";
 import { jobOwnerOf, podOutline, statedMembers } from "./outlines.ts";
 import { deadlineOf, isForfeit, planEnds, type Refused, refusedOf, statedDeadline } from "./plan.ts";
@@ -57,7 +57,7 @@ const conditionsOf = (group: Stored): readonly Json[] => {
 };
 
 /** The conditions of a group, without the one that says why it waits. */
-export const others = (group: Stored): readonly Json[] =>
+export const otherConditions = (group: Stored): readonly Json[] =>
   conditionsOf(group).filter(({ type }) => type !== "Unschedulable" && type !== nativeCondition);
 
 /** Events about the groups that have plans because PodGroups of Kubernetes cannot say what they ask for. */
@@ -89,7 +89,8 @@ const beyondCondition = (group: Stored, beyond: string, now: number): Json => ({
 /** One patch admits the group and saves its plan, so that no step sees one without the other. */
 const entering = ({ group, places, topology, native, beyond }: Entry, now: number): Effect => {
   const said = beyond === undefined ? [] : [beyondCondition(group, beyond, now)];
-  const conditions = conditionsOf(group).length + said.length === 0 ? {} : { conditions: [...others(group), ...said] };
+  const conditions =
+    conditionsOf(group).length + said.length === 0 ? {} : { conditions: [...otherConditions(group), ...said] };
   const { [lacksRoomKey]: lacked } = group.metadata.annotations ?? {};
   return patchOf(group, {
     metadata: {
@@ -128,7 +129,7 @@ const waiting = (group: Stored, obstacle: Obstacle, now: number): Effect =>
     ...lacksRoomFrom(group, obstacle, now),
     status: {
       phase: "Pending",
-      conditions: [...others(group), conditionOf(group, "NotEnoughResources", obstacle.why, now)],
+      conditions: [...otherConditions(group), conditionOf(group, "NotEnoughResources", obstacle.why, now)],
     },
   });
 
@@ -206,12 +207,12 @@ const takingBack = (group: Stored, { nodes, message }: Refused, now: number): Ef
         ...{ [planKey]: null, [scheduledByKey]: null, [topologyKey]: null, [takenBackKey]: takenBackText(back) },
       },
     },
-    status: { phase: "Pending", conditions: [...others(group), conditionOf(group, "GangNotBound", why, now)] },
+    status: { phase: "Pending", conditions: [...otherConditions(group), conditionOf(group, "GangNotBound", why, now)] },
   });
 };
 
 /** A group whose plan stands, and the instant at which it is taken back unless its pods have their nodes by then. */
-export type Standing = {
+export type StandingPlan = {
   readonly group: Stored;
   readonly plan: GangPlan;
   readonly job: Stored | undefined;
@@ -228,7 +229,7 @@ const dueOf = (
     job,
     members,
     pods,
-  }: Pick<Standing, "job" | "members"> & { readonly pods?: ReadonlyMap<string, readonly Stored[]> },
+  }: Pick<StandingPlan, "job" | "members"> & { readonly pods?: ReadonlyMap<string, readonly Stored[]> },
 ): number | undefined => {
   const own = pods?.get(`${namespace}/${name}`) ?? [];
   if (members !== undefined) return pods === undefined ? plan.since : statedDeadline({ plan, members, pods: own });
@@ -243,11 +244,11 @@ const hasPlan = (group: Stored): boolean =>
 /** Returns the standing plans; `cluster`: absent without a look at it. */
 export const standingIn = (
   groups: readonly Stored[],
-  cluster?: Pick<NodeGround, "pods" | "jobs">,
-): readonly Standing[] => {
+  cluster?: Pick<ClusterNodes, "pods" | "jobs">,
+): readonly StandingPlan[] => {
   const jobsByUid = new Map(cluster?.jobs.map((job) => [job.metadata.uid, job]));
   const pods = cluster === undefined ? undefined : byGroup(cluster.pods);
-  return groups.filter(hasPlan).flatMap((group): readonly Standing[] => {
+  return groups.filter(hasPlan).flatMap((group): readonly StandingPlan[] => {
     const plan = planOf(group);
     const of = { job: jobsByUid.get(jobOwnerOf(group)?.uid ?? ""), members: statedMembers(group) };
     return plan === undefined
@@ -268,7 +269,7 @@ const podsOfGroup = ({ metadata: { namespace = "", name } }: Stored): Looking =>
   projecting: () => (pod) => (pod.metadata.annotations?.[keys.group] === name ? podOutline(pod) : undefined),
 });
 
-function* podsOf({ group, job, members }: Standing): Reads<readonly Stored[]> {
+function* podsOf({ group, job, members }: StandingPlan): Reads<readonly Stored[]> {
   if (members !== undefined) return yield* list(podsOfGroup(group));
   if (job === undefined) return [];
   const found = yield* list(podsOfJob(job));
@@ -283,8 +284,8 @@ const ending = (group: Stored): Effect => patchOf(group, { ...planEnds, status: 
  * read only here.
  */
 export function* takeBack(
-  standing: readonly Standing[],
-  cluster: Pick<NodeGround, "pods">,
+  standing: readonly StandingPlan[],
+  cluster: Pick<ClusterNodes, "pods">,
   now: number,
 ): Reads<readonly Effect[]> {
   const late = standing.filter(({ dueAt }) => dueAt !== undefined && dueAt <= now);

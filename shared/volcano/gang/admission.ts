@@ -12,7 +12,7 @@ import { larger, type Quantity, quantityOf } from "../../kube/quantity.ts";
 import { byRank, type Ranked, rankedInQueue } from "../../kube/queue-order.ts";
 import { type Amounts, merged } from "../podgroup/usage.ts";
 import { isFifo, lineOf, parentOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
-import type { Answer, Obstacle, OpenGround } from "./ground.ts";
+import type { Answer, Obstacle, RoundPlanner } from "./ground.ts";
 
 export const amountsIn = (value: unknown): Amounts =>
   new Map(
@@ -238,7 +238,7 @@ export type AdmissionInput = {
   readonly groups: readonly Stored[];
   readonly priorities: ReadonlyMap<string, number>;
   /** The room of nodes, and the demands of groups on it; absent: groups are admitted without a look at nodes. */
-  readonly ground?: OpenGround;
+  readonly ground?: RoundPlanner;
   /** UIDs of groups that get the room of evicted pods: their queues have admitted them already. Absent: none. */
   readonly nominated?: ReadonlySet<string>;
 };

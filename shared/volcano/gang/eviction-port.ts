@@ -4,14 +4,14 @@ import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import type { Nomination } from "../queue/state/tree.ts";
 import type { Verdict } from "./admission.ts";
-import type { OpenGround } from "./ground.ts";
+import type { RoundPlanner } from "./ground.ts";
 
 export type EvictionInput = {
   readonly queues: readonly Stored[];
   readonly groups: readonly Stored[];
   /** The Jobs of groups that need places or may give room. */
   readonly jobs: readonly Stored[];
-  readonly ground: OpenGround;
+  readonly ground: RoundPlanner;
   readonly verdicts: readonly Verdict[];
   /** UIDs of the groups that enter in this round. */
   readonly entering: ReadonlySet<string>;

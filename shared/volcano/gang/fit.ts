@@ -18,13 +18,13 @@ import type { Json } from "../../kube/responses.ts";
 import type { Labels } from "../../kube/selector.ts";
 import type { Amounts } from "../podgroup/usage.ts";
 import { isPort, needsOf } from "./needs.ts";
-import { after, isApart, placesIn, type Room, takenByPods } from "./rooms.ts";
+import { isApart, placesIn, type Room, roomAfter, takenByPods } from "./rooms.ts";
 
 /**
  * The work of a round, in looks at a node for a pod of usual size. Whoever plans stops when it is too much: it depends
  * on texts of tenants, and a round decides for all of them.
  */
-export type Work = { looks: number };
+export type RoundWork = { looks: number };
 
 /**
  * The distance that pods may have in the network. `hard`: they have places inside one HyperNode of at most this tier, or of
@@ -57,7 +57,7 @@ export type Part = {
   readonly partition?: Partition;
   /** The work of one look at a node. */
   readonly weight: number;
-  readonly work: Work;
+  readonly work: RoundWork;
 };
 
 /** Characters of constraints, and resources of a request, that take as long as a look without them. */
@@ -69,7 +69,7 @@ const weightOf = ({ nodeSelector, affinity, tolerations }: Json, { size }: Amoun
 
 type Setting = {
   readonly partition?: Partition | undefined;
-  readonly work?: Work;
+  readonly work?: RoundWork;
   readonly namespace?: string;
   /** The labels that all of the pods have. */
   readonly labels?: Labels;
@@ -97,7 +97,7 @@ export type Fit =
       readonly places: readonly Place[];
       readonly left: readonly Room[];
       /** Where pods without a place of the plan may be: see nearness-text.ts. */
-      readonly keeps?: readonly Kept[];
+      readonly keeps?: readonly KeptHyperNode[];
     }
   | {
       readonly fits: false;
@@ -110,7 +110,7 @@ export type Fit =
  * A HyperNode that a group keeps to: as a whole, or with one of its partitions. `near`: the nodes that its plan chose;
  * `within`: all that its limit allows; absent: all of the cluster.
  */
-export type Kept = {
+export type KeptHyperNode = {
   /** "" for the whole group; of a partition as in the plan. */
   readonly key: string;
   readonly near: ReadonlySet<string>;
@@ -127,7 +127,7 @@ const placed = (rooms: readonly Room[], at: number, part: Part, count: number): 
   const { task, work } = part;
   if (room === undefined || count === 0) return { fits: true, places: [], left: rooms };
   work.looks += rooms.length / copiesPerLook;
-  const left = rooms.with(at, after(room, part, count));
+  const left = rooms.with(at, roomAfter(room, part, count));
   return { fits: true, places: [{ task, node: room.node.metadata.name, count }], left };
 };
 
@@ -157,7 +157,7 @@ export const fill = (rooms: readonly Room[], part: Part, count: number): Plan =>
     const room = rooms[at];
     if (missing === 0 || room === undefined) break;
     const many = Math.min(space, missing);
-    left[at] = after(room, part, many);
+    left[at] = roomAfter(room, part, many);
     places.push({ task: part.task, node: room.node.metadata.name, count: many });
     missing -= many;
   }
@@ -199,7 +199,7 @@ function* choices(room: Room, parts: readonly Part[], missing: readonly number[]
     return;
   }
   for (let count = spaceOn(room, part, most); count >= 0; count--)
-    for (const more of choices(after(room, part, count), others, rest)) yield [count, ...more];
+    for (const more of choices(roomAfter(room, part, count), others, rest)) yield [count, ...more];
 }
 
 const placedAll = (rooms: readonly Room[], at: number, parts: readonly Part[], chosen: readonly number[]): Plan =>
@@ -341,7 +341,7 @@ export const fitOf = (rooms: readonly Room[], all: readonly Part[], most = mostP
 /** The time that a group waits for room before it holds nodes, ms. */
 export const patienceMs = 600_000;
 
-export type Hold = { readonly uid: string; readonly nodes: ReadonlySet<string>; readonly saying: string };
+export type NodeHold = { readonly uid: string; readonly nodes: ReadonlySet<string>; readonly saying: string };
 
 const sinceOf = ({ metadata }: Stored): number | undefined => instantOf(metadata.annotations?.[lacksRoomKey]);
 
@@ -366,7 +366,7 @@ type Given = {
 const age = ({ metadata }: Stored): number => instantOf(metadata.creationTimestamp) ?? 0;
 
 /** Returns the group that holds nodes in this round; undefined if none has waited for so long. */
-export const heldFor = ({ groups, pods, empty, plan, now }: Given): Hold | undefined => {
+export const heldFor = ({ groups, pods, empty, plan, now }: Given): NodeHold | undefined => {
   const patient = groups.filter((group) => isWaiting(group) && now - (sinceOf(group) ?? now) >= patienceMs);
   const oldest = patient.sort((a, b) => age(a) - age(b) || (a.metadata.uid < b.metadata.uid ? -1 : 1));
   const rooms = oldest.length === 0 ? [] : takenByPods(empty, pods.filter(stays));

@@ -22,12 +22,12 @@ import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import type { Nomination } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
-import { type Fit, fill, type Hold, heldFor, type Part, type Plan, type Work } from "./fit.ts";
+import { type Fit, fill, heldFor, type NodeHold, type Part, type Plan, type RoundWork } from "./fit.ts";
 import { byPlan, nativeWay } from "./native-way.ts";
-import { type Ask, fitNear, nodesLookedAt } from "./nearness.ts";
+import { fitNear, nodesLookedAt, type TopologyRequest } from "./nearness.ts";
 import { topologyText } from "./nearness-text.ts";
 import { demandOf } from "./outlines.ts";
-import { lingers, plannableAt } from "./plan.ts";
+import { hasOldPods, plannableAt } from "./plan.ts";
 import { openReserve, type Reserve, reservationsOf } from "./reserve.ts";
 import { closed, emptyRooms, placeOf, type Room, takenByPods } from "./rooms.ts";
 import { domainsOf } from "./topology/domains.ts";
@@ -36,7 +36,7 @@ import { domainsOf } from "./topology/domains.ts";
 const mostLooks = 600_000;
 
 type Shares = {
-  readonly work: Work;
+  readonly work: RoundWork;
   /**
    * True if a group of the namespace may be looked at: the namespace has caused at most half as much work as is left.
    * However much work the groups of some namespaces cause, those of another are looked at in the same round.
@@ -47,7 +47,7 @@ type Shares = {
 };
 
 export const openShares = (most = mostLooks): Shares => {
-  const work: Work = { looks: 0 };
+  const work: RoundWork = { looks: 0 };
   const caused = new Map<string, number>();
   return {
     work,
@@ -61,7 +61,7 @@ export const openShares = (most = mostLooks): Shares => {
   };
 };
 
-export type NodeGround = {
+export type ClusterNodes = {
   readonly nodes: readonly Stored[];
   /** All unfinished pods of the cluster. */
   readonly pods: readonly Stored[];
@@ -156,12 +156,12 @@ const tooLarge = (nodes: number): string =>
   `its tasks and their constraints take too long to plan on ${counted(nodes, "node")}: write fewer tasks, or shorter affinities, selectors and tolerations`;
 
 /** The needs of a group, and its plan on rooms. */
-export type Need = Ask & { readonly fit: (rooms: readonly Room[]) => Fit };
+export type Need = TopologyRequest & { readonly fit: (rooms: readonly Room[]) => Fit };
 
 type KeyOptions = { readonly closedNodes: readonly string[]; readonly isHeld: boolean; readonly isGuarded: boolean };
 
 /** Identical demands have an identical answer. Labels count only where anti-affinity goes by them. */
-const demandKey = ({ parts, limit }: Ask, { closedNodes, isHeld, isGuarded }: KeyOptions): string =>
+const demandKey = ({ parts, limit }: TopologyRequest, { closedNodes, isHeld, isGuarded }: KeyOptions): string =>
   JSON.stringify([
     closedNodes,
     isHeld,
@@ -187,19 +187,19 @@ const fitWithout = (rooms: readonly Room[], need: Need, names: ReadonlySet<strin
 };
 
 /** The answers for the groups of a round, each given once, in the order of the groups. */
-export type OpenGround = {
+export type RoundPlanner = {
   /** Returns the plan of a group, which takes its room, or the reason why it must wait. */
   readonly ask: (group: Stored) => Answer;
   /** True if a group waits only because the round had no time for it. */
   readonly wasShort: () => boolean;
   /** Runs work for a group with what it needs and the room that is left for it; undefined if the round has no time. */
-  readonly look: <T>(group: Stored, run: (left: Left) => T) => T | undefined;
+  readonly look: <T>(group: Stored, run: (left: RoomLeft) => T) => T | undefined;
   /** The unfinished pods of a group. */
   readonly podsOf: (group: Stored) => readonly Stored[];
 };
 
 /** The room that is left for a group. */
-export type Left = Need & { readonly rooms: readonly Room[]; readonly work: Work };
+export type RoomLeft = Need & { readonly rooms: readonly Room[]; readonly work: RoundWork };
 
 type Asking = {
   /** Returns what a group needs, if that can be planned. */
@@ -240,7 +240,7 @@ const none: ReadonlySet<string> = new Set();
 type Opened = Asking & {
   readonly reserve: Reserve;
   readonly empty: readonly Room[];
-  readonly hold: Hold | undefined;
+  readonly hold: NodeHold | undefined;
   readonly now: number;
 };
 
@@ -306,7 +306,7 @@ const openPlanner = ({ empty, hold, now, reserve }: Opened): Planner => {
 const postponed = (group: Stored, pods: readonly Stored[], now: number): Obstacle | undefined => {
   const at = plannableAt(group);
   if (at !== undefined && at > now) return { why: `it is tried again after ${timeText(at)}`, isReported: true };
-  if (!lingers(group, pods)) return undefined;
+  if (!hasOldPods(group, pods)) return undefined;
   // The reason for which a group lost its places stays until there is another one.
   return { why: "its earlier pods have not ended yet", ...(at === undefined ? {} : { isReported: true }) };
 };
@@ -326,17 +326,17 @@ const withBeyond = (answer: Answer, beyond: string | undefined): Answer => {
 
 /** Opens the ground of one round. */
 export const openGround = (
-  { nodes, pods, jobs, priorities, groups, now, nominations = [], native = false, hyperNodes }: NodeGround,
+  { nodes, pods, jobs, priorities, groups, now, nominations = [], native = false, hyperNodes }: ClusterNodes,
   shares: Shares = openShares(),
-): OpenGround => {
+): RoundPlanner => {
   const empty = emptyRooms(nodes);
   const known = { byUid: new Map(jobs.map((job) => [job.metadata.uid, job])), priorities, work: shares.work };
   const own = byGroup(pods);
   const podsOf = (group: Stored): readonly Stored[] => own.get(keyOf(group)) ?? [];
   const domains = hyperNodes === undefined ? undefined : domainsOf(hyperNodes, nodes);
-  const isPlannable = (ask: Ask): boolean =>
+  const isPlannable = (ask: TopologyRequest): boolean =>
     passOf(ask.parts, nodesLookedAt(ask, nodes.length, domains)) <= mostLooksOfPass;
-  const needFor = ({ parts, limit }: Ask): Need => ({
+  const needFor = ({ parts, limit }: TopologyRequest): Need => ({
     ...{ parts, limit },
     fit: (rooms) => fitNear(rooms, { parts, limit }, domains),
   });
@@ -376,7 +376,7 @@ export const openGround = (
       return withBeyond(withEviction(group, planner.plan(group, needFor(demand))), way?.why);
     });
   };
-  const look: OpenGround["look"] = (group, run) => {
+  const look: RoundPlanner["look"] = (group, run) => {
     const { namespace = "" } = group.metadata;
     if (!shares.mayLook(namespace)) return undefined;
     return shares.charged(namespace, () => {

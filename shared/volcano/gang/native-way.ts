@@ -9,12 +9,12 @@ export const byPlan = (beyond: string): string =>
   `it is placed by a plan of Rekindle, because a PodGroup of Kubernetes cannot say that ${beyond}`;
 
 /** `planned` without `why`: the group has no readable Job, and nothing is to be said about it. */
-export type NativeWay =
+export type PlacementWay =
   | { readonly is: "native"; readonly why?: undefined }
   | { readonly is: "planned"; readonly why?: string };
 
 /** Returns how a group is placed; `jobs`: by UID. */
-export const nativeWay = (group: Stored, jobs: ReadonlyMap<string, Stored>): NativeWay => {
+export const nativeWay = (group: Stored, jobs: ReadonlyMap<string, Stored>): PlacementWay => {
   if (statedMembers(group) !== undefined) return { is: "planned", why: "some of its members are created later" };
   const job = jobs.get(jobOwnerOf(group)?.uid ?? "");
   if (job?.["spec"] === undefined) return { is: "planned" };

@@ -1,7 +1,7 @@
 /** Writes the nodes that pods without a place of the plan keep to: see kube/gang-topology.ts. */
 import type { Stored } from "../../core/object.ts";
 import { type GangTopology, hostnameLabel, mostTopologyText } from "../../kube/gang-topology.ts";
-import type { Kept, Plan } from "./fit.ts";
+import type { KeptHyperNode, Plan } from "./fit.ts";
 
 /** The most characters of all lists; the nodes of a plan come first, and further ones may be left out. */
 const mostListed = 24_000;
@@ -47,7 +47,7 @@ export const topologyText = (
   const sets = new Set(keeps.flatMap(({ near, within }) => (within === undefined ? [near] : [near, within])));
   const own: Lists = { known: new Map(), lists: [] };
   for (const one of sets) own.known.set(one, own.lists.push(listFor(one, planned, hosts, mostListed / sets.size)) - 1);
-  const indices = (of: (kept: Kept) => ReadonlySet<string> | undefined): Readonly<Record<string, number>> =>
+  const indices = (of: (kept: KeptHyperNode) => ReadonlySet<string> | undefined): Readonly<Record<string, number>> =>
     Object.fromEntries(
       keeps.flatMap((kept) => {
         const at = own.known.get(of(kept) ?? new Set());

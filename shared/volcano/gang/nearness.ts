@@ -8,7 +8,7 @@ import {
   type Fit,
   fill,
   fitOf,
-  type Kept,
+  type KeptHyperNode,
   type Limit,
   type Part,
   type Plan,
@@ -20,7 +20,7 @@ import type { Room } from "./rooms.ts";
 import type { Domain, Domains } from "./topology/domains.ts";
 
 /** The topologies that a group asks for. */
-export type Ask = {
+export type TopologyRequest = {
   readonly parts: readonly Part[];
   /** For the pods of all parts together; absent: none. */
   readonly limit?: Limit | undefined;
@@ -37,7 +37,7 @@ export const allowedBy = ({ mode, tier, tierName }: Limit, { usable }: Domains):
 };
 
 /** Returns the number of nodes that a plan of these parts looks at for one pod of each. */
-export const nodesLookedAt = ({ parts, limit }: Ask, nodes: number, domains: Domains = nowhere): number => {
+export const nodesLookedAt = ({ parts, limit }: TopologyRequest, nodes: number, domains: Domains = nowhere): number => {
   const sizeOf = (one: Limit): number => allowedBy(one, domains).reduce((sum, domain) => sum + domain.nodes.size, 0);
   const limits = [limit, ...parts.map(({ partition }) => partition?.limit)].filter((one) => one !== undefined);
   return Math.max(nodes, ...limits.map(sizeOf));
@@ -263,18 +263,18 @@ const around = (domain: Domain, limit: Limit, domains: Domains): Domain =>
     .filter(({ nodes, tier }) => tier >= domain.tier && [...domain.nodes].every((name) => nodes.has(name)))
     .reduce((largest, one) => (one.nodes.size >= largest.nodes.size ? one : largest), domain);
 
-const keptIn = (key: string, domain: Domain, limit: Limit, domains: Domains): Kept => ({
+const keptIn = (key: string, domain: Domain, limit: Limit, domains: Domains): KeptHyperNode => ({
   ...{ key, near: domain.nodes },
   ...(limit.mode === "hard" ? { within: around(domain, limit, domains).nodes } : {}),
 });
 
-const keepsOf = (chosen: readonly Chosen[], domains: Domains): readonly Kept[] =>
+const keepsOf = (chosen: readonly Chosen[], domains: Domains): readonly KeptHyperNode[] =>
   chosen.flatMap(({ key, domain, part: { partition } }) =>
     domain === undefined || partition === undefined ? [] : [keptIn(key, domain, partition.limit, domains)],
   );
 
 /** Returns the HyperNodes of partitions beyond the minimum: their pods have no places in the plan, but keep to one. */
-const laterKeeps = (plan: Plan, parts: readonly Part[], domains: Domains): readonly Kept[] => {
+const laterKeeps = (plan: Plan, parts: readonly Part[], domains: Domains): readonly KeptHyperNode[] => {
   const rooms = named(plan.left);
   return parts.flatMap((part) => {
     const { partition } = part;
@@ -321,7 +321,7 @@ const fitParts = (rooms: readonly Room[], parts: readonly Part[], domains: Domai
 /** Plans all parts inside one HyperNode. */
 const fitInside = (
   rooms: readonly Room[],
-  { parts, limit }: Ask & { readonly limit: Limit },
+  { parts, limit }: TopologyRequest & { readonly limit: Limit },
   domains: Domains,
 ): Fit => {
   const own = named(rooms);
@@ -355,7 +355,7 @@ const fitInside = (
 };
 
 /** Plans the minimum of a group. */
-export const fitNear = (rooms: readonly Room[], ask: Ask, domains: Domains = nowhere): Fit => {
+export const fitNear = (rooms: readonly Room[], ask: TopologyRequest, domains: Domains = nowhere): Fit => {
   const { parts, limit } = ask;
   return limit === undefined ? fitParts(rooms, parts, domains) : fitInside(rooms, { parts, limit }, domains);
 };

@@ -23,7 +23,7 @@ import { specOf, statusOf } from "../queue/state/tree.ts";
 import { jobs, keys } from "../schema/resource.ts";
 import { containersIn, type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
-import { type Limit, type Part, type Partition, partOf, type Work } from "./fit.ts";
+import { type Limit, type Part, type Partition, partOf, type RoundWork } from "./fit.ts";
 import { portsOutline } from "./needs.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are, and does not state its members. `refused`: `why` says what no plan covers. */
@@ -126,7 +126,7 @@ const partsOf = (job: Stored, spec: JobSpec, { priorities, work }: Jobs): readon
 export type Jobs = {
   readonly byUid: ReadonlyMap<string, Stored>;
   readonly priorities: Priorities;
-  readonly work: Work;
+  readonly work: RoundWork;
 };
 
 /** Characters of a Job that take as long to read as a look at a node. */

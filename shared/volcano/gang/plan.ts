@@ -183,7 +183,7 @@ const leftOf = (planned: readonly string[], pods: readonly Stored[]): readonly s
 };
 
 /** True if pods of a taken-back or evicted group, or pods under deletion, still stand in the way of its next plan. */
-export const lingers = (group: Stored, pods: readonly Stored[]): boolean =>
+export const hasOldPods = (group: Stored, pods: readonly Stored[]): boolean =>
   takenBackOf(group) === undefined && evictedOf(group) === undefined ? pods.some(isEnding) : pods.length > 0;
 
 /** Returns when a group that lost its places may be planned again, epoch ms; undefined if it did not. */

@@ -6,7 +6,7 @@ import type { Stored } from "../../core/object.ts";
 import { type Place, taskIn } from "../../kube/gang-plan.ts";
 import type { Nomination } from "../queue/state/tree.ts";
 import type { Fit, Part } from "./fit.ts";
-import { after, type Room } from "./rooms.ts";
+import { type Room, roomAfter } from "./rooms.ts";
 
 /** Takes the places of a plan, also from nodes whose room is still to come. */
 const reserved = (rooms: readonly Room[], places: readonly Place[], parts: readonly Part[]): readonly Room[] => {
@@ -15,7 +15,7 @@ const reserved = (rooms: readonly Room[], places: readonly Place[], parts: reado
   return rooms.map((room) =>
     (byNode.get(room.node.metadata.name) ?? []).reduce((left, { task, count }) => {
       const part = partOf.get(taskIn(task));
-      return part === undefined ? left : after(left, part, count);
+      return part === undefined ? left : roomAfter(left, part, count);
     }, room),
   );
 };

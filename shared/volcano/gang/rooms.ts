@@ -32,7 +32,7 @@ const allocatableOf = (node: Stored): readonly (readonly [string, Quantity])[] =
   });
 
 /** Returns the room after `count` of these pods are placed there. */
-export const after = ({ node, free, pods, guarded }: Room, { needs, neighbour }: Occupant, count: number): Room => {
+export const roomAfter = ({ node, free, pods, guarded }: Room, { needs, neighbour }: Occupant, count: number): Room => {
   const left = new Map(free);
   take(left, needs, count);
   if (count <= 0) return { node, free: left, pods, guarded };

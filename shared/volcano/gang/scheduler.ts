@@ -60,7 +60,7 @@ const ownedMs = 30_000;
 /** A group that has waited this long, ms, for a scheduler that seems to run shows that the scheduler does nothing. */
 const silentMs = 10_000;
 
-export type Found = {
+export type SchedulerFinding = {
   readonly admits: "scheduler" | "here";
   readonly saying: string;
   /** A warning about a scheduler that runs and admits nothing. */
@@ -72,7 +72,7 @@ export type Found = {
 };
 
 /** The objects that the decision is made from. */
-export type Signs = Pick<View<QueueMemory>, "now" | "memory"> & {
+export type SchedulerSigns = Pick<View<QueueMemory>, "now" | "memory"> & {
   readonly leases: readonly Stored[];
   readonly queues: readonly Stored[];
   readonly groups: readonly Stored[];
@@ -95,13 +95,13 @@ const placeOf = ({ metadata: { namespace, name } }: Stored): string =>
 /** True for a group whose phase Volcano's scheduler wrote within `ownedMs`. */
 export const isSchedulers = (group: Stored, now: number): boolean => writtenBy(group, manager, now, ownedMs);
 
-const byLease = ({ leases: all, now }: Signs): Found | undefined => {
+const byLease = ({ leases: all, now }: SchedulerSigns): SchedulerFinding | undefined => {
   const held = all.find((lease) => isRenewed(lease, now));
   if (held === undefined) return undefined;
   return { admits: "scheduler", saying: `Volcano's scheduler renews its lease ${placeOf(held)}: ${leaving}` };
 };
 
-const byWrites = ({ queues, groups, now }: Signs): Found | undefined => {
+const byWrites = ({ queues, groups, now }: SchedulerSigns): SchedulerFinding | undefined => {
   const written = [...groups, ...queues].find((object) => writtenBy(object, manager, now, writingMs));
   if (written === undefined) return undefined;
   const { kind } = written;
@@ -110,16 +110,19 @@ const byWrites = ({ queues, groups, now }: Signs): Found | undefined => {
 };
 
 /** Returns the oldest group without a phase, and its age in ms. */
-const longestWaiting = ({ groups, now }: Signs): { readonly group: Stored; readonly ageMs: number } | undefined =>
+const longestWaiting = ({
+  groups,
+  now,
+}: SchedulerSigns): { readonly group: Stored; readonly ageMs: number } | undefined =>
   groups
     .filter((group) => isWaiting(group) && phaseOf(group) === "")
     .map((group) => ({ group, ageMs: now - (instantOf(group.metadata.creationTimestamp) ?? now) }))
     .sort((a, b) => b.ageMs - a.ageMs)[0];
 
 /** Ready proves only that the pod runs, not that the scheduler admits groups. */
-const byPod = (signs: Signs, pod: Stored): Found => {
+const byPod = (signs: SchedulerSigns, pod: Stored): SchedulerFinding => {
   const alive = `pod ${placeOf(pod)} of Volcano's scheduler is Ready`;
-  const left: Found = { admits: "scheduler", saying: `${alive}: ${leaving}` };
+  const left: SchedulerFinding = { admits: "scheduler", saying: `${alive}: ${leaving}` };
   const waiting = longestWaiting(signs);
   if (waiting === undefined) return left;
   if (waiting.ageMs < silentMs) return { ...left, doubtful: true };
@@ -131,13 +134,13 @@ const byPod = (signs: Signs, pod: Stored): Found => {
 const isReadyScheduler = (pod: Stored): boolean => isReady(pod) && runsImage(pod, image);
 
 /** Looks for a scheduler among the pods of upstream's chart, then among all. */
-function* fromPods(signs: Signs): Reads<Found> {
+function* fromPods(signs: SchedulerSigns): Reads<SchedulerFinding> {
   const { now, memory } = signs;
   const own = yield* list(labelled);
   const ready = own.find(isReady);
   if (ready !== undefined) return byPod(signs, ready);
   const { admits, searchedAt } = memory ?? {};
-  const here: Found = {
+  const here: SchedulerFinding = {
     admits: "here",
     saying: `no lease of Volcano's scheduler (${names.join(", ")}) is being renewed, no pod of it is Ready, and it has written nothing for ${writingMs / 60_000} minutes: ${letting}`,
   };
@@ -147,7 +150,7 @@ function* fromPods(signs: Signs): Reads<Found> {
 }
 
 /** Finds the component that admits groups. Without a sign of life and while no group waits, the last finding holds. */
-export function* find(mode: GangMode, signs: Signs): Reads<Found> {
+export function* find(mode: GangMode, signs: SchedulerSigns): Reads<SchedulerFinding> {
   if (mode === "scheduler")
     return { admits: "scheduler", saying: "groups of pods are left to Volcano's scheduler, as `gang: scheduler` says" };
   if (mode === "none")

@@ -22,20 +22,20 @@ import {
   isHeld,
   isKept,
   type JobContext,
-  overdue,
   ownerOf,
   planIn,
   plannedNodes,
+  podCounts,
   podInputOf,
   refOf,
   removal,
-  tallied,
+  stillToDelete,
 } from "./context.ts";
 import type { Later } from "./events.ts";
 import { isWorking, type Move, moveFor, type PodsAct, type Rule } from "./machine.ts";
-import { changed, entered, type Memory, ofTask } from "./memory.ts";
+import { changed, enterPhase, type Memory, ofTask } from "./memory.ts";
 import { type Counting, isOverByRight, type Member, type Tally } from "./pods.ts";
-import { type ActionTarget, groupPhase, type PolicyEvent, superseded } from "./policies.ts";
+import { type ActionTarget, groupPhase, type PolicyEvent, withoutSuperseded } from "./policies.ts";
 import { makesWay, mayStart } from "./starts.ts";
 
 type Counted = {
@@ -234,11 +234,11 @@ export const applyAction = (context: JobContext, choice: SelectedAction, isShown
   const counts = { spec: context.spec, retryCount: before.retryCount, held };
   const reached = endsAll(move) ? renewed(context, before, move) : aimed(context, before, move, target);
   const spent = move.spends === true ? restarted(context, reached, choice) : reached;
-  const tally = tallied({ ...context, memory: spent });
+  const tally = podCounts({ ...context, memory: spent });
   const into = isShown ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
-  const next = activeIn(entered(spent, into, context.view.now), context.view.now);
+  const next = activeIn(enterPhase(spent, into, context.view.now), context.view.now);
   if (because === undefined) return into === before.phase ? next : withoutWhy(next);
-  const delays = superseded(next.delays, action, target);
+  const delays = withoutSuperseded(next.delays, action, target);
   const until = into === before.phase ? undefined : heldUntil(next, context.view.now);
   const wait = until === undefined ? "" : `; its pods are created at ${timeText(until)}`;
   return { ...next, delays, why: { reason: action, message: `${reasonText(because, target)}${wait}` } };
@@ -363,7 +363,7 @@ const inWaves = (creates: readonly Effect[], wanted: readonly Missing[]): Pods["
 
 /** Returns the effects on the pods; `ready`: everything that the pods need exists. */
 export const podEffects = (context: JobContext, ready: boolean): Pods => {
-  const over = overdue(context);
+  const over = stillToDelete(context);
   const excess = isKept(context)
     ? context.members.filter((member) => isExcess(context, member) && !member.ending && !over.includes(member))
     : [];

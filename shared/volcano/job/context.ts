@@ -43,7 +43,7 @@ export const heldUntil = ({ phase, backoff }: Pick<Memory, "phase" | "backoff">,
   phase === "Restarting" && backoff !== undefined && backoff.until > now ? backoff.until : undefined;
 
 /** A reason and a message for people, as a status or an Event shows them. */
-export type Word = { readonly reason: string; readonly message: string };
+export type ReasonMessage = { readonly reason: string; readonly message: string };
 
 /** The quota of a job that Kueue admits, as a step has read it: see quota.ts. */
 export type Quota = {
@@ -77,7 +77,7 @@ export type JobContext = {
   /** The policies that the job's annotations ask for. */
   readonly annotationPolicies: AnnotationPolicies;
   /** Annotations that cannot be read and unknown plugin flags; both are ignored. */
-  readonly problems: readonly Word[];
+  readonly problems: readonly ReasonMessage[];
   /** The job's quota; absent: Kueue does not admit it. */
   readonly quota?: Quota;
 };
@@ -222,7 +222,7 @@ const countedIn = (context: Pick<JobContext, "memory" | "spec">, member: Member)
  * Counts the pods for the phase rules and the status. A pod to be ended counts as terminating; so does an excess pod in
  * phases that delete it. `created`: further pods.
  */
-export const tallied = (
+export const podCounts = (
   context: Pick<JobContext, "members" | "memory" | "spec">,
   created: readonly Counting[] = [],
 ): Tally =>
@@ -232,5 +232,5 @@ export const tallied = (
   );
 
 /** Pods that are to be ended and whose deletion is not requested yet. */
-export const overdue = ({ members, memory }: Pick<JobContext, "members" | "memory">): readonly Member[] =>
+export const stillToDelete = ({ members, memory }: Pick<JobContext, "members" | "memory">): readonly Member[] =>
   members.filter((member) => !member.ending && isOver(member, memory));

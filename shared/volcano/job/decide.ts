@@ -28,12 +28,12 @@ import { specIn } from "../validation/parse.ts";
 import { annotationPoliciesOf } from "./annotations.ts";
 import { applyAction, endsAll, type SelectedAction } from "./apply-action.ts";
 import { got, groupAgain, groupsOf, type JobContext, ownerOf, podsOf, refOf } from "./context.ts";
-import { longestMessage, owed, troubleWord } from "./events.ts";
+import { eventsToRecord, longestMessage, troubleWord } from "./events.ts";
 import { isFinished, moveFor } from "./machine.ts";
-import { entered, type Memory, parseMemory, salvageMemory, seeded, shownPhase } from "./memory.ts";
+import { enterPhase, type Memory, parseMemory, salvageMemory, seeded, shownPhase } from "./memory.ts";
 import { awaiting, withObservedPods } from "./observed-pods.ts";
 import { readPriorities } from "./owned-objects.ts";
-import { held, invalid, payingPlan, planOf, refusedPlan } from "./plan.ts";
+import { heldPlan, invalid, payingPlan, planOf, refusedPlan } from "./plan.ts";
 import { againOf, type Member, membersOf } from "./pods.ts";
 import { readQuota } from "./quota.ts";
 import { isToEnd, selectAction } from "./select-action.ts";
@@ -183,7 +183,7 @@ function* act(before: JobContext): Decision<Memory> {
     settled: !acted,
     ...(choice.wakeAt === undefined ? {} : { wakeAt: choice.wakeAt }),
   };
-  const debt = owed(context, next, choice.laters);
+  const debt = eventsToRecord(context, next, choice.laters);
   return debt.length > 0 ? payingPlan(next, outcome, debt) : yield* planOf(next, outcome);
 }
 
@@ -247,7 +247,7 @@ function* gone(key: Key, view: View<Memory>): Decision<Memory> {
 }
 
 const waiting = (context: JobContext, message: string): Plan<Memory> =>
-  held(context, { reason: "QueueNotFound", message }, { first: foundedFor(context.spec.queue) });
+  heldPlan(context, { reason: "QueueNotFound", message }, { first: foundedFor(context.spec.queue) });
 
 /** Pods and groups. The step that shows the job's end deletes the pods' shared objects; claims hold data, and stay. */
 const ownedObjects = (key: Key, uid: string): OwnedObjects => ({
@@ -310,7 +310,7 @@ const voided = (memory: Memory): Memory => {
 /** Terminates the job, which no command undoes, and cancels its delayed actions. */
 const ended = (memory: Memory, now: number, message: string): Memory => {
   if (isFinished(memory.phase) && memory.phase !== "Aborted") return memory;
-  const over = entered({ ...memory, seen: {}, doomed: [], delays: [] }, "Terminated", now);
+  const over = enterPhase({ ...memory, seen: {}, doomed: [], delays: [] }, "Terminated", now);
   return { ...over, why: { reason: "TerminateJob", message } };
 };
 

@@ -21,9 +21,9 @@ import { claims, pods } from "../../kube/resources.ts";
 import { orderWord, takenOrders } from "../command/order.ts";
 import { type Action, jobs, podGroups } from "../schema/resource.ts";
 import { durationText } from "../schema/spec.ts";
-import { isKept, type JobContext, type Word } from "./context.ts";
+import { isKept, type JobContext, type ReasonMessage } from "./context.ts";
 import { commandActions } from "./machine.ts";
-import { type Memory, stateShown, type Untold } from "./memory.ts";
+import { type Memory, type PendingEvent, stateShown } from "./memory.ts";
 
 /** The most characters of an event's message: a little less than the API server accepts. */
 export const longestMessage = 1_000;
@@ -57,7 +57,7 @@ const wordingOf = ({ do: what, kind }: Doing): Wording | undefined => {
   return what === "record" ? undefined : (wordings[kind] ?? ofPlugins);
 };
 
-const said = ({ reason, lead }: Wording, message: string): Word => ({
+const said = ({ reason, lead }: Wording, message: string): ReasonMessage => ({
   reason,
   message: `${lead}: ${message}`.slice(0, longestMessage),
 });
@@ -67,26 +67,26 @@ const namesClaims = (effect: Effect): boolean =>
   effect.do === "patch" && effect.ref.resource === jobs && Object.hasOwn(effect.patch, "spec");
 
 /** Returns reason and message of a refusal, by the object that was refused. */
-export const refusalWord = ([first]: readonly Refusal[]): Word => {
+export const refusalWord = ([first]: readonly Refusal[]): ReasonMessage => {
   if (first !== undefined && namesClaims(first.effect)) return said(ofClaims, first.message);
   const wording = first === undefined ? undefined : wordings[kindOf(first.effect)];
   return said(wording ?? ofPlugins, first?.message ?? "");
 };
 
 /** Returns reason and message of lasting trouble, by the failed operation; undefined: the server's message is used. */
-export const troubleWord = ({ doing, message }: Trouble): Word | undefined => {
+export const troubleWord = ({ doing, message }: Trouble): ReasonMessage | undefined => {
   const wording = doing === undefined ? undefined : wordingOf(doing);
   return wording === undefined ? undefined : said(wording, message);
 };
 
 /** Returns the effect that records an Event. */
-const eventOf = (about: Stored, { occasion, type, reason, message }: Untold): Effect =>
+const eventOf = (about: Stored, { occasion, type, reason, message }: PendingEvent): Effect =>
   jobEvent(about, occasion, { reason, message }, type);
 
 export const jobEvent = (
   about: Stored,
   occasion: string,
-  word: Word,
+  word: ReasonMessage,
   type: "Normal" | "Warning" = "Warning",
 ): Effect => ({
   do: "record",
@@ -101,7 +101,7 @@ export const jobEvent = (
 export type Later = { readonly action: Action; readonly delayMs: number; readonly dueAt: number };
 
 /** Returns the Event of the last action until the status shows it; `covered`: the status has another message. */
-const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly Untold[] => {
+const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly PendingEvent[] => {
   const { why, phase, version, retryCount, since } = memory;
   if (why === undefined) return [];
   const shown = stateShown(object);
@@ -115,7 +115,7 @@ export const actionEvents = (context: JobContext, covered: boolean): readonly Ef
   actionIn(context, covered).map((one) => eventOf(context.object, one));
 
 /** Returns the state's reason and message when nothing hinders it: its cause, and ignored annotations and flags. */
-export const stateWord = ({ memory: { why }, problems }: JobContext): Word | undefined => {
+export const stateWord = ({ memory: { why }, problems }: JobContext): ReasonMessage | undefined => {
   const words = [...(why === undefined ? [] : [why]), ...problems];
   const [first] = words;
   return first && { reason: first.reason, message: words.map(({ message }) => message).join("; ") };
@@ -128,7 +128,7 @@ export const problemEvents = ({ object, problems }: JobContext): readonly Effect
     .map((problem) => jobEvent(object, problem.message, problem));
 
 /** Events for actions that wait from this step on; one for each action and instant, as upstream's recorder has it. */
-const latersIn = (laters: readonly Later[]): readonly Untold[] => {
+const latersIn = (laters: readonly Later[]): readonly PendingEvent[] => {
   const distinct = new Map(laters.map((later) => [`later ${later.action} ${later.dueAt}`, later]));
   return [...distinct].map(([occasion, { action, delayMs }]) => {
     const message = `Execute action ${action} after ${durationText(delayMs)}`;
@@ -172,7 +172,7 @@ export const hindranceId = (context: JobContext): string | undefined => {
 };
 
 /** Returns the Event of a hindrance that the previous step did not know. */
-const newHindrance = (context: JobContext): readonly Untold[] => {
+const newHindrance = (context: JobContext): readonly PendingEvent[] => {
   const { object, view, memory } = context;
   const hindrance = hindranceIn(context);
   if (hindrance === undefined || memory.hindered === undefined || memory.hindered === view.memory?.hindered) return [];
@@ -183,14 +183,18 @@ const newHindrance = (context: JobContext): readonly Untold[] => {
 };
 
 /** Returns the Event of an action whose phase ends before the status has shown it. */
-const leftUnshown = (before: JobContext, { memory }: JobContext): readonly Untold[] =>
+const leftUnshown = (before: JobContext, { memory }: JobContext): readonly PendingEvent[] =>
   before.memory.why === memory.why ? [] : actionIn(before, false);
 
 /**
  * Returns the Events that are owed: new ones, and those of an earlier step that may have died before it recorded them.
  * Events that this step has recorded are left out.
  */
-export const owed = (before: JobContext, after: JobContext, laters: readonly Later[] = []): readonly Untold[] =>
+export const eventsToRecord = (
+  before: JobContext,
+  after: JobContext,
+  laters: readonly Later[] = [],
+): readonly PendingEvent[] =>
   [...(before.memory.untold ?? []), ...leftUnshown(before, after), ...latersIn(laters), ...newHindrance(after)].filter(
     (one) => notYetRecorded(after.view, [eventOf(after.object, one)]).length > 0,
   );
@@ -198,7 +202,7 @@ export const owed = (before: JobContext, after: JobContext, laters: readonly Lat
 /** Saves all owed Events, and records them before any other effect: after a death, the next step does. */
 export const toldFirst = (
   { object, memory }: JobContext,
-  debt: readonly Untold[],
+  debt: readonly PendingEvent[],
 ): Pick<Plan<Memory>, "memory" | "stages"> => ({
   memory: { ...memory, untold: [...debt] },
   stages: [debt.map((one) => eventOf(object, one))],

@@ -159,7 +159,7 @@ const memory = z.object({
 
 export type Memory = z.infer<typeof memory>;
 export type Delay = z.infer<typeof delay>;
-export type Untold = z.infer<typeof untold>;
+export type PendingEvent = z.infer<typeof untold>;
 
 export const parseMemory = readerOf("Job", memory);
 
@@ -225,7 +225,7 @@ export const seeded = (job: Stored, now: number): Memory => {
 };
 
 /** Returns the memory after the job enters a phase, with the phase as its latest condition. */
-export const entered = (before: Memory, into: Phase, now: number): Memory =>
+export const enterPhase = (before: Memory, into: Phase, now: number): Memory =>
   into === before.phase
     ? before
     : {

@@ -12,7 +12,7 @@ import { classIn, minimumOf } from "../native/expressible.ts";
 import { nativeGroupName, ownerReference } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { isKept, type JobContext, ownerOf, refOf, removal, type Word } from "./context.ts";
+import { isKept, type JobContext, ownerOf, type ReasonMessage, refOf, removal } from "./context.ts";
 import { hasFinished, removedOf } from "./pods.ts";
 import { makesWay, mayStart } from "./starts.ts";
 
@@ -76,7 +76,7 @@ const wanted = (context: JobContext, there: Stored | undefined): readonly Effect
 };
 
 /** The pods would get nodes one by one, so they are not created without being asked for. */
-const unserved = ({ group }: JobContext): Word => ({
+const unserved = ({ group }: JobContext): ReasonMessage => ({
   reason: "GangNative",
   message: `the API server no longer serves ${apiVersionOf(nativeGroups)} PodGroups, so no pods are created: serve them again, or take the annotation ${nativeKey} off PodGroup ${group?.metadata.name}, then its pods get nodes one by one`,
 });
@@ -85,7 +85,7 @@ const unserved = ({ group }: JobContext): Word => ({
  * Returns the effects on the job's PodGroups of Kubernetes, which come before those on its pods and its group; or the
  * reason why its pods cannot be created.
  */
-export function* planNativeGangs(context: JobContext, creates: boolean): Reads<readonly Effect[] | Word> {
+export function* planNativeGangs(context: JobContext, creates: boolean): Reads<readonly Effect[] | ReasonMessage> {
   if (!isNative(context.group)) return [];
   const over = isOver(context);
   const needs = !over && (creates || isPlacing(context));

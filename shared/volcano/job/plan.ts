@@ -22,9 +22,9 @@ import {
   isUnadmitted,
   type JobContext,
   ownerOf,
+  podCounts,
+  type ReasonMessage,
   refOf,
-  tallied,
-  type Word,
 } from "./context.ts";
 import {
   actionEvents,
@@ -36,7 +36,7 @@ import {
   stateWord,
 } from "./events.ts";
 import { isFinished, moveFor } from "./machine.ts";
-import { type Memory, ofTask, seeded, shownPhase, type Untold } from "./memory.ts";
+import { type Memory, ofTask, type PendingEvent, seeded, shownPhase } from "./memory.ts";
 import { planNativeGangs } from "./native-gang.ts";
 import { claimNotes, groupEffects, planOwnedObjects } from "./owned-objects.ts";
 import { type Counting, isOver } from "./pods.ts";
@@ -54,7 +54,7 @@ export const expiryOf = (
 
 const positive = (name: string, number: number): Json => (number === 0 ? {} : { [name]: number });
 
-const stateOf = ({ memory }: JobContext, reason: Word | undefined): Json => {
+const stateOf = ({ memory }: JobContext, reason: ReasonMessage | undefined): Json => {
   return {
     phase: memory.phase,
     lastTransitionTime: timeText(memory.since),
@@ -77,11 +77,11 @@ const notes = (context: JobContext): Json => {
 /** Returns the whole status; `created`: pods that it counts before they exist. */
 const projected = (
   context: JobContext,
-  word: Word | undefined,
+  word: ReasonMessage | undefined,
   created: readonly Counting[] = [],
 ): Readonly<Record<string, unknown>> => {
   const { memory } = context;
-  const tally = tallied(context, created);
+  const tally = podCounts(context, created);
   const tasks = Object.entries(tally.byTask).map(([task, phase]) => [task, { phase }]);
   return {
     state: stateOf(context, word),
@@ -129,7 +129,7 @@ const hasMore = ({ memory, members, spec }: JobContext): boolean =>
 const leadsOn = (context: JobContext): boolean => {
   const { memory, spec, object } = context;
   if (shownPhase(object) === memory.phase) return false;
-  const counts = { spec, retryCount: memory.retryCount, tally: tallied(context), held: isHeld(context) };
+  const counts = { spec, retryCount: memory.retryCount, tally: podCounts(context), held: isHeld(context) };
   return phaseAfter(memory.phase, moveFor(memory.phase, "SyncJob"), counts) !== memory.phase;
 };
 
@@ -248,7 +248,7 @@ const isShown = ({ object, view, memory }: JobContext, plan: Plan<Memory>): bool
 };
 
 /** Returns the reason why no pods are created: a plugin error, a missing claim, or an unreadable object of Kueue. */
-const wordOf = ({ object, spec, key, quota }: JobContext, lacking: string | undefined): Word | undefined => {
+const wordOf = ({ object, spec, key, quota }: JobContext, lacking: string | undefined): ReasonMessage | undefined => {
   const refusal = refusedBy({ owner: ownerOf({ object, key }), tasks: tasksOf(spec) }, spec.plugins);
   if (refusal !== undefined) return { reason: "PluginError", message: refusal };
   if (quota?.lacks !== undefined) return { reason: "KueueError", message: quota.lacks };
@@ -259,7 +259,7 @@ const wordOf = ({ object, spec, key, quota }: JobContext, lacking: string | unde
 export const payingPlan = (
   context: JobContext,
   outcome: Due & Pick<StepOutcome, "sure">,
-  debt: readonly Untold[],
+  debt: readonly PendingEvent[],
 ): Plan<Memory> => {
   const { pollMs: _, ...wait } = waitOf({ next: waitsOf(context, outcome, false) });
   return {
@@ -279,7 +279,7 @@ type Ordered = Readonly<Record<"ends" | "kept" | "group", readonly Effect[]>>;
 const inOrder = (context: JobContext, { ends, kept, group }: Ordered): Stages =>
   ends.length > 0 && isKept(context) ? [[...kept, ...ends], group] : [ends, [...kept, ...group]];
 
-type Pressing = { readonly on: boolean; readonly again: boolean; readonly word: Word | undefined };
+type Pressing = { readonly on: boolean; readonly again: boolean; readonly word: ReasonMessage | undefined };
 
 /**
  * Returns what follows the step: more within the step, another step at once, or the wait, with a poll if something
@@ -310,7 +310,7 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   const ends = [...over, ...excess];
   const group = groupEffects(next);
   const native = yield* planNativeGangs(next, creates.length > 0);
-  if ("reason" in native) return held(next, native);
+  if ("reason" in native) return heldPlan(next, native);
   const quota = quotaEffects(next);
   const warned =
     word === undefined ? problemEvents(next) : [jobEvent(context.object, `${word.reason} ${word.message}`, word)];
@@ -352,9 +352,9 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
 type Remedy = { readonly first?: readonly Effect[]; readonly retryMs?: number };
 
 /** Plans no action; the status and an Event give the reason. */
-export const held = (
+export const heldPlan = (
   context: JobContext,
-  word: Word,
+  word: ReasonMessage,
   { first = [], retryMs = first.length > 0 ? 1_000 : pollMs }: Remedy = {},
 ): Plan<Memory> => ({
   memory: context.memory,
@@ -365,7 +365,7 @@ export const held = (
 
 /** Retries a refused write later and slowly: the cause may be repaired in the cluster. */
 export const refusedPlan = (context: JobContext, refused: readonly Refusal[]): Plan<Memory> =>
-  held(context, refusalWord(refused), { retryMs: slowPollMs });
+  heldPlan(context, refusalWord(refused), { retryMs: slowPollMs });
 
 /** Leaves everything as it is when the spec is invalid; the status says what to correct. */
 export const invalid = (about: {
@@ -376,7 +376,7 @@ export const invalid = (about: {
 }): Plan<Memory> => {
   const { object, memory } = about;
   const message = about.message.slice(0, 1_000);
-  const word: Word = { reason: "InvalidSpec", message };
+  const word: ReasonMessage = { reason: "InvalidSpec", message };
   return {
     memory,
     stages: [[jobEvent(object, `InvalidSpec ${object.metadata.generation ?? 0}`, word)]],

@@ -245,7 +245,7 @@ export type ActionTarget = {
 const isSame = (a: ActionTarget, b: ActionTarget): boolean => a.task === b.task && a.index === b.index;
 
 /** An action that an event delays. `dueAt` in epoch ms. */
-export type Arm = {
+export type NewDelay = {
   readonly happening: PolicyEvent;
   readonly action: Action;
   readonly delayMs: number;
@@ -254,7 +254,7 @@ export type Arm = {
 
 const placeOf = ({ task, index }: ActionTarget): string => `${task}/${index ?? ""}`;
 
-const delayOf = ({ happening, action, dueAt }: Arm): Delay => {
+const delayOf = ({ happening, action, dueAt }: NewDelay): Delay => {
   const { event, task, index, partition, disrupted } = happening;
   return {
     ...{ event, action, task },
@@ -266,7 +266,7 @@ const delayOf = ({ happening, action, dueAt }: Arm): Delay => {
 };
 
 /** Adds delays. A second delay of one pod, task or job replaces the first only if its action differs. */
-export const armed = (delays: readonly Delay[], arms: readonly Arm[]): Delay[] => {
+export const withDelays = (delays: readonly Delay[], arms: readonly NewDelay[]): Delay[] => {
   const places = new Map(delays.map((delay) => [placeOf(delay), delay]));
   for (const arm of arms) {
     const place = placeOf(arm.happening);
@@ -308,7 +308,7 @@ const reaches: Readonly<Record<Level, (one: ActionTarget, target: ActionTarget) 
 };
 
 /** Cancels the delays of the same level that an action has made superfluous. */
-export const superseded = (delays: readonly Delay[], action: Action, target: ActionTarget): Delay[] => {
+export const withoutSuperseded = (delays: readonly Delay[], action: Action, target: ActionTarget): Delay[] => {
   const level = levelOf(action);
   return delays.filter((one) => levelOf(one.action) !== level || !reaches[level](one, target));
 };

@@ -27,7 +27,7 @@ import type { Json } from "../../kube/responses.ts";
 import { priorityClassOf, standingOf, workloadName, workloadOf } from "../kueue/workload.ts";
 import { flavorsOf, placementsOf } from "../pods/placement.ts";
 import { totalReplicas } from "../schema/spec.ts";
-import { type JobContext, ownerOf, type Quota, refOf, removal, tallied, type Word } from "./context.ts";
+import { type JobContext, ownerOf, podCounts, type Quota, type ReasonMessage, refOf, removal } from "./context.ts";
 import { isFinished, isWorking } from "./machine.ts";
 import { hasFinished, isOver, isReady } from "./pods.ts";
 import { reclaimablePods, shortageOf } from "./reclaimable-pods.ts";
@@ -186,7 +186,7 @@ const ended = (context: JobContext, workload: Stored): Stages => {
 const arePodsReady = (context: JobContext): boolean => {
   const { members, memory } = context;
   const ready = members.filter((member) => !member.ending && !isOver(member, memory) && isReady(member)).length;
-  const { succeeded, minAvailable } = tallied(context);
+  const { succeeded, minAvailable } = podCounts(context);
   return memory.phase === "Running" && ready + succeeded >= minAvailable;
 };
 
@@ -250,7 +250,7 @@ export const quotaEffects = (context: JobContext): Stages => {
 };
 
 /** Returns the reason that the status shows while Kueue does not admit the job. */
-export const quotaWord = (context: JobContext): Word | undefined => {
+export const quotaWord = (context: JobContext): ReasonMessage | undefined => {
   const { quota, memory } = context;
   if (quota === undefined || quota.standing.is === "admitted" || !isWorking(memory.phase)) return undefined;
   const name = workloadName(ownerOf(context));

@@ -9,7 +9,7 @@ import type { Action } from "../schema/resource.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import type { CodeRule, Target } from "./annotations.ts";
 import type { SelectedAction } from "./apply-action.ts";
-import { type JobContext, tallied } from "./context.ts";
+import { type JobContext, podCounts } from "./context.ts";
 import type { Later } from "./events.ts";
 import { commandActions, isWorking, moveFor } from "./machine.ts";
 import { changed, type Memory, ofTask } from "./memory.ts";
@@ -17,16 +17,16 @@ import { isDone } from "./pods.ts";
 import {
   type ActionTarget,
   type Answer,
-  type Arm,
   actionFor,
-  armed,
   dueOf,
   type EventName,
   isLeaving,
   isOfJob,
+  type NewDelay,
   type PolicyEvent,
   policyEventsOf,
   recovered,
+  withDelays,
 } from "./policies.ts";
 import { lossOf } from "./quota.ts";
 
@@ -79,7 +79,7 @@ const isMet =
   ({ task, count }: Target): boolean => {
     const one = tasksOf(context.spec).find((each) => nameOf(each) === task);
     if (one === undefined) return false;
-    return (tallied(context).byTask[task]?.Succeeded ?? 0) >= (count ?? replicasOf(one));
+    return (podCounts(context).byTask[task]?.Succeeded ?? 0) >= (count ?? replicasOf(one));
   };
 
 /** Returns a done pod of the targets, which is read again before the action. Deleted pods need no second read. */
@@ -132,7 +132,7 @@ const job: ActionTarget = { task: "" };
 const listens = ({ memory }: JobContext): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
 
 /** The events that a step has handled, in their order, and the delayed actions that they lead to. */
-type Heard = { readonly happenings: readonly PolicyEvent[]; readonly arms: readonly Arm[] };
+type Heard = { readonly happenings: readonly PolicyEvent[]; readonly arms: readonly NewDelay[] };
 
 const indexesBy = (happenings: readonly PolicyEvent[], event: EventName): ReadonlyMap<string, readonly number[]> => {
   const groups = Map.groupBy(
@@ -167,7 +167,7 @@ const noted = (memory: Memory, { happenings, arms }: Heard, { group }: JobContex
     seen: excluding(memory.seen, indexesBy(happenings, "PodEvicted")),
     completed: [...memory.completed, ...tasksIn(happenings, "TaskCompleted")],
     exhausted: [...memory.exhausted, ...tasksIn(happenings, "TaskFailed")],
-    delays: armed(memory.delays, arms),
+    delays: withDelays(memory.delays, arms),
     ...(lost ? { unknown: group.metadata.uid } : {}),
   };
 };
@@ -255,7 +255,7 @@ const isFresh = ({ view }: JobContext, { task, index = -1 }: PolicyEvent): boole
 /** Handles events until one leads to an action; `isShown`: the status shows the phase, so an action may be taken. */
 const byEvents = (context: JobContext, memory: Memory, isShown: boolean): SelectedAction => {
   const happenings: PolicyEvent[] = [];
-  const arms: Arm[] = [];
+  const arms: NewDelay[] = [];
   const waiting: Waiting[] = [];
   const laters = (): readonly Later[] => [...arms, ...announced(waiting)];
   for (const happening of policyEventsOf(context)) {

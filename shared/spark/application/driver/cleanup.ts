@@ -15,13 +15,13 @@ import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { judgedRemoval } from "../../../kube/history.ts";
 import { isEnding, labelOf, nodeNameOf, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource, pods } from "../../../kube/resources.ts";
-import { type Fate, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
+import { type ExecutorRelease, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
 import { podsOf } from "../../schema/resource.ts";
 import { statesOf } from "../executors/repair.ts";
 import { type ApplicationContext, bodyOf, leftoversOf, readPods, removal, settledAt } from "../run/context.ts";
 import { driverLateness, type End, executorLateness, type Lateness, planOf } from "../run/plan.ts";
 import { spans } from "../spec/policies.ts";
-import { adoptedUid, alive, type Evidence, type Pods } from "../state/evidence.ts";
+import { adoptedUid, type Evidence, notDeleted, type Pods } from "../state/evidence.ts";
 import type { Driver, Memory } from "../state/memory.ts";
 
 const nodeOf = (pod: Stored): string => nodeNameOf(pod) ?? "";
@@ -79,7 +79,7 @@ export function* delayed(
 const isOverdue = (pod: Stored, { view, policies }: ApplicationContext): boolean =>
   (instantOf(pod.metadata.deletionTimestamp) ?? Number.POSITIVE_INFINITY) + policies.nodeGraceMs < view.now;
 
-const fateIn = (context: ApplicationContext, pod: Stored, state: NodeState): Fate => {
+const fateIn = (context: ApplicationContext, pod: Stored, state: NodeState): ExecutorRelease => {
   const { view, policies } = context;
   const { driverNodeMs, nodeGraceMs, unreachableExecutors } = policies;
   const isDriver = labelOf(pod, "spark-role") === "driver";
@@ -167,7 +167,7 @@ export function* clearAttempt(
   const left = yield* remaining(context, found);
   if (left.length === 0 && others.length === 0) return then(context);
   const stranded = yield* unreachableAmong(context, left);
-  const answering = alive(left).filter((pod) => !stranded.freed.has(pod));
+  const answering = notDeleted(left).filter((pod) => !stranded.freed.has(pod));
   const stage = [
     ...stranded.ends,
     ...answering.map((pod) => removal(pod, podResource)),
@@ -190,7 +190,7 @@ export function* windDown(context: Omit<ApplicationContext, "object" | "read" | 
   const { key, view, memory, settings } = context;
   const pods = yield* list(podsOf(key));
   const left = pods.filter((pod) => ownedBy(pod, view.uid) || ownedBy(pod, memory.driver?.uid ?? ""));
-  const ends: readonly Effect[] = alive(left).map((pod) => removal(pod, podResource));
+  const ends: readonly Effect[] = notDeleted(left).map((pod) => removal(pod, podResource));
   if (left.length > 0)
     return {
       memory,

@@ -16,13 +16,13 @@ import { type ApplicationContext, bodyOf, endStrays, readPods, removal } from ".
 import { failed, type Lateness, planOf, withHistory } from "../run/plan.ts";
 import { exposureOf, submitAgain } from "../run/submit.ts";
 import {
-  alive,
   causeOf,
   type Evidence,
   endOf,
   evidenceOf,
   failureOf,
   isBody,
+  notDeleted,
   type Pods,
   submissionLabel,
 } from "../state/evidence.ts";
@@ -46,7 +46,7 @@ const againMs = 5_000;
 
 /** Executors that were created and are not up. */
 const pendingIn = ({ executors }: Pods): readonly Stored[] =>
-  alive(executors).filter((pod) => !["Running", "Succeeded", "Failed"].includes(podStatus(pod).phase ?? ""));
+  notDeleted(executors).filter((pod) => !["Running", "Succeeded", "Failed"].includes(podStatus(pod).phase ?? ""));
 
 /** The recovery window of a run whose driver shows this evidence. */
 const recoveryWindow = (
@@ -124,7 +124,7 @@ const waitsFor = (see: Evidence, pod: Stored | undefined): WaitingOn => {
 
 /** A driver that another controller submitted and never wrote down; Rekindle's own drivers carry their attempt. */
 const unrecorded = (found: Pods): Stored | undefined =>
-  alive(found.strays).find(
+  notDeleted(found.strays).find(
     (pod) =>
       labelOf(pod, "spark-role") === "driver" &&
       labelOf(pod, "rekindle.dev/attempt") === undefined &&

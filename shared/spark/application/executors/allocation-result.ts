@@ -37,7 +37,7 @@ import type { Scale } from "../../executors/demand.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
 import { endingOf } from "../../executors/losses.ts";
 import { avoidedNodes, closingNodes, placedElsewhere } from "../../executors/nodes.ts";
-import { grownOverhead, outgrows } from "../../executors/overhead.ts";
+import { grownOverhead, needsMoreOverhead } from "../../executors/overhead.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { podLabels, reference } from "../../submission/additions.ts";
 import type { ApplicationContext } from "../run/context.ts";
@@ -90,7 +90,7 @@ export const overheadAfter = (
 ): Allotment["overhead"] => {
   const { memory, policies, read } = context;
   const { overhead: before, next = 0 } = memory.allotment ?? {};
-  if (policies.overheadGrowth === undefined || !read.ok || !outgrows(before, members)) return before;
+  if (policies.overheadGrowth === undefined || !read.ok || !needsMoreOverhead(before, members)) return before;
   const basis = executorBasis(context, driver);
   if (basis === undefined) return before;
   const usual = overheadIn(understood(basis.conf).conf, rulesFor(read.spec.sparkVersion));

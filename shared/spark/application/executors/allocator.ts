@@ -17,7 +17,7 @@ import {
   type Allocation,
   type Data,
   isMigrating,
-  type Shrinking,
+  type ShrinkResult,
   shrink,
   underwayIn,
 } from "../../executors/allocation.ts";
@@ -107,7 +107,7 @@ const dataOf = ({ scale, gauge }: Situation, { registered }: DriverAnswer, moves
 const moving = ({ context: { read } }: Situation): boolean => read.ok && isMigrating(read.spec, true);
 
 /** Selects the surplus executors to delete. While two lists disagree about an executor that lives, none is selected. */
-function* surplusOf(situation: Situation, heard: DriverAnswer): Reads<Shrinking> {
+function* surplusOf(situation: Situation, heard: DriverAnswer): Reads<ShrinkResult> {
   const { context, members, expected } = situation;
   const force = context.policies.executorScaleDown === "force";
   const { busy } = heard.registered ?? {};
@@ -119,7 +119,7 @@ function* surplusOf(situation: Situation, heard: DriverAnswer): Reads<Shrinking>
   return unchanged.length === living.length ? surplus : { leaving: [], kept: surplus.leaving.length + surplus.kept };
 }
 
-type Heard = { readonly answer: DriverAnswer; readonly surplus: Shrinking };
+type Heard = { readonly answer: DriverAnswer; readonly surplus: ShrinkResult };
 
 /** Plans after the driver's answer: replaces executors that exited with 0 if it goes on, deletes surplus ones. */
 const settle = (situation: Situation, { answer: heard, surplus }: Heard, late = false): AllocationResult => {

@@ -7,7 +7,7 @@ import type { Stored } from "../../../core/object.ts";
 import type { Looking, Query } from "../../../core/plan.ts";
 import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { claims as claimResource, pods } from "../../../kube/resources.ts";
-import { type Allotment, beyond, isLiving, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
+import { type Allotment, isLiving, lostIdsGap, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
 import { type ClaimReads, lacksClaim } from "../../executors/claims.ts";
 import { gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
@@ -210,7 +210,7 @@ export const regained = (context: ApplicationContext, { executors }: Pods): Appl
   const last = members.at(-1);
   if (last === undefined) return context;
   const prefix = last.pod.metadata.name.replace(/-exec-\d+$/, "");
-  const next = Math.max(memory.allotment?.next ?? 0, last.id + beyond);
+  const next = Math.max(memory.allotment?.next ?? 0, last.id + lostIdsGap);
   // `first` counts the visible executors only: how many there were before is unknown.
   const first = next - members.length;
   const claimsFrom = context.view.now + context.settings.settledMs;

@@ -13,7 +13,7 @@ import { pods as podResource } from "../../../kube/resources.ts";
 import type { Member } from "../../executors/allotment.ts";
 import { nextQuestion, type Pulse, pulseAfter, type Registered, runningAmong } from "../../executors/driver-api.ts";
 import { hasId, type Ids, idsOf } from "../../executors/ids.ts";
-import { account, type Care, freshLedger, type Ledger, type Loss, settled } from "../../executors/ledger.ts";
+import { account, afterDriversEnd, type Care, freshLedger, type Ledger, type Loss } from "../../executors/ledger.ts";
 import { type Lifetime, lifetimeOf, withLifetimes } from "../../executors/lifetimes.ts";
 import { endingOf, executorId, type LossReason } from "../../executors/losses.ts";
 import { type ApplicationContext, executorsAgain, removal } from "../run/context.ts";
@@ -25,7 +25,7 @@ import { acts } from "../state/machine.ts";
 import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
 import { askDriver, unchangedSince } from "./lookup.ts";
 import { drainNodes, type NodeDrain } from "./node-drain.ts";
-import { type Evidence, endings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
+import { type Evidence, effectsOfEndings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
 import {
   lossEvents,
   mostReported,
@@ -289,7 +289,7 @@ export function* monitorExecutors(context: ApplicationContext, run: Watched): Re
     left: isOwnRun(bare) ? lossEvents(context, unreportedIn(ledgerOf(context, driver))) : [],
     cordons: leave.cordons,
     first: [...troubleEvent(context, trouble), ...leave.events],
-    effects: endings(mended.terminations),
+    effects: effectsOfEndings(mended.terminations),
     spent: over.map((pod) => removal(pod, podResource)),
     events: lossEvents(context, toTell),
     untold: [...unreportedIn(ledgerOf(context, driver)), ...toTell].map(({ id }) => id).slice(-mostReported),
@@ -345,7 +345,7 @@ const closedWith = ({ context, driver, found, endedAt }: Run, executors: readonl
   const last = account(ledger, { pods: executors, now: context.view.now, certain: false });
   const { executors: _, ...bare } = context.memory;
   const kept = {
-    ...settled(last.ledger),
+    ...afterDriversEnd(last.ledger),
     ...withLifetimes(last.ledger, lifetimesOf(last.ledger, found.executors, endedAt)),
   };
   const next = withEnds(context, { before: ledger, next: kept, executors: found.executors });

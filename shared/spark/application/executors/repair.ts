@@ -19,7 +19,13 @@ import {
   waitingReason,
 } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
-import { disowned, type Pulse, type Registered, runningAmong, strangers } from "../../executors/driver-api.ts";
+import {
+  givenUpByDriver,
+  type Pulse,
+  type Registered,
+  runningAmong,
+  unregisteredWithDriver,
+} from "../../executors/driver-api.ts";
 import { hasId, type Ids } from "../../executors/ids.ts";
 import type { Ledger, Loss } from "../../executors/ledger.ts";
 import { endingOf, executorId, type LossReason } from "../../executors/losses.ts";
@@ -48,7 +54,7 @@ const byReason: Readonly<Record<string, Hindrance>> = {
   StartError: "config",
 };
 
-export type Held = {
+export type PendingCause = {
   readonly by: Hindrance;
   /** The platform's message. */
   readonly says: string;
@@ -60,7 +66,7 @@ const waitsFor = ({ containerStatuses }: PodStatus): string | undefined =>
   containerStatuses?.find(({ state }) => state?.waiting !== undefined)?.state?.waiting?.reason;
 
 /** The hindrance of a pod; undefined for one that runs, has ended, is being deleted, or is gated on purpose. */
-export const heldBy = (pod: Stored): Held | undefined => {
+export const heldBy = (pod: Stored): PendingCause | undefined => {
   const status = podStatus(pod);
   if (status.phase !== "Pending" || isEnding(pod)) return undefined;
   const placed = conditionOf(status, "PodScheduled");
@@ -78,9 +84,9 @@ export const heldBy = (pod: Stored): Held | undefined => {
 const waitLimitMs = (times: number, leastMs: number, mostMs: number): number =>
   backoffOf(times, leastMs, Math.max(leastMs, mostMs));
 
-export type Stuck = {
+export type LatePods = {
   /** Pods that are hindered for too long, by id. */
-  readonly late: readonly { readonly pod: Stored; readonly held: Held }[];
+  readonly late: readonly { readonly pod: Stored; readonly held: PendingCause }[];
   /** The time when the next one with an error is late, epoch ms. */
   readonly next: number | undefined;
 };
@@ -89,7 +95,7 @@ export type Stuck = {
 const stuckAmong = (
   pods: readonly Stored[],
   { now, limitMs, timed }: { readonly now: number; readonly limitMs: number; readonly timed: boolean },
-): Stuck => {
+): LatePods => {
   const held = pods.flatMap((pod) => {
     const by = heldBy(pod);
     const since = instantOf(pod.metadata.creationTimestamp);
@@ -203,11 +209,11 @@ const unknownToDriver = ({ view, policies }: ApplicationContext, { executors, wo
   if (word === undefined) return { terminations: [], until: [] };
   const running = runningAmong(executors);
   const termination = (reason: LossReason, why: string) => (pod: Stored) => ({ pod, reason, why, forced: false });
-  const never = strangers(running, word, { now: view.now, limits: policies });
+  const never = unregisteredWithDriver(running, word, { now: view.now, limits: policies });
   return {
     terminations: [
       ...never.map(termination("neverRegistered", "the driver does not know it")),
-      ...disowned(running, pulse, word).map(termination("inactive", "the driver has given it up")),
+      ...givenUpByDriver(running, pulse, word).map(termination("inactive", "the driver has given it up")),
     ],
     until: [],
   };
@@ -260,7 +266,7 @@ export const terminationsOf = (terminations: readonly Termination[], over: Ids, 
 const lost = (why: string) => ({ phase: "Failed", reason: "NodeLost", message: why });
 
 /** Deletes by UID and resourceVersion; without grace where no node is there to give it. */
-export const endings = (terminations: readonly Termination[]): readonly Effect[] =>
+export const effectsOfEndings = (terminations: readonly Termination[]): readonly Effect[] =>
   terminations
     .filter(({ pod, forced }) => forced || !isEnding(pod))
     .map(({ pod, forced, why, graceMs }) => {

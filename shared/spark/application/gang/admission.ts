@@ -17,11 +17,11 @@ import { pods } from "../../../kube/resources.ts";
 import { groupNameOf } from "../../auxiliary-objects/batch-scheduler.ts";
 import { isLiving, membersOf } from "../../executors/allotment.ts";
 import { volcanoPodGroups } from "../../schema/resource.ts";
-import { type ApplicationContext, type Ganging, rareOf, removal } from "../run/context.ts";
+import { type ApplicationContext, type GangDecision, rareOf, removal } from "../run/context.ts";
 import { planOf } from "../run/plan.ts";
 import type { Driver, Memory, Phase } from "../state/memory.ts";
 import { showsSubmission } from "../state/status.ts";
-import { arranged, driverTask, executorTask, groupFor, isGang, isSame } from "./group.ts";
+import { driverTask, executorTask, groupFor, isGang, isSame, withMembership } from "./group.ts";
 
 /** Interval in which a running attempt looks at its group. */
 const pollMs = 5_000;
@@ -248,9 +248,9 @@ function* readEvicted(context: ApplicationContext): Reads<Stored | undefined> {
 }
 
 /** Decides a step of an application; one that asks for no group is decided by the act alone. */
-export const startWhole: Ganging = function* (given, act): Decision<Memory> {
+export const startWhole: GangDecision = function* (given, act): Decision<Memory> {
   if (!isGang(given)) return yield* act(given);
-  const context = arranged(given);
+  const context = withMembership(given);
   const part = parts[context.memory.state.phase];
   const group = isLookedAt(context) ? yield* readGroup(context) : undefined;
   const lost = part === "running" && group !== undefined ? yield* placesLost(context, group) : undefined;

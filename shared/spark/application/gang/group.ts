@@ -42,7 +42,7 @@ const markedPod = <Pod extends SparkPodSpec>(pod: Pod, name: string, task: strin
 });
 
 /** The context with the spec whose pods are marked as members, and go to the scheduler of plans. */
-export const arranged = (context: ApplicationContext): ApplicationContext => {
+export const withMembership = (context: ApplicationContext): ApplicationContext => {
   const { read, key } = context;
   if (!read.ok) return context;
   const driver = markedPod(read.spec.driver, key.name, driverTask);

@@ -13,7 +13,7 @@ import { executorId } from "../../executors/losses.ts";
 import { made, podsOf } from "../../schema/resource.ts";
 import type { ParsedSpec } from "../../schema/rules.ts";
 import type { Policies } from "../spec/policies.ts";
-import { alive, judged, type Pods, sortOut } from "../state/evidence.ts";
+import { judged, notDeleted, type Pods, sortOut } from "../state/evidence.ts";
 import { type Driver, isOwnRun, type Memory, type OwnSpec } from "../state/memory.ts";
 import type { RestartPolicy } from "./retry.ts";
 
@@ -27,13 +27,13 @@ export type Settings = {
   readonly prompt: { readonly fenceMs: number; readonly settledMs: number };
   readonly options: Options;
   /** Starts driver and initial executors as one group; absent where groups do not start by plans. */
-  readonly gang?: Ganging;
+  readonly gang?: GangDecision;
 };
 
 type Acting = (context: ApplicationContext) => Decision<Memory>;
 
 /** Decides with the act of the phase, which creates the driver only once its group has places. */
-export type Ganging = (context: ApplicationContext, act: Acting) => Decision<Memory>;
+export type GangDecision = (context: ApplicationContext, act: Acting) => Decision<Memory>;
 
 export type ApplicationContext = {
   readonly key: Key;
@@ -100,7 +100,7 @@ export const removal = (object: Stored, resource: Ref["resource"]): Effect => {
 
 /** Deletes strays, in every phase. */
 export const endStrays = (found: Pods | undefined): readonly Effect[] =>
-  alive(found?.strays ?? []).map((pod) => removal(pod, pods));
+  notDeleted(found?.strays ?? []).map((pod) => removal(pod, pods));
 
 /** The living executors that Rekindle created: no driver deletes them. Ended pods are kept for debugging. */
 const ownLiving = (memory: Memory, { executors }: Pods): readonly Stored[] =>
@@ -125,7 +125,7 @@ export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
   const given = "cause" in state && state.cause !== undefined && judged[state.cause];
   const driver = found.driver === undefined ? [] : [found.driver];
   const run = given ? [...driver, ...found.executors] : ownLiving(memory, found);
-  return [...endStrays(found), ...alive(run).map(endingOf(memory))];
+  return [...endStrays(found), ...notDeleted(run).map(endingOf(memory))];
 };
 
 /** The time, epoch ms, after which no creation of a save can arrive, neither of a driver nor of executors. */

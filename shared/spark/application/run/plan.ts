@@ -14,7 +14,7 @@ import { sparkApplications } from "../../schema/resource.ts";
 import { isDynamic } from "../../schema/rules.ts";
 import { delayOf, type Pods, spendsRetry } from "../state/evidence.ts";
 import { causeEvents, type PhaseEvent, phaseEvents } from "../state/machine.ts";
-import type { Cause, Driver, Memory, Untold } from "../state/memory.ts";
+import type { Cause, Driver, Memory, PendingEvent } from "../state/memory.ts";
 import { projected, shownExecutors, showsRecord } from "../state/status.ts";
 import { type ApplicationContext, endOver, policyOf, removal, settledAt } from "./context.ts";
 import { trackedUpTo, uselessAfter } from "./executor-retention.ts";
@@ -112,7 +112,7 @@ const sentence = (name: string, memory: Memory, { of, message }: PhaseEvent): st
 
 const occasionOf = ({ generation, attempt }: Memory): string => `${generation} ${attempt}`;
 
-const unreportedOf = (name: string, memory: Memory): readonly Untold[] => {
+const unreportedOf = (name: string, memory: Memory): readonly PendingEvent[] => {
   const row = rowOf(memory);
   if (row === undefined) return [];
   const { type, reason } = row;
@@ -120,7 +120,7 @@ const unreportedOf = (name: string, memory: Memory): readonly Untold[] => {
 };
 
 /** Events that may not be recorded yet: all of this decision, and the record's if the status is behind it. */
-const pending = ({ view, object }: ApplicationContext, { untold = [] }: Memory): readonly Untold[] => {
+const pending = ({ view, object }: ApplicationContext, { untold = [] }: Memory): readonly PendingEvent[] => {
   const known = view.memory?.untold ?? [];
   const isReported = view.memory !== undefined && showsRecord(object, view.memory);
   return isReported ? untold.filter((one) => !known.includes(one)) : untold;
@@ -145,13 +145,13 @@ export const withHistory = (context: ApplicationContext, from: string, memory: M
 };
 
 /** Drops the remembered event of a submission that was refused. */
-export const unsubmitted = (memory: Memory): Memory => {
+export const withoutSubmissionEvent = (memory: Memory): Memory => {
   const { untold = [], ...rest } = memory;
   const left = untold.filter(({ reason }) => reason !== phaseEvents.SUBMITTED?.reason);
   return left.length === 0 ? rest : { ...rest, untold: left };
 };
 
-const recordOf = (about: Stored, { occasion, type, reason, message }: Untold): Effect => ({
+const recordOf = (about: Stored, { occasion, type, reason, message }: PendingEvent): Effect => ({
   do: "record",
   about,
   resource: sparkApplications,
@@ -165,7 +165,7 @@ const recordOf = (about: Stored, { occasion, type, reason, message }: Untold): E
 const events = (object: Stored, memory: Memory): readonly Effect[] =>
   showsRecord(object, memory) ? [] : (memory.untold ?? []).map((one) => recordOf(object, one));
 
-const executorTold: Readonly<Record<string, Pick<Untold, "type" | "reason" | "message">>> = {
+const executorTold: Readonly<Record<string, Pick<PendingEvent, "type" | "reason" | "message">>> = {
   PENDING: { type: "Normal", reason: "SparkExecutorPending", message: "is pending" },
   RUNNING: { type: "Normal", reason: "SparkExecutorRunning", message: "is running" },
   COMPLETED: { type: "Normal", reason: "SparkExecutorCompleted", message: "completed" },

@@ -24,7 +24,7 @@ import type { AuxiliaryObject } from "../../auxiliary-objects/object.ts";
 import { standIn } from "../../configuration/versions.ts";
 import { prefixOf } from "../../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../../executor-pod/request.ts";
-import { begun } from "../../executors/allotment.ts";
+import { newAllotment } from "../../executors/allotment.ts";
 import { ownerAnnotation, readOtherwise } from "../../executors/owner.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import { made, sparkApplications } from "../../schema/resource.ts";
@@ -34,7 +34,7 @@ import { policiesOf } from "../spec/policies.ts";
 import { type Driver, isOwnRun, type Memory, placedBy, relevant, type State } from "../state/memory.ts";
 import { shownInfo, showsBegun } from "../state/status.ts";
 import { type ApplicationContext, ownSpec, policyOf, rareOf, removal, type Settings } from "./context.ts";
-import { planOf, unsubmitted } from "./plan.ts";
+import { planOf, withoutSubmissionEvent } from "./plan.ts";
 import { nextSubmission } from "./retry.ts";
 
 /** The application at one of its attempts, as the auxiliary objects are built from it. */
@@ -189,7 +189,7 @@ const allotted = (
 ): Partial<Memory> => {
   if (executors === undefined) return { spec: relevant(object, false) };
   const own = ownSpec(settings);
-  const allotment = begun(attempt, prefixOf(executors), memory.allotment);
+  const allotment = newAllotment(attempt, prefixOf(executors), memory.allotment);
   return { spec: relevant(object, own), allotment: { ...allotment, ...placedBy(object, own) } };
 };
 
@@ -225,7 +225,7 @@ export const submitAgain = (context: ApplicationContext): Plan<Memory> => {
   const { memory, view } = context;
   const submittedAt = memory.driver?.submittedAt ?? view.now;
   const submission = submissionOf(context, memory.attempt, submittedAt);
-  if ("refused" in submission) return withdrawn(context, submission.refused);
+  if ("refused" in submission) return planOfRefusal(context, submission.refused);
   return creating(context, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
 };
 
@@ -271,8 +271,8 @@ const creating = (context: ApplicationContext, memory: Memory, submission: Whole
  * The plan after the API server refused an object: the attempt was submitted, and never executed. It rests on the answer
  * alone, so it is right on watched objects.
  */
-export const withdrawn = (context: ApplicationContext, error: string): Plan<Memory> => {
-  const { driver: _, ...memory } = unsubmitted(context.memory);
+export const planOfRefusal = (context: ApplicationContext, error: string): Plan<Memory> => {
+  const { driver: _, ...memory } = withoutSubmissionEvent(context.memory);
   const plan = refused(context, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
   return { ...plan, safety: { ...plan.safety, staleSafe: true } };
 };

@@ -116,7 +116,7 @@ export const endOf = (pod: Stored): number | undefined =>
   instantOf(terminationOf(podStatus(pod), driverContainer)?.finishedAt);
 
 /** The pods that are not being deleted. */
-export const alive = (pods: readonly Stored[]): readonly Stored[] => pods.filter((pod) => !isEnding(pod));
+export const notDeleted = (pods: readonly Stored[]): readonly Stored[] => pods.filter((pod) => !isEnding(pod));
 
 /** cause → true when it spends a retry under `rekindle.dev/restart-on: infrastructure`. */
 export const spendsRetry: Readonly<Record<Cause, boolean>> = {

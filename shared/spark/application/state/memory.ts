@@ -127,7 +127,7 @@ export type Memory = z.infer<typeof memory>;
 export type State = z.infer<typeof state>;
 export type Phase = State["phase"];
 export type Driver = z.infer<typeof driver>;
-export type Untold = z.infer<typeof untold>;
+export type PendingEvent = z.infer<typeof untold>;
 
 /** Parses a stored memory; errors are reported field by field. */
 export const parseMemory = readerOf("SparkApplication", memory);

@@ -6,7 +6,7 @@ import { fieldsOf } from "../../../core/json.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Place } from "../../../kube/gang-plan.ts";
 import { nodeNameOf } from "../../../kube/pods.ts";
-import type { Left } from "../ground.ts";
+import type { RoomLeft } from "../ground.ts";
 import { needsOf, take } from "../needs.ts";
 import type { Room } from "../rooms.ts";
 import type { Unit } from "./victims.ts";
@@ -60,7 +60,7 @@ const reprieved = (chosen: readonly Unit[], fits: (some: readonly Unit[]) => boo
 };
 
 /** Returns the units to evict, and the plan that the group then has; undefined if there is none within the work. */
-export const choose = ({ rooms, parts, work, fit: fitOf }: Left, all: readonly Unit[]): Choice | undefined => {
+export const choose = ({ rooms, parts, work, fit: fitOf }: RoomLeft, all: readonly Unit[]): Choice | undefined => {
   const useful = new Set(
     rooms
       .filter(({ node }) => parts.some(({ accepts }) => accepts(node) === undefined))

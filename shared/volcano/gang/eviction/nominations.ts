@@ -13,7 +13,7 @@ import { isEnding, isOver, podStatus } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
 import type { Nomination } from "../../queue/state/tree.ts";
 import { podGroups } from "../../schema/resource.ts";
-import { others, patchOf } from "../admission-writes.ts";
+import { otherConditions, patchOf } from "../admission-writes.ts";
 import { statedMembers } from "../outlines.ts";
 import { ordinalOf, taskOf } from "./victims.ts";
 
@@ -97,7 +97,7 @@ const marking = (losing: Losing, { podsOf, now }: Seen): readonly Effect[] => {
   if (!["Running", "Unknown"].includes(phaseOf(group)) || planOf(group) !== undefined) return [];
   const mark = evictedText(markFor(losing, podsOf(group), now));
   if (!victim.whole) return [patchOf(group, { metadata: { annotations: { [evictedKey]: mark } } })];
-  const conditions = [...others(group), conditionFor(group, nomination.group, now)];
+  const conditions = [...otherConditions(group), conditionFor(group, nomination.group, now)];
   return [
     patchOf(group, {
       metadata: { annotations: { [evictedKey]: mark, [scheduledByKey]: null, [planKey]: null } },
@@ -139,7 +139,7 @@ const inStages = (losing: Losing, pods: readonly Stored[]): readonly (readonly E
   return [pods.filter((pod) => !isLeader(pod)).map(eviction), pods.filter(isLeader).map(eviction)];
 };
 
-export type Carried = {
+export type NominationWrites = {
   /** The nominations that are still to be remembered. */
   readonly kept: readonly Nomination[];
   /** Events about groups that are marked; recorded before the marks, so that a death in between loses none. */
@@ -160,14 +160,14 @@ const restoring = (losing: Losing, { podsOf }: Seen): Effect | undefined => {
   if (!isOut(losing) || !Object.keys(victim.pods).every((uid) => alive.has(uid))) return undefined;
   return patchOf(group, {
     metadata: { annotations: { [evictedKey]: null, [scheduledByKey]: placer } },
-    status: { phase: "Running", conditions: others(group) },
+    status: { phase: "Running", conditions: otherConditions(group) },
   });
 };
 
 const noEvictions: readonly (readonly Effect[])[] = [];
 
 /** Ends a nomination: pods beyond minima may come again, and a group that has lost pods loses all of them. */
-const ended = (nomination: Nomination, seen: Seen): Carried => {
+const ended = (nomination: Nomination, seen: Seen): NominationWrites => {
   const losing = losingIn(nomination, seen);
   const singles = losing.flatMap((one): readonly Effect[] => {
     const mark = one.victim.whole ? undefined : markOf(one);
@@ -192,7 +192,7 @@ const staged = (all: readonly (readonly (readonly Effect[])[])[]): readonly (rea
 const isSameWord = (one: Effect, other: Effect): boolean =>
   one.do === "record" && other.do === "record" && one.about.metadata.uid === other.about.metadata.uid;
 
-const opened = (nomination: Nomination, seen: Seen): Carried => {
+const opened = (nomination: Nomination, seen: Seen): NominationWrites => {
   const losing = losingIn(nomination, seen);
   const marked = losing.filter((one) => markOf(one) !== undefined);
   const fresh = losing
@@ -208,14 +208,18 @@ const opened = (nomination: Nomination, seen: Seen): Carried => {
   };
 };
 
-const carriedOut: Readonly<Record<State, (nomination: Nomination, seen: Seen) => Carried>> = {
+const carriedOut: Readonly<Record<State, (nomination: Nomination, seen: Seen) => NominationWrites>> = {
   open: opened,
   starts: (nomination) => ({ kept: [nomination], events: [], marks: [], evictions: noEvictions }),
   over: ended,
 };
 
 /** Returns what saved nominations ask for; `entering`: UIDs of groups that enter in this round, whose pods need no more room. */
-export const carryOut = (nominations: readonly Nomination[], entering: ReadonlySet<string>, seen: Seen): Carried => {
+export const carryOut = (
+  nominations: readonly Nomination[],
+  entering: ReadonlySet<string>,
+  seen: Seen,
+): NominationWrites => {
   const all = nominations.map((one) => {
     const state = stateOf(one, seen);
     return carriedOut[state === "open" && entering.has(one.uid) ? "starts" : state](one, seen);

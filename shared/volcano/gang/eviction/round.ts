@@ -10,7 +10,7 @@ import { priorityClasses } from "../../../kube/resources.ts";
 import { type Nomination, specOf } from "../../queue/state/tree.ts";
 import type { Verdict } from "../admission.ts";
 import type { Evicting, EvictionInput, EvictionRound } from "../eviction-port.ts";
-import type { OpenGround } from "../ground.ts";
+import type { RoundPlanner } from "../ground.ts";
 import { jobOwnerOf, statedMembers } from "../outlines.ts";
 import type { GangEviction } from "../settings.ts";
 import { allBudgets, allowed } from "./budgets.ts";
@@ -73,7 +73,7 @@ type Way = Nomination["way"];
 type Found = { readonly choice: Choice; readonly way: Way };
 
 /** Finds the pods to evict for one group. */
-const findFor = (mode: Mode, group: Stored, ground: OpenGround, room: Room): Found | undefined =>
+const findFor = (mode: Mode, group: Stored, ground: RoundPlanner, room: Room): Found | undefined =>
   ground.look(group, (left) => {
     const claimant = { group, parts: left.parts };
     if (!isClaimant(claimant, room.classes)) return undefined;

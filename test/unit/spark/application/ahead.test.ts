@@ -8,7 +8,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import { relevant } from "../../../../shared/spark/application/state/memory.ts";
-import { begun } from "../../../../shared/spark/executors/allotment.ts";
+import { newAllotment } from "../../../../shared/spark/executors/allotment.ts";
 import { type Answering, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
 import { registered } from "./attended.ts";
@@ -29,7 +29,7 @@ const app = (instances: number): Stored =>
 const memory = remembered({
   driver,
   spec: relevant(app(3), true),
-  allotment: { ...begun(1, "p", undefined), listens: true, next: 1004, alive: "1001-1003" },
+  allotment: { ...newAllotment(1, "p", undefined), listens: true, next: 1004, alive: "1001-1003" },
 });
 
 const executor = (id: number, exitCode?: number): Stored =>
@@ -96,7 +96,7 @@ describe("the pod of an executor that has ended", () => {
   });
 
   test("is deleted in the next step, on cached objects", () => {
-    const allotment = { ...begun(1, "p", undefined), listens: true, next: 1005, alive: "1001-1002,1004" };
+    const allotment = { ...newAllotment(1, "p", undefined), listens: true, next: 1005, alive: "1001-1002,1004" };
     const plan = planned({ ...memory, allotment, executors: over }, executor(1003, 143), executor(1004));
     const acts = plan.stages
       .flat()
@@ -116,7 +116,7 @@ describe("the pod of an executor that has ended", () => {
 
 describe("an executor with a recorded end that a list returns as running", () => {
   const executors = { attempt: 1, live: "1002-1003", marks: "1002000010030000", over: "1001", lost: { terminated: 1 } };
-  const allotment = { ...begun(1, "p", undefined), listens: true, next: 1004, alive: "1002-1003" };
+  const allotment = { ...newAllotment(1, "p", undefined), listens: true, next: 1004, alive: "1002-1003" };
   const given = {
     object: app(2),
     memory: { ...memory, allotment, executors },

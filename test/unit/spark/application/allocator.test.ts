@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import { type Plan, wholeOf } from "../../../../shared/core/plan.ts";
 import { type Memory, relevant } from "../../../../shared/spark/application/state/memory.ts";
-import { begun, handedOut } from "../../../../shared/spark/executors/allotment.ts";
+import { handedOut, newAllotment } from "../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { application, decided, driver, pod, remembered, said, spec } from "./fixtures.ts";
 
@@ -39,7 +39,7 @@ type Allotted = Partial<NonNullable<Memory["allotment"]>>;
 
 const step = (asked: Asked, allotted: Allotted, pods: readonly Stored[], more: Partial<Memory> = {}): Plan<Memory> => {
   const object = app(asked);
-  const allotment = { ...begun(1, "spark-pi-1", undefined), listens: true, ...allotted };
+  const allotment = { ...newAllotment(1, "spark-pi-1", undefined), listens: true, ...allotted };
   const memory = remembered({ driver, allotment, spec: relevant(object, true), ...more });
   return decided({ object, memory, pods: [pod(), ...pods] }).plan;
 };
@@ -96,7 +96,7 @@ describe("executors after an OutOfMemory loss", () => {
       executor(1003, { exitCode: 1 }),
     ]);
     assert.deepEqual(madeIn(later).map(coresOf), ["1"]);
-    assert.equal(begun(2, "spark-pi-2", first).singleTask, undefined);
+    assert.equal(newAllotment(2, "spark-pi-2", first).singleTask, undefined);
   });
 
   test("run one task also if only the ledger shows the loss, because the pod is gone", () => {
@@ -133,7 +133,7 @@ describe("spark.kubernetes.allocation.maximum", () => {
   });
 
   test("counts from zero for each driver, although ids continue", () => {
-    const next = begun(2, "spark-pi-2", { ...begun(1, "spark-pi-1", undefined), next: 1004 });
+    const next = newAllotment(2, "spark-pi-2", { ...newAllotment(1, "spark-pi-1", undefined), next: 1004 });
     assert.deepEqual([next.next, handedOut(next)], [1004, 0]);
   });
 

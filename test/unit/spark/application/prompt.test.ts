@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { relevant } from "../../../../shared/spark/application/state/memory.ts";
-import { begun } from "../../../../shared/spark/executors/allotment.ts";
+import { newAllotment } from "../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { application, decided, driver, eight, pod, remembered, spec } from "./fixtures.ts";
 
@@ -16,7 +16,7 @@ const object = application({
     driverInfo: { podName: "spark-pi-driver", webUIServiceName: "ui" },
   },
 });
-const allotment = { ...begun(1, "spark-pi-1", undefined), listens: true };
+const allotment = { ...newAllotment(1, "spark-pi-1", undefined), listens: true };
 const memory = remembered({ driver, allotment, spec: relevant(object, true) });
 const pods = [pod()];
 

@@ -5,13 +5,13 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import {
   type Account,
   account,
+  afterDriversEnd,
   countedIn,
   freshLedger,
   isOver,
   type Ledger,
   ledgerShape,
   livingIn,
-  settled,
 } from "../../../../shared/spark/executors/ledger.ts";
 import { executor, uidOf } from "./pods.ts";
 
@@ -159,7 +159,7 @@ describe("the ledger", () => {
 
   test("records no further loss when the driver has ended", () => {
     const { ledger } = after(alive(1, 2), [...alive(1), dead]);
-    assert.deepEqual(look(settled(ledger), []).lost, []);
+    assert.deepEqual(look(afterDriversEnd(ledger), []).lost, []);
   });
 
   test("keeps of the driver's answers what it last reported, once it has ended", () => {
@@ -167,8 +167,10 @@ describe("the ledger", () => {
     const pulse = { at: 5, tasks: 40, movedAt: 4, idle: true, words };
     const stuck = { times: 1, last: 2 };
     const kept = { pulse: { at: 5, tasks: 40, movedAt: 4, words } };
-    assert.deepEqual(settled({ attempt: 1, live: "1", care: { stuck, pulse } }), { attempt: 1, care: kept });
-    assert.deepEqual(settled({ attempt: 1, care: { stuck, pulse: { at: 5, tasks: 40, movedAt: 4 } } }), { attempt: 1 });
+    assert.deepEqual(afterDriversEnd({ attempt: 1, live: "1", care: { stuck, pulse } }), { attempt: 1, care: kept });
+    assert.deepEqual(afterDriversEnd({ attempt: 1, care: { stuck, pulse: { at: 5, tasks: 40, movedAt: 4 } } }), {
+      attempt: 1,
+    });
   });
 });
 

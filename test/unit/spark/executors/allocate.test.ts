@@ -10,9 +10,9 @@ import {
   afterCrashes,
   afterLook,
   allotment,
-  begun,
   membersOf,
   missingOf,
+  newAllotment,
   newlyEnded,
 } from "../../../../shared/spark/executors/allotment.ts";
 import { eight, pod, type Short } from "../application/fixtures.ts";
@@ -29,7 +29,7 @@ const quit = (id: number) => executor(id, { phase: "Succeeded", exitCode: 0 });
 const failed = (id: number, finishedAt = "2026-11-02T07:59:58Z") =>
   executor(id, { phase: "Failed", exitCode: 1, finishedAt });
 
-const fresh = begun(1, "p", undefined);
+const fresh = newAllotment(1, "p", undefined);
 const settledMs = 16_000;
 const without = Number.POSITIVE_INFINITY;
 const pace: Pace = { batch: 10, intervalMs: 1_000, maxPending: without, mostIds: without, registrationMs: 300_000 };
@@ -168,7 +168,7 @@ describe("a step creates executors:", () => {
     const settled = afterLook(seen, membersOf(running(1002)), { now: eight + 16_000, settledMs });
     assert.deepEqual(settled.underway, []);
     assert.deepEqual(made({ pods: running(1002), allotment: settled }).ids, [1004, 1005]);
-    assert.equal(begun(2, "q", settled).next, 1004);
+    assert.equal(newAllotment(2, "q", settled).next, 1004);
   });
 
   test("with an earlier end of underway if there are at most 16", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
-import { type Allotment, begun } from "../../../../shared/spark/executors/allotment.ts";
+import { type Allotment, newAllotment } from "../../../../shared/spark/executors/allotment.ts";
 import { claimPolicyOf } from "../../../../shared/spark/executors/claim-policy.ts";
 import {
   handOn,
@@ -78,7 +78,11 @@ const mounting = (pod: Stored, claimName: string): Stored => ({
   },
 });
 
-const allotment = (more: Partial<Allotment> = {}): Allotment => ({ ...begun(1, "pi", undefined), next: 1003, ...more });
+const allotment = (more: Partial<Allotment> = {}): Allotment => ({
+  ...newAllotment(1, "pi", undefined),
+  next: 1003,
+  ...more,
+});
 
 const needs = {
   policy: { each: 1, waits: false },

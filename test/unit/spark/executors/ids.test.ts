@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
-  coarsened,
   countOfIds,
   hasId,
   idSet,
   idsOf,
   idsShape,
   listOfIds,
+  mergedInto,
   rangesShape,
   textOfIds,
   union,
@@ -68,5 +68,5 @@ describe("a set with too many ranges", () => {
     ["stays as it is if every gap has a live executor", 1, "2,4,6", "1,3,5,7"],
   ];
   for (const [what, most, apart, text] of rows)
-    test(what, () => assert.equal(textOfIds(coarsened(idsOf("1,3,5,7"), most, idsOf(apart))), text));
+    test(what, () => assert.equal(textOfIds(mergedInto(idsOf("1,3,5,7"), most, idsOf(apart))), text));
 });

@@ -1,7 +1,7 @@
 /** Memory overhead after OOMKilled executors: the annotation, the growth, and the steps of a run. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { grownOverhead, outgrows, overheadGrowthIn } from "../../../../shared/spark/executors/overhead.ts";
+import { grownOverhead, needsMoreOverhead, overheadGrowthIn } from "../../../../shared/spark/executors/overhead.ts";
 import { pod } from "../application/fixtures.ts";
 
 const killed = (id: number, reason = "OOMKilled") => ({
@@ -38,5 +38,6 @@ describe("memory overhead after an OOMKilled executor", () => {
     { why: "a kill -9", before: undefined, executors: [killed(1_001, "Error")], grows: false },
   ] as const;
   for (const { why, before: present, executors, grows } of cases)
-    test(`${grows ? "grows" : "does not grow"} for ${why}`, () => assert.equal(outgrows(present, executors), grows));
+    test(`${grows ? "grows" : "does not grow"} for ${why}`, () =>
+      assert.equal(needsMoreOverhead(present, executors), grows));
 });

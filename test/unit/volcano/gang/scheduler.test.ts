@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import { type Found, find, isSchedulers, readLeases } from "../../../../shared/volcano/gang/scheduler.ts";
+import { find, isSchedulers, readLeases, type SchedulerFinding } from "../../../../shared/volcano/gang/scheduler.ts";
 import type { QueueMemory } from "../../../../shared/volcano/queue/state/tree.ts";
 import { resultOf } from "../../../support/decisions.ts";
 
@@ -65,10 +65,10 @@ const look = ({ pods = [], groups = [group(1)], queues = [], leases = [], memory
   return { found: resultOf(find("auto", { leases: held, now, memory, queues, groups }), { objects }), asked };
 };
 
-const says = ({ saying, silent = "" }: Found): string => `${saying} ${silent}`;
+const says = ({ saying, silent = "" }: SchedulerFinding): string => `${saying} ${silent}`;
 
 describe("Volcano's scheduler", () => {
-  const rows: readonly (readonly [name: string, world: World, admits: Found["admits"], says: RegExp])[] = [
+  const rows: readonly (readonly [name: string, world: World, admits: SchedulerFinding["admits"], says: RegExp])[] = [
     ["by its lease", { leases: [lease(5)] }, "scheduler", /renews its lease ns\/volcano/],
     ["not by a lease that has lapsed", { leases: [lease(60)] }, "here", /no lease .* no pod of it is Ready/],
     ["by a Ready pod of its chart", { pods: [pod("mirror/x:1", "True", chart)] }, "scheduler", /pod ns\/s-0 .* Ready/],

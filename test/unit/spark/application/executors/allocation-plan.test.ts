@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import type { Effect } from "../../../../../shared/core/plan.ts";
 import { relevant } from "../../../../../shared/spark/application/state/memory.ts";
-import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { newAllotment } from "../../../../../shared/spark/executors/allotment.ts";
 import { application, decided, driver, pod, remembered, said, spec } from "../fixtures.ts";
 
 const count = 40;
@@ -26,7 +26,7 @@ const memory = remembered({
   driver,
   spec: relevant(object, true),
   allotment: {
-    ...begun(1, "p", undefined),
+    ...newAllotment(1, "p", undefined),
     listens: true,
     next: first + count,
     alive: `${first}-${first + count - 1}`,

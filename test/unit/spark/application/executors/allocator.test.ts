@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { type ProbeResult, type Refusal, wholeOf } from "../../../../../shared/core/plan.ts";
 import { type Memory, relevant } from "../../../../../shared/spark/application/state/memory.ts";
-import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { newAllotment } from "../../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../../support/plans.ts";
 import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "../fixtures.ts";
 
@@ -26,7 +26,7 @@ const app = (instances: number, more: { generation?: number; spec?: object; anno
   });
 
 const allotment = (more: Partial<NonNullable<Memory["allotment"]>> = {}) => ({
-  ...begun(1, "spark-pi-1", undefined),
+  ...newAllotment(1, "spark-pi-1", undefined),
   listens: true,
   ...more,
 });

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { type Effect, wholeOf } from "../../../../../shared/core/plan.ts";
 import { type Memory, relevant } from "../../../../../shared/spark/application/state/memory.ts";
-import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { newAllotment } from "../../../../../shared/spark/executors/allotment.ts";
 import { waitIn } from "../../../../support/plans.ts";
 import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "../fixtures.ts";
 
@@ -34,7 +34,7 @@ const memory = (object: Stored, handed: Handed = {}): Memory =>
   remembered({
     driver,
     spec: relevant(object, true),
-    allotment: { ...begun(1, "p", undefined), listens: true, next: 1003, alive: "1001-1002", ...handed },
+    allotment: { ...newAllotment(1, "p", undefined), listens: true, next: 1003, alive: "1001-1002", ...handed },
   });
 
 const mounting = (object: Stored, claimName: string): Stored => ({

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { type Memory, relevant } from "../../../../../shared/spark/application/state/memory.ts";
-import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { newAllotment } from "../../../../../shared/spark/executors/allotment.ts";
 import { markOf } from "../../../../../shared/spark/executors/ledger.ts";
 import type { Lifetime } from "../../../../../shared/spark/executors/lifetimes.ts";
 import { waitIn } from "../../../../support/plans.ts";
@@ -24,7 +24,7 @@ const own = {
   spec: { ...spec, executor: { instances: 2, cores: 1, memory: "512m" } },
 };
 const object = application(own);
-const allotment = { ...begun(1, "spark-pi-1", undefined), listens: true, next: 1003, alive: "1001-1002" };
+const allotment = { ...newAllotment(1, "spark-pi-1", undefined), listens: true, next: 1003, alive: "1001-1002" };
 const memory = remembered({ driver, allotment, spec: relevant(object, true) });
 
 const executor = (id: number, owner: string): Stored =>

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { wholeOf } from "../../../../../shared/core/plan.ts";
 import { relevant } from "../../../../../shared/spark/application/state/memory.ts";
-import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { newAllotment } from "../../../../../shared/spark/executors/allotment.ts";
 import { applicationWatcher } from "../../../../../shared/spark/watches.ts";
 import { waitIn } from "../../../../support/plans.ts";
 import { executor } from "../../executors/pods.ts";
@@ -190,7 +190,7 @@ const own = (id: number, more: object = {}): Stored => {
   const made = executor({ id, node: `node-${id % 2}`, ...more });
   return { ...made, metadata: { ...made.metadata, name: `spark-pi-1-exec-${id}` } };
 };
-const allotment = { ...begun(1, "spark-pi-1", undefined), listens: true, next: 1004, alive: "1001-1003" };
+const allotment = { ...newAllotment(1, "spark-pi-1", undefined), listens: true, next: 1004, alive: "1001-1003" };
 const memory = remembered({ driver, allotment, spec: relevant(app, true) });
 const leaving = { leaving: goes };
 const waiting = { phase: "Pending", created: "2026-11-02T07:59:59Z" };

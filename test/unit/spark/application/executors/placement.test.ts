@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { type Effect, wholeOf } from "../../../../../shared/core/plan.ts";
 import { type Memory, relevant } from "../../../../../shared/spark/application/state/memory.ts";
-import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { newAllotment } from "../../../../../shared/spark/executors/allotment.ts";
 import { application, decided, driver, pod, remembered, spec } from "../fixtures.ts";
 
 const annotations = { "rekindle.dev/executors": "own" };
@@ -26,7 +26,7 @@ const known = { next: 1004, alive: "1001-1003" };
 const memory = (more: Partial<NonNullable<Memory["allotment"]>>): Memory =>
   remembered({
     driver,
-    allotment: { ...begun(1, "spark-pi-1", undefined), listens: true, ...more },
+    allotment: { ...newAllotment(1, "spark-pi-1", undefined), listens: true, ...more },
     spec: relevant(app(3), true),
   });
 

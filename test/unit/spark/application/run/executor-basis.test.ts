@@ -5,7 +5,7 @@ import type { Stored } from "../../../../../shared/core/object.ts";
 import { wholeOf } from "../../../../../shared/core/plan.ts";
 import { decide } from "../../../../../shared/spark/application/decide.ts";
 import { relevant } from "../../../../../shared/spark/application/state/memory.ts";
-import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { newAllotment } from "../../../../../shared/spark/executors/allotment.ts";
 import { resultOf } from "../../../../support/decisions.ts";
 import { application, driver, eight, key, pod, remembered, settings, spec } from "../fixtures.ts";
 
@@ -18,7 +18,7 @@ const owned = (image: string, labels: Readonly<Record<string, string>> = {}): St
 
 /** Returns the pod that replaces the one executor that is missing. */
 const replacementIn = (object: Stored): Stored => {
-  const allotment = { ...begun(1, "p", undefined), listens: true, next: 1003, alive: "1001-1002" };
+  const allotment = { ...newAllotment(1, "p", undefined), listens: true, next: 1003, alive: "1001-1002" };
   const memory = remembered({ driver, spec: relevant(object, true), allotment });
   const one = pod({ role: "executor", owner: "driver-1", executor: 1001, name: "p-exec-1001", uid: "u-1001" });
   const failed = { role: "executor", owner: "driver-1", executor: 1002, name: "p-exec-1002", uid: "u-1002" };

@@ -141,7 +141,8 @@ const create = async (context: ApplyContext, effect: Creation): Promise<Done> =>
 const isDenied = (cause: unknown): cause is ApiError =>
   cause instanceof ApiError && (cause.status === 403 || cause.status === 404);
 
-const tryOnce = async (context: ApplyContext, effect: Creation): Promise<Done> => {
+/** Tries an optional creation; whatever the server refuses or denies is skipped. */
+const createIfAllowed = async (context: ApplyContext, effect: Creation): Promise<Done> => {
   try {
     const result = await create(context, effect);
     if (result.did !== "refused") return result;
@@ -153,11 +154,11 @@ const tryOnce = async (context: ApplyContext, effect: Creation): Promise<Done> =
   }
 };
 
-/** Tries an optional creation twice: a lasting reason skips it at once, and a single wrong answer does not. */
-const tryCreate = async (context: ApplyContext, effect: Creation): Promise<Done> => {
-  const first = await tryOnce(context, effect);
+/** Tries an optional effect twice: a lasting reason skips it at once, and a single wrong answer does not. */
+const tryTwice = async (context: ApplyContext, once: () => Promise<Done>): Promise<Done> => {
+  const first = await once();
   if (first.did !== "passed" || context.clock.monotonic() > context.until) return first;
-  const second = await tryOnce(context, effect);
+  const second = await once();
   // If the two answers differ, neither is trusted.
   const agree = second.did !== "passed" || second.trouble.reason === first.trouble.reason;
   return agree ? second : { did: "troubled", trouble: second.trouble };
@@ -248,11 +249,13 @@ const keepLog = async ({ keepLog: keep }: ApplyContext, effect: Extract<Effect, 
 };
 
 const appliers: Appliers = {
-  create: (context, effect) => (effect.optional === true ? tryCreate(context, effect) : create(context, effect)),
+  create: (context, effect) =>
+    effect.optional === true ? tryTwice(context, () => createIfAllowed(context, effect)) : create(context, effect),
   delete: remove,
   evict,
   keepLog,
-  patch,
+  patch: (context, effect) =>
+    effect.optional === true ? tryTwice(context, () => patch(context, effect)) : patch(context, effect),
   record,
 };
 

@@ -21,6 +21,14 @@ export const nodeMutants: readonly Mutant[] = [
     fault: "crash-after",
   },
   {
+    name: "optional-patch-once",
+    promise: "one wrong answer that a node is not there does not tell its user that a right to cordon it is missing",
+    file: "shared/engine/cluster/apply.ts",
+    find: "effect.optional === true ? tryTwice(context, () => patch(context, effect)) : patch(context, effect),",
+    replace: "patch(context, effect),",
+    tests: ["test/unit/engine/optional.test.ts"],
+  },
+  {
     name: "deleted-node-read-once",
     promise: "a node whose end has come is read again soon, because the first read may be behind",
     file: "shared/spark/application/executors/node-drain.ts",

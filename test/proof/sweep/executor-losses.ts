@@ -23,10 +23,7 @@ const allDie: readonly UserAction[] = [
 ];
 
 type Way = Pick<Scenario, "name" | "what" | "userActions" | "ends"> &
-  Partial<Pick<Scenario, "scripts" | "machines" | "also">> & {
-    /** Faults that are left out where the driver's allocator makes executors. */
-    readonly withoutAssisted?: readonly string[];
-  };
+  Partial<Pick<Scenario, "scripts" | "machines" | "also">>;
 
 const ways: readonly Way[] = [
   {
@@ -117,8 +114,6 @@ const machineWays: readonly Way[] = [
     // A list from before the notice, read after the replacement runs, shows one too many: an idle one is ended and
     // replaced.
     also: ["deaf"],
-    // Where its node is said to be absent, the event says that a right to cordon it is missing.
-    withoutAssisted: ["404-named"],
   },
   {
     name: "machine-gone",
@@ -134,7 +129,7 @@ const machineWays: readonly Way[] = [
 /** All ways in both modes. */
 export const executorLosses: readonly Scenario[] = modes.flatMap(({ mode, annotations }) =>
   [...ways, ...machineWays].map(
-    ({ also = ["stale", "deaf"], withoutAssisted = [], ...way }): Scenario => ({
+    ({ also = ["stale", "deaf"], ...way }): Scenario => ({
       scripts: { [appName]: [{ hangs: true }] },
       ...way,
       name: `${mode}-${way.name}`,
@@ -143,7 +138,7 @@ export const executorLosses: readonly Scenario[] = modes.flatMap(({ mode, annota
       annotations,
       breadth: "thin",
       also,
-      without: ["read-only-5m", ...(mode === "assist" ? withoutAssisted : [])],
+      without: ["read-only-5m"],
     }),
   ),
 );

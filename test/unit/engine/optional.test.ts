@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ApiError } from "../../../shared/core/http.ts";
+import type { Stored } from "../../../shared/core/object.ts";
 import type { Effect } from "../../../shared/core/plan.ts";
 import { apply, type Done } from "../../../shared/engine/cluster/apply.ts";
 import { eight, type Fixture, failing, openFixture, part, parts } from "./fakes.ts";
@@ -70,24 +71,39 @@ describe("an optional creation", () => {
 });
 
 describe("an optional patch", () => {
-  const wish: Effect = {
-    ...{ do: "patch", ref: { resource: parts, name: "arm" }, uid: "u", resourceVersion: "1" },
+  const wishOf = ({ metadata: { uid, resourceVersion } }: Stored): Effect => ({
+    ...{ do: "patch", ref: { resource: parts, name: "arm", namespace: "ns" }, uid, resourceVersion },
     ...{ patch: { spec: {} }, optional: true },
-  };
+  });
   const cases = [
-    { name: "is skipped if it is forbidden", error: failing(403, "Forbidden"), want: "passed" },
-    { name: "is skipped if its kind is not served", error: failing(404, "NotFound"), want: "passed" },
+    { name: "is sent again after a single denial", errors: [failing(403, "Forbidden")], want: "done" },
+    { name: "is sent again if its object is missing once", errors: [failing(404, "NotFound")], want: "done" },
+    {
+      name: "is skipped if two answers forbid it",
+      errors: [failing(403, "Forbidden"), failing(403, "Forbidden")],
+      want: "passed",
+    },
+    {
+      name: "is skipped if its kind is not served",
+      errors: [failing(404, "NotFound"), failing(404, "NotFound")],
+      want: "passed",
+    },
+    {
+      name: "ends in trouble if two answers deny it for different reasons",
+      errors: [failing(404, "NotFound"), failing(403, "Forbidden")],
+      want: "troubled Forbidden",
+    },
     {
       name: "ends in trouble after a conflict, so that the step tries again",
-      error: failing(409, "Conflict"),
+      errors: [failing(409, "Conflict")],
       want: "troubled Conflict",
     },
   ];
-  for (const { name, error, want } of cases)
+  for (const { name, errors, want } of cases)
     test(name, async () => {
       const world = openFixture();
-      world.put(part("arm"));
-      answering(world, "patch parts arm", error);
-      assert.equal(short(await apply(handsOf(world), wish)), want);
+      const there = world.put(part("arm"));
+      answering(world, "patch parts arm", ...errors);
+      assert.equal(short(await apply(handsOf(world), wishOf(there))), want);
     });
 });

@@ -140,12 +140,13 @@ const open = ({ native, now }: Step, stage: readonly Effect[] = [], is?: NativeP
   looksAt: now + 1_000,
 });
 
-/** Creates again what a step did not come to, or what its answer left open. */
-const made = (step: Step, owner: Stored): ProbeTurn => {
-  const { native, found } = step;
+/** Creates again what a step did not come to, or what its answer left open. `at`: since when the objects may come. */
+const made = (step: Step, owner: Stored, at: number): ProbeTurn => {
+  const { found } = step;
+  const native = { ...step.native, at, retried: true };
   const [group = [], pod = []] = creations(native.probe, owner);
   const missing = [...(found.group === undefined ? [group] : []), ...(found.pod === undefined ? [pod] : [])];
-  return { ...open(step), stages: missing };
+  return { ...open({ ...step, native }), stages: missing };
 };
 
 /** The group needs two pods, and there is one. */
@@ -154,9 +155,11 @@ const created = (step: Step): ProbeTurn => {
   const { group, pod } = found;
   const { namespace, name } = native.probe;
   if (group === undefined || pod === undefined) {
-    if (now < native.at + createMs && step.owner !== undefined) return made(step, step.owner);
     if (step.owner === undefined)
       return { verdict: "open", stages: [removals(native.probe, found)], looksAt: now + 1_000 };
+    if (now < native.at + createMs) return made(step, step.owner, native.at);
+    // The step that created them may have died, and nobody has looked since.
+    if (native.retried !== true) return made(step, step.owner, now);
     const avoids = [...new Set([...(native.avoids ?? []), namespace])].slice(-mostAvoids);
     return off(step, `the objects of a probe could not be created in namespace ${namespace}`, avoids);
   }

@@ -6,6 +6,15 @@ const probe = "test/unit/volcano/native/probe.test.ts";
 
 export const nativeMutants: readonly Mutant[] = [
   {
+    name: "probe-given-up-after-a-death",
+    promise:
+      "objects of a probe that a step could not create because it died are created by a later step, however late",
+    file: "shared/volcano/native/probe.ts",
+    find: "    if (native.retried !== true) return made(step, step.owner, now);\n",
+    replace: "",
+    tests: ["test/unit/volcano/native/probe.test.ts"],
+  },
+  {
     name: "finished-pods-still-counted",
     promise: "the number of a PodGroup of Kubernetes falls when pods have finished, so that a replacement is placed",
     file: "shared/volcano/job/native-gang.ts",

@@ -116,6 +116,8 @@ const nativeProbe = z.object({
   /** Why PodGroups of Kubernetes are not used. */
   why: z.string().optional(),
   probe: z.object({ namespace: z.string(), name: z.string(), uid: z.string() }).optional(),
+  /** A later step has found objects of the probe missing, and has created them again. */
+  retried: z.boolean().optional(),
   /** Namespaces in which the objects of a probe could not be created. */
   avoids: z.array(z.string()).optional(),
 });

@@ -218,6 +218,16 @@ describe("the probe of the cluster's gangs", () => {
     assert.equal(cluster.run(), "on");
   });
 
+  it("creates again after a death that no step has noticed for long", () => {
+    const cluster = new Cluster();
+    cluster.schedules = withGangs(cluster);
+    cluster.refuses = (kind) => kind === "Pod";
+    cluster.step();
+    cluster.now += 90_000;
+    cluster.refuses = () => false;
+    assert.equal(cluster.run(), "on");
+  });
+
   it("begins anew when the group has gone to which its objects belong", () => {
     const cluster = new Cluster();
     cluster.schedules = withGangs(cluster);

@@ -179,7 +179,7 @@ const gistOf = ({ signs, written }: StoredSigns): string =>
   JSON.stringify({ signs, written }).replace(/\b\d+ s ago/g, "");
 
 /** Opens the record beside those of the cursors. */
-export const openSightings = (cursors: Cursors, key: Key): SignStore => {
+export const openSignStore = (cursors: Cursors, key: Key): SignStore => {
   const load = async (): Promise<StoredSigns | undefined> =>
     sighting.safeParse(jsonOf((await cursors.load(key)) ?? "")).data;
   return {

@@ -88,7 +88,7 @@ const pass = async (
 };
 
 /** Opens the port; 0 chooses a free one. */
-export const openPassage = async (
+export const openPortForward = async (
   endpoint: Endpoint,
   leading: PortForwardTarget,
   local: Local,

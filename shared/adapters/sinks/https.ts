@@ -103,7 +103,7 @@ const linesIn = (text: string): readonly (readonly string[])[] =>
     .map((line) => line.split(/\s+/));
 
 /** Parses the texts of /etc/hosts and /etc/resolv.conf; lines that it does not understand are ignored. */
-export const surroundingsIn = (hostsText: string, resolvText: string): ResolverConfig => {
+export const resolverConfigIn = (hostsText: string, resolvText: string): ResolverConfig => {
   const hosts = new Map<string, string[]>();
   for (const [address = "", ...names] of linesIn(hostsText))
     if (isIP(address) !== 0)
@@ -122,7 +122,7 @@ export const surroundingsIn = (hostsText: string, resolvText: string): ResolverC
 const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
 
 const systemSurroundings = async (): Promise<ResolverConfig> =>
-  surroundingsIn(await textOf("/etc/hosts"), await textOf("/etc/resolv.conf"));
+  resolverConfigIn(await textOf("/etc/hosts"), await textOf("/etc/resolv.conf"));
 
 /**
  * Queries these name servers, as `127.0.0.1:53`, or the machine's; both address families at once. It fails only if

@@ -33,7 +33,7 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context, server }:
     table: openTable(env),
     prices: settingsForCli(env).prices,
     passage: async (leading, local) => {
-      const { openPassage } = await import("../../adapters/kubernetes/port-forward.ts");
+      const { openPortForward: openPassage } = await import("../../adapters/kubernetes/port-forward.ts");
       return openPassage(record.endpoint, leading, local);
     },
     close: () => transport.close(),

@@ -17,7 +17,7 @@ import {
   findLeaders,
   findOtherControllers,
   findWorkers,
-  openSightings,
+  openSignStore,
   type SignStore,
   type StoredSigns,
   signsIn,
@@ -150,7 +150,7 @@ const blindLine = (line: string): string => `cannot see whether another controll
 
 export const openSighter = (parts: Parts): Sighter => {
   const { cluster, key, transport, cursors, groups, report, ...scope } = parts;
-  const sightings = openSightings(cursors, key);
+  const sightings = openSignStore(cursors, key);
   const tell = openReporting(report);
   return {
     sightings,

@@ -12,7 +12,7 @@ import { groupOf, type Message, noticedKind, textOf } from "../../core/key.ts";
 import { readMessage } from "../../engine/message.ts";
 import type { Clock, Cluster, Queue } from "../../engine/ports.ts";
 import type { ServerTime } from "../../engine/server-time.ts";
-import { openSightings, openWriters } from "../../forward/controller-detection.ts";
+import { openSignStore, openWriters } from "../../forward/controller-detection.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import { type Enclosing, openEnclosing, openWholeObjects } from "../../forward/enclosures.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
@@ -171,7 +171,7 @@ const sightingOf = async ({ settings, cluster, records, telemetry, namespaceScop
   if (leasesOf(settings).length === 0) return { operators, see: writers.see, stop: async () => {} };
   const { checkpoints } = records;
   const cursors = openCursors({ checkpoints, clusterUid: await readClusterUid(cluster), report });
-  const sightings = openSightings(cursors, sightingKey(settings.cluster, namespaceScope.watched));
+  const sightings = openSignStore(cursors, sightingKey(settings.cluster, namespaceScope.watched));
   const groups = operators.map(({ resource }) => resource.group);
   return { operators, see: writers.see, stop: startSighting({ cluster, groups, report, sightings, writers }) };
 };

@@ -8,7 +8,7 @@ import type { Transport } from "../../core/http.ts";
 import { isRecord } from "../../core/json.ts";
 import { dedupe } from "../../core/key.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
-import { openSightings, openWriters } from "../../forward/controller-detection.ts";
+import { openSignStore, openWriters } from "../../forward/controller-detection.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import type { ForwarderSettings, Loop } from "../../forward/forwarder.ts";
 import type { Sending, Watcher } from "../../forward/keys.ts";
@@ -101,7 +101,7 @@ export const openForwarding = async (env: Environment) => {
   const parts = { cluster, selector, records, namespaces, transport, report, send, operators, see: writers.see };
   const opened = openCluster(transport);
   const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid: await readClusterUid(opened), report });
-  const sightings = openSightings(cursors, sightingKey(cluster, namespaces));
+  const sightings = openSignStore(cursors, sightingKey(cluster, namespaces));
   const groups = operators.map(({ resource }) => resource.group);
   const watching = { cluster: opened, groups, report, sightings, writers };
   // Without leases in the settings there is no detection.

@@ -10,8 +10,8 @@ type Case = Omit<StepContext, "observation">;
 
 const usable = async (call: Case, observed: Seen): Promise<Observation | Ending> => {
   if (observed.see === "observation" && call.world.ask === undefined) return observed.observation;
-  const { recoveredRecord: treated } = await import("./recover.ts");
-  return await treated(call, observed);
+  const { recoveredRecord } = await import("./recover.ts");
+  return await recoveredRecord(call, observed);
 };
 
 /** Returns the observation to decide on, or the end of a step that decides nothing. */

@@ -42,7 +42,7 @@ export type Post = {
   readonly nextWindow: () => number | undefined;
   readonly waiting: () => number;
   readonly journal: () => Journal;
-  /** What the coalescer was offered, and when it was asked, since no window was open: it makes the open ones. */
+  /** The offers to the coalescer, and the times of its questions, since no window was open: they make the open windows again. */
   readonly windows: () => Journal;
   /**
    * The journal of a restarted host: only notices that no step has taken. The sender of a notice gets its answer when

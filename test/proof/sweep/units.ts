@@ -23,7 +23,7 @@ export type Choice = {
   readonly families?: string | undefined;
   readonly kind?: Kind | undefined;
   readonly seed?: number | undefined;
-  /** So many seeds, from this one on, draw two and three faults in one run; absent: one. */
+  /** The number of seeds, from `seed` on, that draw two and three faults in one run; absent: one. */
   readonly seeds?: number | undefined;
   /** Ends a piece at its first violation. */
   readonly first?: boolean | undefined;

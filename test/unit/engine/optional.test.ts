@@ -24,6 +24,20 @@ const answering = (world: Fixture, call: string, ...errors: readonly ApiError[])
 
 const short = (done: Done): string => (done.did === "troubled" ? `troubled ${done.trouble.reason}` : done.did);
 
+/** Two answers that deny an effect for one reason. */
+const lasting = [
+  {
+    name: "is skipped if two answers forbid it",
+    errors: [failing(403, "Forbidden"), failing(403, "Forbidden")],
+    want: "passed",
+  },
+  {
+    name: "is skipped if its kind is not served",
+    errors: [failing(404, "NotFound"), failing(404, "NotFound")],
+    want: "passed",
+  },
+] as const;
+
 describe("an optional creation", () => {
   const wish: Effect = { do: "create", object: part("arm"), resource: parts, owner: "toy-1", optional: true };
   const cases: readonly { name: string; errors: readonly ApiError[]; want: string }[] = [
@@ -34,16 +48,7 @@ describe("an optional creation", () => {
       errors: Array.from({ length: 4 }, () => failing(422, "Invalid")),
       want: "passed",
     },
-    {
-      name: "is skipped if two answers forbid it",
-      errors: [failing(403, "Forbidden"), failing(403, "Forbidden")],
-      want: "passed",
-    },
-    {
-      name: "is skipped if its kind is not served",
-      errors: [failing(404, "NotFound"), failing(404, "NotFound")],
-      want: "passed",
-    },
+    ...lasting,
     {
       name: "ends in trouble if two answers deny it for different reasons",
       errors: [failing(403, "Forbidden"), failing(404, "NotFound")],
@@ -78,16 +83,7 @@ describe("an optional patch", () => {
   const cases = [
     { name: "is sent again after a single denial", errors: [failing(403, "Forbidden")], want: "done" },
     { name: "is sent again if its object is missing once", errors: [failing(404, "NotFound")], want: "done" },
-    {
-      name: "is skipped if two answers forbid it",
-      errors: [failing(403, "Forbidden"), failing(403, "Forbidden")],
-      want: "passed",
-    },
-    {
-      name: "is skipped if its kind is not served",
-      errors: [failing(404, "NotFound"), failing(404, "NotFound")],
-      want: "passed",
-    },
+    ...lasting,
     {
       name: "ends in trouble if two answers deny it for different reasons",
       errors: [failing(404, "NotFound"), failing(403, "Forbidden")],

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
-import { openPassage } from "../../../../shared/adapters/kubernetes/port-forward.ts";
+import { openPortForward } from "../../../../shared/adapters/kubernetes/port-forward.ts";
 
 type Asked = { readonly line: string; readonly headers: IncomingMessage["headers"]; readonly body: string };
 type Answering = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -26,7 +26,7 @@ const onPassage =
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const endpoint = { server: `http://127.0.0.1:${portOf(server.address())}`, auth: { token: "secret" } };
     const leading = { namespace: "jobs", pod, port: 4040 };
-    const passage = await openPassage(endpoint, leading, { address: "127.0.0.1", port: 0 });
+    const passage = await openPortForward(endpoint, leading, { address: "127.0.0.1", port: 0 });
     try {
       await act(passage.url.replace(/\/$/, ""), asked);
     } finally {
@@ -145,7 +145,7 @@ describe("a local port that leads to a pod", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const port = portOf(server.address());
     const leading = { namespace: "jobs", pod: async () => "p", port: 4040 };
-    const opening = openPassage({ server: "http://127.0.0.1:1" }, leading, { address: "127.0.0.1", port });
+    const opening = openPortForward({ server: "http://127.0.0.1:1" }, leading, { address: "127.0.0.1", port });
     await assert.rejects(opening, /cannot listen on 127\.0\.0\.1:\d+: .*; choose another --port$/);
     server.close();
   });

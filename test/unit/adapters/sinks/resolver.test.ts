@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import { describe, test } from "node:test";
-import { askServers, type Lookup, openResolver, surroundingsIn } from "../../../../shared/adapters/sinks/https.ts";
+import { askServers, type Lookup, openResolver, resolverConfigIn } from "../../../../shared/adapters/sinks/https.ts";
 
-const none = surroundingsIn("", "");
+const none = resolverConfigIn("", "");
 
 /** Returns a resolver over these names; `asked` lists every query. */
 const over = (names: Readonly<Record<string, readonly string[]>>, { hosts = "", resolv = "" } = {}) => {
@@ -19,7 +19,7 @@ const over = (names: Readonly<Record<string, readonly string[]>>, { hosts = "", 
   };
   const resolve = openResolver({
     now: () => time.now,
-    surroundings: async () => surroundingsIn(hosts, resolv),
+    surroundings: async () => resolverConfigIn(hosts, resolv),
     lookUp: ask,
   });
   return { resolve, asked, time };

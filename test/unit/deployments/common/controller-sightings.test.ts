@@ -13,7 +13,7 @@ import {
   sightOnce,
   startSighting,
 } from "../../../../shared/deployments/common/standby.ts";
-import { openSightings, openWriters, signsIn } from "../../../../shared/forward/controller-detection.ts";
+import { openSignStore, openWriters, signsIn } from "../../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { controllerPod, deploymentOf, queueObject, writeStatus } from "../../../support/beside.ts";
@@ -48,7 +48,7 @@ const open = (simulator: Simulator) => {
     const sighter = openSighter({ ...scope, cluster, key, transport, cursors: cursorsOf(), groups, report });
     return openStandby({ cluster, leases: ["mine"], operators, report, sighter, now: () => world.now });
   };
-  const sightings = openSightings(cursorsOf(), key);
+  const sightings = openSignStore(cursorsOf(), key);
   return { world, lists, cluster, lines, report, standing: openAnother, sightings, checkpoints };
 };
 

@@ -4,8 +4,19 @@ import { describe, test } from "node:test";
 import { dataDir } from "../../../support/data.ts";
 import { volcanoGroups } from "./files.ts";
 
-describe("recorded Volcano", { skip: dataDir === undefined ? "no recordings beside the project" : false }, () => {
-  for (const { name, cases } of dataDir === undefined ? [] : volcanoGroups(dataDir)) {
+const skip = dataDir === undefined ? "no recordings beside the project" : false;
+const groups = dataDir === undefined ? [] : volcanoGroups(dataDir);
+
+describe("recorded Volcano", () => {
+  test("has rows of each group", { skip }, () => {
+    assert.ok(groups.length > 0);
+    assert.deepEqual(
+      groups.filter(({ cases }) => cases.length === 0),
+      [],
+    );
+  });
+
+  for (const { name, cases } of groups) {
     test(`${name}: ${cases.length} rows`, () => {
       const problems = cases.flatMap((one) =>
         (one.run()?.problems ?? []).map((problem) => ({ of: one.name, ...problem })),

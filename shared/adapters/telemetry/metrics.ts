@@ -3,10 +3,12 @@
  * process itself have the usual names `process_*` and `nodejs_*`, and `go_goroutines`, which upstream's dashboards
  * read, is replaced by the closest metric of Node.js.
  */
+import type { RecordableHistogram } from "node:perf_hooks";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, Summary } from "prom-client";
 import type { Figure, Labels, Meter, MetricSample } from "../../core/metric.ts";
 import { openShare } from "../../core/share.ts";
 import { startOf } from "../../core/text.ts";
+import { openLoopDelays } from "./loop-delays.ts";
 
 /** A metric, its labels, and the prefix of its name. */
 export type Family = { readonly figure: Figure; readonly labels: readonly string[]; readonly prefix: string };
@@ -137,9 +139,46 @@ export type ProcessMetrics = {
   render(): Promise<string>;
 };
 
+/** The figures of the event loop's delays, under the names and with the help texts of prom-client. */
+const delayFigures = [
+  ["min", "The minimum recorded event loop delay.", ({ min }: RecordableHistogram) => min],
+  ["max", "The maximum recorded event loop delay.", ({ max }: RecordableHistogram) => max],
+  ["mean", "The mean of the recorded event loop delays.", ({ mean }: RecordableHistogram) => mean],
+  ["stddev", "The standard deviation of the recorded event loop delays.", ({ stddev }: RecordableHistogram) => stddev],
+  ...([50, 90, 99] as const).map(
+    (part) =>
+      [
+        `p${part}`,
+        `The ${part}th percentile of the recorded event loop delays.`,
+        (delays: RecordableHistogram) => delays.percentile(part),
+      ] as const,
+  ),
+] as const;
+
+/** Replaces the figures that prom-client samples at all times. */
+const replaceDelays = (registry: Registry): void => {
+  const take = openLoopDelays();
+  let delays = take();
+  for (const [index, [word, help, of]] of delayFigures.entries()) {
+    const name = `nodejs_eventloop_lag_${word}_seconds`;
+    registry.removeSingleMetric(name);
+    const gauge: Gauge = new Gauge({
+      ...{ name, help, registers: [registry] },
+      collect: () => {
+        if (index === 0) delays = take();
+        gauge.set(delays.count === 0 ? 0 : of(delays) / 1e9);
+      },
+    });
+  }
+};
+
+/** So rarely that the samples of prom-client cost nothing, ms. */
+const neverMs = 2 ** 31 - 1;
+
 export const openProcessMetrics = (): ProcessMetrics => {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: neverMs });
+  replaceDelays(registry);
   const goroutines: Gauge = new Gauge({
     name: "go_goroutines",
     help: "Work that this process has open: requests, connections and timers of Node.js. Not goroutines: it stands in for them in dashboards of upstream's operators, which read this name.",

@@ -12,11 +12,31 @@ import type { Figure } from "./figures.ts";
 /** A message that a function sent, and the time. */
 export type Sent = { readonly at: number; readonly reason: string };
 
+/** What functions sent to the queues. */
+export type Mail = {
+  readonly sent: Sent[];
+  /** The times at which the timers in the delay queue are due, epoch ms; without those that were deleted. */
+  readonly due: number[];
+};
+
+/** Returns the mail, which is empty at first, and its listener for `openCloud`. */
+export const openMail = () => {
+  const mail: Mail = { sent: [], due: [] };
+  return {
+    mail,
+    heard: (_: string, body: string, delaySeconds: number): void => {
+      const reason = /"reason":"([^"]*)"/.exec(body)?.[1] ?? "";
+      mail.sent.push({ at: Date.now(), reason });
+      if (delaySeconds > 0) mail.due.push(Date.now() + 1_000 * delaySeconds);
+    },
+  };
+};
+
 export type Bench = {
   readonly cluster: Cluster;
   readonly cloud: Cloud;
   readonly audit: Audit;
-  readonly sent: readonly Sent[];
+  readonly mail: Mail;
   /** The fate of environments; a measurement of starts changes it. */
   readonly fate: { now: Fate };
 };
@@ -44,23 +64,27 @@ const sqsRequests = ({ meddler, mappings }: Cloud): number => {
   return [mappings.keys, mappings.timers].reduce((sum, one) => sum + one.counts().full + one.counts().deletes, sends);
 };
 
-/** Seconds without work after which an application is done; timers that are due within the fence are waited for. */
-const stillness = { without: 3, withTimers: 20 } as const;
+/** Time without work after which an application is done; timers that are due in the time of the fence are waited for. */
+const stillness = { ms: 3_000, withTimersMs: 20_000 } as const;
 
 /**
  * Resolves when no message is left and no function runs. Timers that are due much later are deleted; returns their
  * number.
  */
-export const settled = async ({ cloud }: Bench): Promise<number> => {
+export const settled = async ({ cloud, mail }: Bench): Promise<number> => {
   const { queue, queues, mappings } = cloud;
   const until = performance.now() + 180_000;
-  for (let still = 0; ; ) {
-    await sleep(1_000);
+  const handedOver = (): number => mappings.keys.counts().delivered + mappings.timers.counts().delivered;
+  for (let [since, seen] = [Date.now(), handedOver()]; ; ) {
+    await sleep(250);
     const [depth, timers] = [await depthOf(queue, queues.fifo), await depthOf(queue, queues.delay)];
-    const busy = mappings.keys.isBusy() || mappings.timers.isBusy();
-    still = depth === 0 && !busy ? still + 1 : 0;
-    if (timers === 0 ? still >= stillness.without : still >= stillness.withTimers) {
+    const now = Date.now();
+    if (depth > 0 || mappings.keys.isBusy() || mappings.timers.isBusy() || handedOver() !== seen)
+      [since, seen] = [now, handedOver()];
+    const comes = timers > 0 && mail.due.some((at) => at > since && at < since + stillness.withTimersMs);
+    if (!comes && now - since >= stillness.ms) {
       if (timers > 0) await queue.send(new PurgeQueueCommand({ QueueUrl: queues.delay }));
+      mail.due.length = 0;
       return timers;
     }
     if (performance.now() > until) throw new Error(`${depth} messages are left three minutes after the last life`);
@@ -133,12 +157,12 @@ export const tell = (name: string, costs: readonly Cost[]): void => {
 };
 
 /** Prints one application's invocations, each with the messages that caused it and its requests to the API server. */
-export const recount = ({ sent }: Bench, { entries, requests }: Cost): void => {
+export const recount = ({ mail }: Bench, { entries, requests }: Cost): void => {
   console.log("one life, its invocations, what called for them and what they asked for:");
   let before = entries[0] === undefined ? 0 : entries[0].at - 3_000;
   for (const { name, at, durationMs } of entries) {
     const until = at + durationMs;
-    const called = sent.filter((message) => message.at > before && message.at <= at).map(({ reason }) => reason);
+    const called = mail.sent.filter((message) => message.at > before && message.at <= at).map(({ reason }) => reason);
     const asked = tableOf(requests.filter((one) => one.at >= at - 1 && one.at <= until + 1));
     const list = asked.map(([what, count]) => (count === 1 ? what : `${count} × ${what}`)).join(", ");
     console.log(`  ${name} (${durationMs.toFixed(0)} ms) called by ${called.join(" + ") || "?"}: ${list || "nothing"}`);

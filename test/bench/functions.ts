@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openAudit } from "../real/cluster/audit.ts";
 import { startCluster } from "../real/cluster/cluster.ts";
 import { build, install } from "../real/e2e/installed.ts";
@@ -22,9 +23,9 @@ import {
   type Cost,
   costOf,
   figuresOf,
+  openMail,
   type Row,
   recount,
-  type Sent,
   settled,
   tabulate,
   tell,
@@ -53,9 +54,20 @@ const lives = async (bench: Bench, name: string, life: Life, count: number): Pro
 
 const startsPerFunction = 7;
 
+const reconciled = ({ cloud }: Bench): number => cloud.ledger.entries.filter(({ name }) => name === "reconcile").length;
+
+/** Resolves when there are more invocations of `reconcile` than these, and the message of the last one is deleted. */
+const handled = async (bench: Bench, before: number): Promise<void> => {
+  for (const until = performance.now() + 60_000; ; await sleep(50)) {
+    if (reconciled(bench) > before && !bench.cloud.mappings.keys.isBusy()) return;
+    if (performance.now() > until) throw new Error("a message was not delivered within a minute");
+  }
+};
+
 /** Measures deliveries to a key at rest: cold, in a new environment, and warm. */
 const starts = async (bench: Bench): Promise<readonly Figure[]> => {
   const { ledger, queue, queues } = bench.cloud;
+  await settled(bench);
   const before = ledger.entries.length;
   for (const fate of [{ do: "kill", when: "idle" }, { do: "live" }] as const) {
     bench.fate.now = fate;
@@ -68,10 +80,11 @@ const starts = async (bench: Bench): Promise<readonly Figure[]> => {
         reason: "x",
       };
       const id = `start-${fate.do}-${index}`;
+      const invocations = reconciled(bench);
       await sendAll(queue, queues.fifo, [
         { MessageBody: JSON.stringify(message), MessageGroupId: "start", MessageDeduplicationId: id },
       ]);
-      await settled(bench);
+      await handled(bench, invocations);
     }
   }
   const entries = ledger.entries.slice(before).filter(({ name }) => name === "reconcile");
@@ -197,18 +210,15 @@ export const benchFunctions = async (): Promise<readonly Figure[]> => {
     const kubeconfig = await install(cluster, undefined);
     await countFlow(cluster.api);
     const fate: Bench["fate"] = { now: { do: "live" } };
-    const sent: Sent[] = [];
+    const { mail, heard } = openMail();
     const cloud = await openCloud({
       ...{ kubeconfig, endpoint: broker.endpoint, client: await runtimeClient(), dir: join(dir, "logs") },
       ...{ random: randomFrom(1), mischief: () => none, visibilitySeconds: 180, concurrency: 4, windowSeconds: 20 },
-      heard: (_, body) => {
-        const reason = /"reason":"([^"]*)"/.exec(body)?.[1] ?? "";
-        sent.push({ at: Date.now(), reason });
-      },
+      heard,
       fates: () => (name, typicalMs) => (name === "reconcile" ? fate.now : spared(name, typicalMs)),
     });
     const stopForwarding = forwarding(cloud);
-    const figures = await everything({ cluster, cloud, audit, sent, fate });
+    const figures = await everything({ cluster, cloud, audit, mail, fate });
     await stopForwarding();
     await cloud.stop();
     await rm(dir, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Api } from "../real/cluster/api.ts";
 
 const page = z.object({
-  metadata: z.object({ continue: z.string().optional() }),
+  metadata: z.object({ continue: z.string().optional(), remainingItemCount: z.number().default(0) }),
   items: z.array(z.unknown()),
 });
 
@@ -23,4 +23,12 @@ export const countListed = async (api: Api, path: string, counts: (one: unknown)
     from = metadata.continue ? `&continue=${encodeURIComponent(metadata.continue)}` : "";
   } while (from !== "");
   return found;
+};
+
+/** Returns the number of objects of a collection by the server's own count; throws when the server refuses. */
+export const countOf = async (api: Api, path: string): Promise<number> => {
+  const { status, body } = await api.call("GET", `${path}?limit=1`);
+  if (status !== 200) throw new Error(`list ${path}: ${JSON.stringify(body)}`);
+  const { metadata, items } = page.parse(body);
+  return items.length + metadata.remainingItemCount;
 };

@@ -16,7 +16,7 @@ npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [
                  job [--count N] | gang [--count N] | sweep [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
-  recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
+  recovery   executors lost where Rekindle is the allocator: one by one (--count N, default 400, most 1000), all at once, unseen;
              --part single | mass | missed; --profile DIR leaves a CPU profile of the host; needs root
   elastic    executors that follow the demand of a simulated driver through bursts: from demand to POST, from idleness to
              DELETE, requests per change, core-hours against fixed executors
@@ -111,7 +111,7 @@ const measure = async (
   if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
   if (name === "recovery")
     return (await import("./recovery/recovery.ts")).benchRecovery({
-      losses: Math.min(1_000, many ?? 1_000),
+      losses: Math.min(1_000, many ?? 400),
       ...recovery,
     });
   if (name === "job") return (await import("./job/job.ts")).benchJob({ count: many ?? 1_000, gang, ...recovery });

@@ -20,7 +20,7 @@ import { copied, type Pair, stored, urlOfEtcd } from "./etcd.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched, writing } from "./flow.ts";
 import { live } from "./kubelet.ts";
-import { countListed } from "./pages.ts";
+import { countListed, countOf } from "./pages.ts";
 import { quiet, writesSince } from "./restart.ts";
 import { account, applications } from "./submit.ts";
 
@@ -80,17 +80,21 @@ const copyModel = async (cluster: Cluster, pairs: readonly Pair[], count: number
   await copied(urlOfEtcd(cluster.pids["etcd"] ?? 0), count, copyOf);
 };
 
+/** Prints the progress, with the seconds since the process began. */
+const tell = (text: string): void =>
+  void process.stderr.write(`${(performance.now() / 1_000).toFixed(0)} s: ${text}\n`);
+
 const listed = (api: Api, path: string): Promise<number> => countListed(api, path, () => true);
 
 /**
- * Resolves when the server lists all copies: those of one request have one revision, and its cache takes them one by
+ * Resolves when the server has all copies: those of one request have one revision, and its cache takes them one by
  * one. A server whose etcd has just taken very many refuses lists for some seconds.
  */
 const allListed = async (api: Api, count: number): Promise<void> => {
   for (const end = performance.now() + 120_000; ; await sleep(1_000)) {
-    const found = await listed(api, records).catch((refused: Error) => refused);
+    const found = await countOf(api, records).catch((refused: Error) => refused);
     if (typeof found === "number" && found >= count) return;
-    if (performance.now() > end) throw new Error(`${count} records are not listed after two minutes: ${found}`);
+    if (performance.now() > end) throw new Error(`${count} records are not there after two minutes: ${found}`);
   }
 };
 
@@ -134,15 +138,19 @@ const measured = async ({ cluster, audit, kubeconfig, dir, nodeFlags }: Bench, c
   const { api } = cluster;
   const log = join(dir, `${count}.log`);
   await allListed(api, count);
+  tell("the server has all copies");
   const floor = await listingOnly(api, count);
+  tell("the floor is measured");
   const [asked, since] = [await dispatched(api), Date.now()];
   const host = await openHost(kubeconfig, log, ["--log-level", "warn"], nodeFlags);
   try {
     await quiet(api, longestSeconds);
+    tell("the host has started");
     const { cpu, peak } = await account(host);
     const block = host.probe.longestSince(since);
     const reads = (await dispatched(api)) - asked;
     const rest = await atRest(host);
+    tell("the host has rested");
     const requests = (await audit.read()).filter(({ at }) => at >= since);
     console.log(`settled.${count}: API requests by verb`);
     for (const [what, times] of tableOf(requests)) console.log(`  ${String(times).padStart(6)}  ${what}`);
@@ -184,7 +192,10 @@ export const benchSettled = async (count: number, nodeFlags: readonly string[]):
     // Beside very many, the empty cluster is left to the usual count.
     const empty = count > usualCount ? [] : await measured(bench, 0, emptyAims);
     if (count === 0) return empty;
-    await copyModel(cluster, await settledModel(bench), count);
+    const model = await settledModel(bench);
+    tell("one application has settled");
+    await copyModel(cluster, model, count);
+    tell("it is copied");
     const aims = count > usualCount ? manyAims : usualAims;
     return [...empty, ...(await measured(bench, count, aims))];
   } finally {

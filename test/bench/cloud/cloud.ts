@@ -23,7 +23,7 @@ import { startElasticMq } from "../../real/queue/elasticmq.ts";
 import { ensure } from "../../real/setup/ensure.ts";
 import { runtimeClient } from "../../real/setup/lambda.ts";
 import { startDynamoLocal } from "../../real/store/dynamodb.ts";
-import { type Bench, settled } from "../costs.ts";
+import { type Bench, openMail, settled } from "../costs.ts";
 import type { Figure } from "../figures.ts";
 import { type Life, live } from "../kubelet.ts";
 import { account } from "../submit.ts";
@@ -217,9 +217,10 @@ export const benchCloud = async (): Promise<readonly Figure[]> => {
     const kubeconfig = await install(cluster, undefined);
     const fate: Bench["fate"] = { now: { do: "live" } };
     const logs = join(dir, "logs");
+    const { mail, heard } = openMail();
     const cloud = await openCloud({
       ...{ kubeconfig, endpoint: broker.endpoint, client: await runtimeClient(), dir: logs, random: randomFrom(1) },
-      ...{ mischief: () => unmeddled, visibilitySeconds: 180, concurrency: 4, windowSeconds: 20 },
+      ...{ mischief: () => unmeddled, heard, visibilitySeconds: 180, concurrency: 4, windowSeconds: 20 },
       environment: {
         REKINDLE_CHECKPOINTS: `dynamodb://${table}?keepDays=90`,
         REKINDLE_UPDATES_URL: `${broker.endpoint}/000000000000/updates.fifo`,
@@ -227,7 +228,7 @@ export const benchCloud = async (): Promise<readonly Figure[]> => {
       },
       fates: () => (name, typicalMs) => (fate.now.do === "live" ? spared(name, typicalMs) : fate.now),
     });
-    const bench: Counted = { cluster, cloud, audit, sent: [], fate, units, logs };
+    const bench: Counted = { cluster, cloud, audit, mail, fate, units, logs };
     const { starts, ...functions } = await byFunctions(bench, logs).finally(cloud.stop);
     const figures = told({ ...functions, ...(await byHost(bench, kubeconfig, join(dir, "host.log"))) }, starts);
     await rm(dir, { recursive: true, force: true });

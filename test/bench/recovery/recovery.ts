@@ -41,6 +41,8 @@ const mass = { app: "mass", count: 1_000, startMs: 4_000 };
 const pace = { batch: 1_000, delay: "1s" };
 const resyncSeconds = 10;
 const misses = 5;
+/** The losses are spread over the time between two resyncs. */
+const missEveryMs = 1_900;
 /** Executors that end younger than this count for a crash loop. */
 const grownMs = 65_000;
 const floor = "floor";
@@ -71,22 +73,31 @@ type ExecutorGroup = { readonly app: string; readonly each: number };
 const losers = (count: number): readonly ExecutorGroup[] =>
   Array.from({ length: count }, (_, index) => ({ app: `loses-${index + 1}`, each: many.each }));
 
+const massGroup: ExecutorGroup = { app: mass.app, each: mass.count };
+
 const groupsOf = (wants: (part: string) => boolean): readonly ExecutorGroup[] => [
   ...(wants("single") || wants("missed") ? losers(many.apps) : []),
-  ...(wants("mass") ? [{ app: mass.app, each: mass.count }] : []),
+  ...(wants("mass") ? [massGroup] : []),
 ];
 
-/** Resolves when all applications have all their executors, and those are old enough to be lost. */
-const atWork = async (bench: Bench, groups: readonly ExecutorGroup[]): Promise<void> => {
+/** Resolves with the instant at which an application has all its executors. */
+const complete = async ({ standIns }: Bench, { app, each }: ExecutorGroup): Promise<number> => {
+  for (const until = performance.now() + 240_000; standIns.running(app).length < each; await sleep(200))
+    if (performance.now() > until)
+      throw new Error(`${app} has ${standIns.running(app).length} of ${each} executors after four minutes`);
+  return instant();
+};
+
+/** Resolves when all applications have all their executors, with the instant at which each had them. */
+const atWork = async (bench: Bench, groups: readonly ExecutorGroup[]): Promise<ReadonlyMap<string, number>> => {
   for (const { app, each } of groups) await created(bench, app, each);
-  const until = performance.now() + 240_000;
-  const short = ({ app, each }: ExecutorGroup): boolean => bench.standIns.running(app).length < each;
-  while (groups.some(short)) {
-    const all = groups.map(({ app }) => `${app} ${bench.standIns.running(app).length}`).join(", ");
-    if (performance.now() > until) throw new Error(`not all executors in four minutes: ${all}`);
-    await sleep(200);
-  }
-  await sleep(grownMs);
+  return new Map(await Promise.all(groups.map(async (group) => [group.app, await complete(bench, group)] as const)));
+};
+
+/** Resolves when the executors of these applications are old enough to be lost. */
+const grown = async (since: ReadonlyMap<string, number>, groups: readonly ExecutorGroup[]): Promise<void> => {
+  const last = Math.max(...groups.map(({ app }) => since.get(app) ?? 0));
+  await sleep(Math.max(0, last + grownMs - instant()));
 };
 
 type Replaced = { readonly lost: Executor; readonly by: Executor; readonly visibleAt: number };
@@ -144,8 +155,19 @@ const asked = async ({ audit }: Bench, since: number, losses: number): Promise<r
   return requests;
 };
 
-const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
+/** Returns the ms of 200 losses by bare requests, while the host rests. */
+const bareLosses = async ({ cluster }: Bench, apps: readonly string[]): Promise<readonly number[]> => {
+  const bare: number[] = [];
+  for (let index = 0; index < 200; index++)
+    bare.push(await bareLoss(cluster.api, floor, apps[index % apps.length] ?? "", index));
+  return bare;
+};
+
+/** `old` resolves when the executors may be lost. */
+const singles = async (bench: Bench, host: HostProcess, old: Promise<void>): Promise<readonly Figure[]> => {
   const apps = losers(many.apps).map(({ app }) => app);
+  const bare = await bareLosses(bench, apps);
+  await old;
   const [before, began] = [await account(host), Date.now()];
   const all = await oneByOne(bench, apps);
   const after = await account(host);
@@ -153,9 +175,6 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
   const requests = await asked(bench, began, all.length);
   for (const app of apps) exact(bench, app, many.each);
   const took = delays(all, await postsOf(bench));
-  const bare: number[] = [];
-  for (let index = 0; index < 200; index++)
-    bare.push(await bareLoss(bench.cluster.api, floor, apps[index % apps.length] ?? "", index));
   const count = all.length;
   const [floor50, floor99] = [quantile(bare, 0.5), quantile(bare, 0.99)];
   return [
@@ -210,17 +229,17 @@ const missed = async (bench: Bench): Promise<readonly Figure[]> => {
   try {
     await Promise.race([blindfold.watched, sleep(60_000, undefined, { ref: false })]);
     await sleep(5_000);
-    const all: Replaced[] = [];
-    for (let index = 0; index < misses; index++) {
-      const [lost] = bench.standIns.running(`loses-${index + 1}`);
-      if (lost === undefined) throw new Error("there is no executor left to lose");
-      const before = blindfold.held();
-      blindfold.put(true);
-      all.push(await replaced(bench, lost));
-      if (blindfold.held() === before) throw new Error("the news of the loss was not held back");
-      blindfold.put(false);
-      await sleep(1_000 + 1_700 * index);
-    }
+    const before = blindfold.held();
+    blindfold.put(true);
+    const all = await Promise.all(
+      losers(misses).map(async ({ app }, index) => {
+        await sleep(missEveryMs * index);
+        const [lost] = bench.standIns.running(app);
+        if (lost === undefined) throw new Error("there is no executor left to lose");
+        return await replaced(bench, lost);
+      }),
+    );
+    if (blindfold.held() < before + misses) throw new Error("the news of the losses was not held back");
     await host.stop();
     const took = delays(all, await postsOf(bench)).map((ms) => ms / 1_000);
     return [
@@ -249,9 +268,11 @@ const seeing = async (bench: Bench, wants: (part: string) => boolean): Promise<r
   const flags = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
   const host = startHost(bench.kubeconfig, join(bench.dir, "host.log"), ["--log-level", "warn"], flags);
   try {
-    await atWork(bench, groupsOf(wants));
-    const single = wants("single") ? shown(await singles(bench, host)) : [];
+    const since = await atWork(bench, groupsOf(wants));
+    const single = wants("single") ? shown(await singles(bench, host, grown(since, losers(many.apps)))) : [];
+    if (wants("mass")) await grown(since, [massGroup]);
     const all = wants("mass") ? shown(await massLoss(bench, host)) : [];
+    if (wants("missed")) await grown(since, losers(many.apps));
     const { peak } = await account(host);
     const code = await host.stop();
     if (code !== 0) throw new Error(`the host ended with ${code}; its log is in ${bench.dir}`);

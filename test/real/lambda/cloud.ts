@@ -34,8 +34,8 @@ export type CloudOptions = {
   readonly random: Random;
   readonly fates: () => Fates;
   readonly mischief: () => Mischief;
-  /** Called with every message when a function sends it. */
-  readonly heard?: (queueUrl: string, body: string) => void;
+  /** Called with every message, and the delay that it asks for, when a function sends it. */
+  readonly heard?: (queueUrl: string, body: string, delaySeconds: number) => void;
   readonly visibilitySeconds: number;
   /** Number of parallel batches of keys. */
   readonly concurrency: number;

@@ -34,14 +34,18 @@ type Options = {
   readonly endpoint: string;
   readonly random: Random;
   readonly mischief: () => Mischief;
-  /** Called with every message when a function sends it. */
-  readonly heard?: (queueUrl: string, body: string) => void;
+  /** Called with every message, and the delay that it asks for, when a function sends it. */
+  readonly heard?: (queueUrl: string, body: string, delaySeconds: number) => void;
 };
 
 /** The number of recent messages that may be sent again. */
 const remembered = 100;
 
-const sent = z.looseObject({ MessageBody: z.string(), MessageDeduplicationId: z.string().optional() });
+const sent = z.looseObject({
+  MessageBody: z.string(),
+  MessageDeduplicationId: z.string().optional(),
+  DelaySeconds: z.number().optional(),
+});
 type Sent = z.infer<typeof sent>;
 const single = sent.extend({ QueueUrl: z.string() });
 const batch = z.looseObject({ QueueUrl: z.string(), Entries: z.array(sent.extend({ Id: z.string() })) });
@@ -147,7 +151,7 @@ class Between implements Meddler {
   /** Returns true if the message is delayed; it is delivered later. */
   #meddle(url: string, message: Sent): boolean {
     const { random, mischief, heard } = this.#options;
-    heard?.(url, message.MessageBody);
+    heard?.(url, message.MessageBody, message.DelaySeconds ?? 0);
     this.#last.push({ url, message });
     if (this.#last.length > remembered) this.#last.shift();
     const { twice, late, lateMs } = mischief();

@@ -267,9 +267,12 @@ const sighted = async ({ sightings, look }: Sighter, date: number): Promise<Stor
 
 export const openStandby = (settings: Settings): FunctionStandby => {
   const { cluster, leases, operators, report, sighter, looks = false, now } = settings;
-  const groupOf = new Map(operators.map(({ kind, resource, family }) => [kind, family ?? resource.group]));
-  const groups = new Set(groupOf.values());
-  const families = upstreams.filter((upstream) => upstream.groups.some((group) => groups.has(group)));
+  const familyOf = new Map(
+    operators.map(({ kind, resource: { group }, family = group }) => [
+      kind,
+      upstreams.find((upstream) => upstream.groups.includes(family)),
+    ]),
+  );
   const reported = new Set<string>();
   const tell = (line: string): void => {
     if (!reported.has(line)) report("warn", line);
@@ -282,28 +285,29 @@ export const openStandby = (settings: Settings): FunctionStandby => {
       seen = { sighting: await (looks ? sighter.look() : sighted(sighter, date)), at: now() };
     return signsIn(seen.sighting, name);
   };
-  const look = async (): Promise<ReadonlySet<string>> => {
-    const led = new Set<string>();
-    for (const family of families) {
-      const leading = await findLeaders(cluster, leases, [family]);
-      for (const line of leading.blind) tell(`cannot see whether another controller is alive: ${line}`);
-      const signs = [...leading.signs, ...(await seenNow(family.name, leading.date))];
-      if (signs.length === 0) continue;
-      tell(`standby: ${signs.join("; ")}; Rekindle writes nothing for these kinds meanwhile`);
-      for (const group of family.groups) led.add(group);
-    }
-    return led;
+  const look = async (family: Upstream): Promise<boolean> => {
+    const leading = await findLeaders(cluster, leases, [family]);
+    for (const line of leading.blind) tell(`cannot see whether another controller is alive: ${line}`);
+    const signs = [...leading.signs, ...(await seenNow(family.name, leading.date))];
+    if (signs.length === 0) return false;
+    tell(`standby: ${signs.join("; ")}; Rekindle writes nothing for these kinds meanwhile`);
+    return true;
   };
-  let known: { readonly led: Promise<ReadonlySet<string>>; readonly at: number } | undefined;
-  const ledNow = async (): Promise<ReadonlySet<string>> => {
-    if (known === undefined || now() - known.at >= ageMs) known = { led: look(), at: now() };
-    const { led } = known;
-    return await led.catch((cause: unknown) => {
-      if (known?.led === led) known = undefined;
+  /** The latest look of each family. */
+  const known = new Map<Upstream, { readonly leads: Promise<boolean>; readonly at: number }>();
+  const leadsNow = async (family: Upstream): Promise<boolean> => {
+    const kept = known.get(family);
+    const latest = kept === undefined || now() - kept.at >= ageMs ? { leads: look(family), at: now() } : kept;
+    known.set(family, latest);
+    return await latest.leads.catch((cause: unknown) => {
+      if (known.get(family) === latest) known.delete(family);
       throw cause;
     });
   };
   return {
-    aside: async (kind) => leases.length > 0 && (await ledNow()).has(groupOf.get(kind) ?? ""),
+    aside: async (kind) => {
+      const family = familyOf.get(kind);
+      return leases.length > 0 && family !== undefined && (await leadsNow(family));
+    },
   };
 };

@@ -19,6 +19,7 @@ const lease = (name: string): Stored => ({
 
 const operators = [
   { kind: "SparkApplication", resource: { group: "sparkoperator.k8s.io", version: "v1", plural: "s", kind: "S" } },
+  { kind: "Job", resource: { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" } },
   { kind: "Toy", resource: { group: "toys.example", version: "v1", plural: "toys", kind: "Toy" } },
 ];
 
@@ -61,6 +62,13 @@ describe("a function beside another controller's leader", () => {
     assert.deepEqual(lines, [
       "standby: kubeflow spark-operator holds the lease ops/spark-operator-lock; Rekindle writes nothing for these kinds meanwhile",
     ]);
+  });
+
+  test("reads the lease of Volcano's controller only for Volcano's kinds, and none for kinds that no controller has", async () => {
+    const { world, standing } = open();
+    assert.deepEqual([await standing.aside("Toy"), world.asked], [false, 0]);
+    assert.deepEqual([await standing.aside("SparkApplication"), world.asked], [true, 2]);
+    assert.deepEqual([await standing.aside("Job"), world.asked], [false, 3]);
   });
 
   test("continues when its read is ten seconds old and the leader has gone", async () => {

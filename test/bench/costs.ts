@@ -53,6 +53,14 @@ export type Cost = {
   readonly timers: number;
 };
 
+/**
+ * Looks for other controllers, every 10 s while steps run, and for the listener that a namespace names, once a minute;
+ * whatever the number of steps.
+ */
+export const isLook = ({ resource, name }: Request): boolean =>
+  ["leases", "deployments", "namespaces"].includes(resource) ||
+  (resource === "checkpoints" && name.startsWith("sightings"));
+
 const isStep = ({ name }: Entry): boolean => name === "reconcile" || name === "wake";
 
 /**
@@ -115,7 +123,8 @@ const meanOf = (costs: readonly Cost[], value: (cost: Cost) => number): number =
 const measures = [
   ["invocations", "invocations", (cost: Cost) => cost.entries.length],
   ["sqs-requests", "requests", (cost: Cost) => cost.sqs],
-  ["api-requests", "requests", (cost: Cost) => cost.requests.length],
+  ["api-requests", "requests", ({ requests }: Cost) => requests.filter((one) => !isLook(one)).length],
+  ["looks", "requests", ({ requests }: Cost) => requests.filter(isLook).length],
   ["gb-seconds-of-1000", "GB-s", (cost: Cost) => cost.gigabyteSeconds * 1_000],
 ] as const;
 
@@ -140,7 +149,7 @@ export const figuresOf = ({ name, costs, base = [], parts = 1, aims = {} }: Row)
 export const tabulate = (rows: readonly Row[]): void => {
   const width = 12;
   console.log(
-    `${"per".padEnd(60)}${["invocations", "SQS", "API", "mGB-s"].map((text) => text.padStart(width)).join("")}`,
+    `${"per".padEnd(60)}${["invocations", "SQS", "API", "looks", "mGB-s"].map((text) => text.padStart(width)).join("")}`,
   );
   for (const row of rows) {
     const cells = figuresOf(row).map(({ value, aim }) =>
@@ -157,8 +166,8 @@ export const tell = (name: string, costs: readonly Cost[]): void => {
 };
 
 /** Prints one application's invocations, each with the messages that caused it and its requests to the API server. */
-export const recount = ({ mail }: Bench, { entries, requests }: Cost): void => {
-  console.log("one life, its invocations, what called for them and what they asked for:");
+export const recount = ({ mail }: Bench, life: string, { entries, requests }: Cost): void => {
+  console.log(`${life}, its invocations, what called for them and what they asked for:`);
   let before = entries[0] === undefined ? 0 : entries[0].at - 3_000;
   for (const { name, at, durationMs } of entries) {
     const until = at + durationMs;

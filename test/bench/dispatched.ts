@@ -19,12 +19,15 @@ import { ensure } from "../real/setup/ensure.ts";
 import { startDynamoLocal } from "../real/store/dynamodb.ts";
 import { freePort } from "../support/port.ts";
 import { createTable, table } from "./cloud/cloud.ts";
+import { isLook } from "./costs.ts";
 import type { Figure } from "./figures.ts";
 import { type Life, live } from "./kubelet.ts";
 
 /** An application runs longer than the 16 s in which a late submission may still arrive, as with a real driver. */
 const life: Life = { executors: 0, losses: 0, paceMs: 4_300 };
 const lives = 3;
+/** The lives begin so far apart that no change of one falls together with a change of another. */
+const apartMs = 1_400;
 /** Time without a request after which a life is over, ms. */
 const stillMs = 3_000;
 /** The latest that a timer of a life comes after its submission, ms: the check whether its driver starts. */
@@ -44,14 +47,6 @@ const purposes: Readonly<Record<string, string>> = {
   "create events": "SUBMITTED; RUNNING; the driver's end; the application's end",
   "patch sparkapplications/status": "SUBMITTED; RUNNING; COMPLETED",
 };
-
-/**
- * Looks for other controllers, every 10 s while steps run, and for the listener that a namespace names, once a minute;
- * whatever the number of steps.
- */
-const isLook = ({ resource, name }: Request): boolean =>
-  ["leases", "deployments", "namespaces"].includes(resource) ||
-  (resource === "checkpoints" && name.startsWith("sightings"));
 
 const byFunction = ({ agent }: Request): boolean => agent.startsWith("rekindle-reconcile");
 
@@ -145,7 +140,11 @@ const measured = async (
   await sleep(timersMs);
   await settled(audit, 0);
   const before = (await audit.read()).length;
-  for (let index = 0; index < lives; index += 1) await live(cluster.api, `${name}-${index}`, life);
+  const all = Array.from({ length: lives }, async (_, index) => {
+    await sleep(index * apartMs);
+    await live(cluster.api, `${name}-${index}`, life);
+  });
+  await Promise.all(all);
   await sleep(timersMs);
   const requests = await settled(audit, before);
   await processes.stop();

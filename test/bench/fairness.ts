@@ -24,19 +24,27 @@ const perSecond = 20;
 /**
  * Creates `count` applications of a tenant from a process of its own, which runs at the lowest priority: on a cluster
  * creators do not share processors with host and API server. The clients keep their rate whatever the server's answers
- * take, and create faster than a host reconciles. Returns the seconds that it took.
+ * take, and create faster than a host reconciles. `created`: the seconds that it took; `end` lets it create no more.
  */
-const crowdOf = (server: Server, word: string, count: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const began = performance.now();
-    const args = [server.url, "large", word, String(count), String(perSecond)];
-    const child = fork(join(import.meta.dirname, "creators.ts"), args);
-    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+const crowdOf = (
+  server: Server,
+  word: string,
+  count: number,
+): { readonly created: Promise<number>; readonly end: () => void } => {
+  const began = performance.now();
+  const args = [server.url, "large", word, String(count), String(perSecond)];
+  const child = fork(join(import.meta.dirname, "creators.ts"), args);
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  const created = new Promise<number>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) =>
-      code === 0 ? resolve((performance.now() - began) / 1000) : reject(new Error(`the creators ended with ${code}`)),
+      code === 0 || child.killed
+        ? resolve((performance.now() - began) / 1000)
+        : reject(new Error(`the creators ended with ${code}`)),
     );
   });
+  return { created, end: () => void child.kill() };
+};
 
 /** Matches the name of a driver pod in an event of a watch. */
 const driverName = /"name":"([-a-z0-9]+-driver)"/;
@@ -149,19 +157,29 @@ const startAmong = async (place: Place, count: number): Promise<readonly Figure[
 
 type TenDuring = Ten & { readonly createdPerSecond: number };
 
-/** Measures ten applications while a crowd is created; the creation is well under way when they are. */
-const tenDuring = async (server: Server, word: string, count: number): Promise<TenDuring> => {
+/**
+ * Measures ten applications while a crowd is created; the creation is well under way when they are. `last` is called when
+ * they are measured.
+ */
+const tenDuring = async (
+  server: Server,
+  word: string,
+  count: number,
+  last: (crowd: ReturnType<typeof crowdOf>) => void = () => {},
+): Promise<TenDuring> => {
   let isOver = false;
-  const crowd = crowdOf(server, `crowd-${word}`, count).finally(() => {
+  const crowd = crowdOf(server, `crowd-${word}`, count);
+  const created = crowd.created.finally(() => {
     isOver = true;
   });
   const measured = async (): Promise<Ten> => {
     await sleep(2_000);
     const ten = await tenOf(server, "small", word);
     if (isOver) throw new Error(`${count} applications were created before the last round ended: take more`);
+    last(crowd);
     return ten;
   };
-  const [ten, seconds] = await Promise.all([measured(), crowd]);
+  const [ten, seconds] = await Promise.all([measured(), created]);
   return { ...ten, createdPerSecond: count / seconds };
 };
 
@@ -171,7 +189,9 @@ const tenDuring = async (server: Server, word: string, count: number): Promise<T
  */
 const withOwnHost = (server: Server, place: Place, count: number): Promise<TenDuring> => {
   const scope = (namespace: string): readonly string[] => ["--namespaces", namespace];
-  const small = (): Promise<TenDuring> => beside(place, "own", () => tenDuring(server, "own", count), scope("small"));
+  // Nothing is measured after these ten, so the rest of the crowd is not created.
+  const ten = (): Promise<TenDuring> => tenDuring(server, "own", count, ({ end }) => end());
+  const small = (): Promise<TenDuring> => beside(place, "own", ten, scope("small"));
   return beside(place, "other", small, scope("large"));
 };
 

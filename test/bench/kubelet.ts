@@ -80,7 +80,7 @@ export const driverContainer = "spark-kubernetes-driver";
 export const executorContainer = "spark-kubernetes-executor";
 
 /** Creates an executor as the driver does: its labels, role and id, and the driver as its owner. */
-export const createExecutor = async (api: Calls, driver: Pod, id: number): Promise<Pod> => {
+export const createExecutor = async (api: Calls, driver: Pod, id: number, more: object = {}): Promise<Pod> => {
   const { name, uid, labels } = driver.metadata;
   const body = {
     metadata: {
@@ -88,13 +88,16 @@ export const createExecutor = async (api: Calls, driver: Pod, id: number): Promi
       labels: { ...labels, "spark-role": "executor", "spark-exec-id": String(id) },
       ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid, controller: true }],
     },
-    spec: { restartPolicy: "Never", containers: [{ name: executorContainer, image }] },
+    spec: { ...more, restartPolicy: "Never", containers: [{ name: executorContainer, image }] },
   };
   return pod.parse(await must(api, "POST", podsPath, body));
 };
 
+/** Without nodes the scheduler would write that an executor cannot be placed, which is news of its own. */
+const unscheduled = { schedulerName: "none" };
+
 const startExecutors = async (api: Api, driver: Pod, ids: readonly number[], paceMs: number): Promise<Pod[]> => {
-  const made = await Promise.all(ids.map((id) => createExecutor(api, driver, id)));
+  const made = await Promise.all(ids.map((id) => createExecutor(api, driver, id, unscheduled)));
   for (const as of ["creating", "running"] as const) {
     await sleep(paceMs);
     await Promise.all(made.map((one) => report(api, one, executorContainer, as)));

@@ -55,7 +55,7 @@ test("what is counted has no decimals", () => {
     { name: "settled.100000.start.host-peak-rss", value: 304, unit: "MiB" },
     { name: "settled.100000.rest.host-cpu-a-minute", value: 0.41, unit: "s" },
   ];
-  const all = { hundredthousand: { measuredAt: "2026-01-01T00:00:00.000Z", others: 0, figures } };
+  const all = { settled: { measuredAt: "2026-01-01T00:00:00.000Z", others: 0, figures } };
   assert.match(
     withFigures(readme, all),
     /applications: 0 writes, 22\.1 s CPU, 304 MiB; at rest 0\.41 s CPU a minute \|/,

@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
       `a Volcano Job of 1,000 pods: all created after ${of("job.1x1000.all-created")}, ${of("job.1x1000.host-cpu")} CPU, ${of("job.1x1000.requests")}; 500 jobs of one pod after ${of("job.500x1.all-created")}; a failed pod is replaced after ${of("job.failure-to-replacement.p50")} (median)`,
   },
   {
-    part: "hundredthousand",
+    part: "settled",
     command: "npm run bench -- settled --count 100000",
     sentence: (of) =>
       `a host starts beside 100,000 completed applications: ${of("settled.100000.start.writes")}, ${of("settled.100000.start.host-cpu")} CPU, ${of("settled.100000.start.host-peak-rss")}; at rest ${of("settled.100000.rest.host-cpu-a-minute")} CPU a minute`,

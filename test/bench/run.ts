@@ -11,7 +11,7 @@ const help = `npm run bench [-- --parts NAME,NAME] [--publish] [--json FILE]
   by name alone: sixthousand (upstream with 6,000, some 25 minutes). A table with the floor of each figure that has one, and how
   loaded the machine was; --publish writes the figures of each part into README and shared/docs/benchmarks.md when it has ended
 
-npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [--count N] | restart [--count N] | settled [--count N] |
+npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [--count N] | restart [--count N] | settled [--count N,N] |
                  upstream [--count N] | functions [--part dispatch] | cloud | recovery | elastic | fairness [--count N] | page |
                  job [--count N] | gang [--count N] | sweep [--json FILE]
 
@@ -38,7 +38,7 @@ npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [
   restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
   settled    a host that starts beside N completed SparkApplications (default 10000), and rests; and one in an empty cluster:
              writes, CPU, memory, longest block of its event loop, CPU of a minute at rest; --count 0: the empty one alone;
-             --profile DIR
+             --count N,N: a host beside N, then one beside more; --profile DIR
   alone      N SparkApplications (default 200), each when the server has nothing else to do: from the answer to its creation to
              the POST of its driver, beside bare requests
   upstream   the load of Spark Operator's published benchmark: N SparkApplications (default 6000) with five executors each, on
@@ -50,6 +50,8 @@ npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [
 
 type Sizes = {
   readonly many: number | undefined;
+  /** All numbers of --count. */
+  readonly counts: readonly number[];
   readonly burst: number | undefined;
   readonly admission: boolean;
   readonly gang: "scheduler" | "none";
@@ -89,9 +91,13 @@ const byPart: ReadonlyMap<string, typeof benchPage> = new Map([
 const nodeFlags = (profile: string | undefined): readonly string[] =>
   profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
 
-type Counted = (many: number | undefined, profile: string | undefined) => Promise<readonly Figure[]>;
+type Counted = (
+  many: number | undefined,
+  profile: string | undefined,
+  counts: readonly number[],
+) => Promise<readonly Figure[]>;
 
-/** The benchmarks that take a number; some of them leave profiles. */
+/** The benchmarks that take a number, or several; some of them leave profiles. */
 const byCount: ReadonlyMap<string, Counted> = new Map<string, Counted>([
   ["fairness", async (many = 10_000, profile) => (await import("./fairness.ts")).benchFairness(many, profile)],
   ["gang", async (many = 100, profile) => (await import("./gang.ts")).benchGang(many, profile)],
@@ -101,12 +107,16 @@ const byCount: ReadonlyMap<string, Counted> = new Map<string, Counted>([
     "upstream",
     async (many = 6_000, profile) => (await import("./upstream/upstream.ts")).benchUpstream(many, nodeFlags(profile)),
   ],
-  ["settled", async (many = 10_000, profile) => (await import("./settled.ts")).benchSettled(many, nodeFlags(profile))],
+  [
+    "settled",
+    async (many = 10_000, profile, [, ...more]) =>
+      (await import("./settled.ts")).benchSettled([many, ...more], nodeFlags(profile)),
+  ],
 ]);
 
 const measure = async (
   name: string | undefined,
-  { many, burst, admission, recovery, gang }: Sizes,
+  { many, counts, burst, admission, recovery, gang }: Sizes,
 ): Promise<readonly Figure[] | undefined> => {
   if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
   if (name === "recovery")
@@ -116,7 +126,7 @@ const measure = async (
     });
   if (name === "job") return (await import("./job/job.ts")).benchJob({ count: many ?? 1_000, gang, ...recovery });
   const counted = byCount.get(name ?? "");
-  if (counted !== undefined) return await counted(many, recovery.profile);
+  if (counted !== undefined) return await counted(many, recovery.profile, counts);
   const ofParts = byPart.get(name ?? "");
   if (ofParts !== undefined) return await ofParts(recovery.part);
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
@@ -152,10 +162,11 @@ const main = async (): Promise<number> => {
       ...{ reason: values.update, part: values.part, json: values.json },
     });
   const burst = values.burst === undefined ? undefined : Number(values.burst);
-  const many = values.count === undefined ? undefined : Number(values.count);
+  const counts = values.count?.split(",").map(Number) ?? [];
+  const [many] = counts;
   const { admission, part, profile } = values;
   const gang: Sizes["gang"] = values.gang === "none" ? "none" : "scheduler";
-  const sizes = { many, burst, admission, gang, recovery: { part, profile } };
+  const sizes = { many, counts, burst, admission, gang, recovery: { part, profile } };
   const figures = values.help ? undefined : await measure(positionals[0], sizes);
   if (figures === undefined) {
     console.log(help);

@@ -69,15 +69,16 @@ const resealed = ({ key, value }: Pair): Pair => {
   return { key, value: JSON.stringify({ ...data, metadata: { ...metadata, annotations } }) };
 };
 
-const copyModel = async (cluster: Cluster, pairs: readonly Pair[], count: number): Promise<void> => {
+/** Adds copies to the first `there` until there are `count`. */
+const copyModel = async (cluster: Cluster, pairs: readonly Pair[], there: number, count: number): Promise<void> => {
   const { body } = await cluster.api.call("GET", `${applications}/${model}`);
   const { uid } = named.parse(body).metadata;
   const copyOf = (index: number): readonly Pair[] => {
     const own = randomUUID();
-    const copy = (text: string): string => text.replaceAll(model, nameOf(index)).replaceAll(uid, own);
+    const copy = (text: string): string => text.replaceAll(model, nameOf(there + index)).replaceAll(uid, own);
     return pairs.map(({ key, value }) => resealed({ key: copy(key), value: copy(value) }));
   };
-  await copied(urlOfEtcd(cluster.pids["etcd"] ?? 0), count, copyOf);
+  await copied(urlOfEtcd(cluster.pids["etcd"] ?? 0), count - there, copyOf);
 };
 
 /** Prints the progress, with the seconds since the process began. */
@@ -174,10 +175,13 @@ const measured = async ({ cluster, audit, kubeconfig, dir, nodeFlags }: Bench, c
 };
 
 /**
- * Throws when anything was written, since nothing had changed. `count` 0: an empty cluster alone. `nodeFlags`: of the
- * measured hosts' Node.js.
+ * Throws when anything was written, since nothing had changed. `counts`: ascending; 0 alone: an empty cluster. `nodeFlags`: of
+ * the measured hosts' Node.js.
  */
-export const benchSettled = async (count: number, nodeFlags: readonly string[]): Promise<readonly Figure[]> => {
+export const benchSettled = async (
+  counts: readonly number[],
+  nodeFlags: readonly string[],
+): Promise<readonly Figure[]> => {
   await ensure(["go"]);
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-settled-"));
@@ -189,15 +193,17 @@ export const benchSettled = async (count: number, nodeFlags: readonly string[]):
     await countFlow(cluster.api, writing);
     await cluster.api.until(applications, ({ status }) => status === 200, 20_000);
     const bench = { cluster, audit, kubeconfig, dir, nodeFlags };
-    // Beside very many, the empty cluster is left to the usual count.
-    const empty = count > usualCount ? [] : await measured(bench, 0, emptyAims);
-    if (count === 0) return empty;
+    // Beside very many alone, the empty cluster is left to the usual count.
+    const figures = counts.every((count) => count > usualCount) ? [] : [...(await measured(bench, 0, emptyAims))];
+    if (counts.every((count) => count === 0)) return figures;
     const model = await settledModel(bench);
     tell("one application has settled");
-    await copyModel(cluster, model, count);
-    tell("it is copied");
-    const aims = count > usualCount ? manyAims : usualAims;
-    return [...empty, ...(await measured(bench, count, aims))];
+    for (const [index, count] of counts.entries()) {
+      await copyModel(cluster, model, counts[index - 1] ?? 0, count);
+      tell("it is copied");
+      figures.push(...(await measured(bench, count, count > usualCount ? manyAims : usualAims)));
+    }
+    return figures;
   } finally {
     await cluster.stop();
   }

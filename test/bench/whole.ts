@@ -20,7 +20,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   dispatch: ["functions", "--part", "dispatch"],
   cloud: ["cloud"],
   submit: ["submit", "--admission"],
-  alone: ["alone"],
+  alone: ["alone", "--count", "100"],
   elastic: ["elastic"],
   burst: ["submit", "--burst", "5000"],
   fairness: ["fairness"],
@@ -28,19 +28,27 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   gang: ["gang"],
   recovery: ["recovery"],
   restart: ["restart", "--count", "1000"],
-  settled: ["settled"],
-  hundredthousand: ["settled", "--count", "100000"],
+  settled: ["settled", "--count", "10000,100000"],
   upstream: ["upstream", "--count", "1500"],
   sweep: ["sweep"],
-  page: ["page"],
+  page: ["page", "--part", "browser"],
+  viewers: ["page", "--part", "viewers"],
   sixthousand: ["upstream"],
 };
 
 /**
- * These run side by side: each waits for most of its time, and most of their figures are counts. Their times are those of
- * single starts and events.
+ * These run side by side: each waits for most of its time, or takes its time from the simulator's clock, and their figures are
+ * counts, sizes, and times of single starts and events.
  */
-const together: ReadonlySet<string> = new Set(["functions", "dispatch", "cloud"]);
+const together: ReadonlySet<string> = new Set([
+  "functions",
+  "dispatch",
+  "cloud",
+  "viewers",
+  "restart",
+  "elastic",
+  "burst",
+]);
 
 /** Returns the parts in the order of their runs; those of one entry run side by side. */
 export const roundsOf = (names: readonly string[]): readonly (readonly string[])[] => {

@@ -14,7 +14,6 @@ import {
   readKubeconfig,
   textOf,
 } from "./login.ts";
-import { leanPods } from "./managed-fields.ts";
 import { account, podServer } from "./pod.ts";
 
 /** A cluster's endpoint, and the name that people know it by. */
@@ -129,8 +128,7 @@ export const findCluster = async (wanted: KubeconfigChoice): Promise<ClusterReco
 
 const opened = (record: ClusterRecord, maxSockets: number | undefined): ClosableTransport => {
   try {
-    const transport = httpsTransport({ ...record.endpoint, ...(maxSockets === undefined ? {} : { maxSockets }) });
-    return { ...leanPods(transport), close: transport.close };
+    return httpsTransport({ ...record.endpoint, ...(maxSockets === undefined ? {} : { maxSockets }) });
   } catch (cause) {
     // Nothing has connected yet: the error comes from reading the certificates.
     const why = cause instanceof Error ? cause.message : String(cause);

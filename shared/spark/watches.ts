@@ -1,5 +1,6 @@
 /** The watches of SparkApplications and SparkConnects, for forwarders: they need none of the decisions. */
 
+import { oncePer } from "../core/cache.ts";
 import { fieldsOf, isRecord, recordsIn, same } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import type { Obj, Resource, Stored } from "../core/object.ts";
@@ -35,14 +36,14 @@ const cutOff = (pod: Obj, status: PodStatus): string | undefined => {
 };
 
 /** Facts that decide a step: phase, ended containers, why one does not start, cut off, deletion, node notice. */
-const applicationGist = (pod: Obj): unknown => {
+const applicationGist = oncePer((pod: Obj): readonly unknown[] => {
   const status = podStatus(pod);
   const { phase, containerStatuses, reason } = status;
   const containers = (containerStatuses ?? [])
     .map(({ name, state }) => [name, state?.terminated?.exitCode, stuckFor(state?.waiting?.reason)])
     .filter(([, exitCode, stuck]) => exitCode !== undefined || stuck !== undefined);
   return [phase, reason, isEnding(pod), containers, cutOff(pod, status), pod.metadata.uid, leavingAt(pod)];
-};
+});
 
 /** True for news. A driver pod that was just created is none: the step that created it knows it. */
 const news = (before: Obj | undefined, after: Obj): boolean => {

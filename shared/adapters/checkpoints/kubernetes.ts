@@ -183,6 +183,12 @@ type Store = { readonly transport: Transport; readonly timeoutMs: number; readon
 
 const json = { "content-type": "application/json" } as const;
 
+/** A save needs the version of what it stored, and not the record again. */
+const saving = {
+  ...json,
+  accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json",
+} as const;
+
 /** UID and resourceVersion: a recreated record of the same name has another version, whatever its resourceVersion. */
 const versionOf = (stored: Stored): Version => `${stored.metadata.uid}/${stored.metadata.resourceVersion}`;
 
@@ -229,14 +235,14 @@ const save = async (
       ? await transport.send({
           method: "POST",
           path: collectionPath(ref.resource, ref.namespace),
-          headers: json,
+          headers: saving,
           body: JSON.stringify(object),
           timeoutMs,
         })
       : await transport.send({
           method: "PUT",
           path: objectPath(ref),
-          headers: json,
+          headers: saving,
           body: JSON.stringify({ ...object, metadata: { ...object.metadata, ...fenceOf(version) } }),
           timeoutMs,
         });

@@ -100,7 +100,7 @@ export const uselessNow = (context: Judging, over: string, executors: readonly S
   const own = isOwnRun(context.memory);
   const judged = executors.filter((pod) => {
     const id = executorId(pod);
-    return isOurs(pod) && id !== undefined && hasId(ids, id) && !(own && endingOf(pod)?.reason === "finished");
+    return id !== undefined && hasId(ids, id) && isOurs(pod) && !(own && endingOf(pod)?.reason === "finished");
   });
   const handsOn = own && context.read.ok && claimPolicyOf(context.read.spec.sparkConf ?? {}) !== undefined;
   const { retentionMs } = context.policies;

@@ -110,6 +110,30 @@ describe("an edited record", () => {
   }
 });
 
+describe("a save", () => {
+  it("is answered with the version of the record, and not with the record", async () => {
+    const transport = serve();
+    const bodies: string[] = [];
+    const heard: Transport = {
+      ...transport,
+      send: async (request) => {
+        const answer = await transport.send(request);
+        bodies.push(answer.body);
+        return answer;
+      },
+    };
+    const store = kubernetesCheckpoints(heard);
+    const version = await store.save(key, record(1), undefined);
+    assert.notEqual(version, "raced");
+    await store.save(key, record(2), version);
+    assert.equal(await store.save(key, record(2), version), "raced");
+    const [created, updated] = bodies.map((body) => JSON.parse(body));
+    for (const { kind, spec } of [created, updated])
+      assert.deepEqual([kind, spec], ["PartialObjectMetadata", undefined]);
+    assert.deepEqual((await store.load(key))?.record, record(2));
+  });
+});
+
 describe("an error of the API server", () => {
   it("is never read as a missing record or a lost race", async () => {
     const away = kubernetesCheckpoints(scripted({ status: 404, body: "404 page not found" }));

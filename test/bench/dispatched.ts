@@ -26,6 +26,7 @@ import { type Life, live } from "./kubelet.ts";
 /** An application runs longer than the 16 s in which a late submission may still arrive, as with a real driver. */
 const life: Life = { executors: 0, losses: 0, paceMs: 4_300 };
 const lives = 3;
+const warmUp = "warm-up";
 /** The lives begin so far apart that no change of one falls together with a change of another. */
 const apartMs = 1_400;
 /** Time without a request after which a life is over, ms. */
@@ -135,9 +136,7 @@ const measured = async (
   },
 ): Promise<readonly Figure[]> => {
   const processes = await start({ cluster, audit, dir }, env);
-  await live(cluster.api, `warm-up-${name}`, { ...life, paceMs: 500 });
-  // Timers of the warm-up count for no life, and those of each life are counted.
-  await sleep(timersMs);
+  await live(cluster.api, `${warmUp}-${name}`, { ...life, paceMs: 500 });
   await settled(audit, 0);
   const before = (await audit.read()).length;
   const all = Array.from({ length: lives }, async (_, index) => {
@@ -148,7 +147,8 @@ const measured = async (
   await sleep(timersMs);
   const requests = await settled(audit, before);
   await processes.stop();
-  const own = requests.filter((request) => !isLook(request));
+  // The timers of each life are counted, those of the warm-up for none.
+  const own = requests.filter((request) => !isLook(request) && !request.name.includes(warmUp));
   tabulate(store, own);
   const figure = (what: string, value: number, more: object = {}): Figure => ({
     ...{ name: `functions.dispatched.${name}.${what}`, value: value / lives, unit: "requests" },
@@ -156,7 +156,7 @@ const measured = async (
   });
   return [
     figure("api-requests", own.length, aim === undefined ? {} : { aim }),
-    figure("looks", requests.length - own.length),
+    figure("looks", requests.filter(isLook).length),
   ];
 };
 

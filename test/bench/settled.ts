@@ -4,7 +4,7 @@
  * outside: the host's figures in /proc, its liveness probe, the API server's counts of its requests.
  */
 import { randomUUID } from "node:crypto";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +30,7 @@ const records = "/apis/rekindle.dev/v1alpha1/namespaces/default/checkpoints";
 const nameOf = (index: number): string => `settled-${String(index).padStart(model.length - "settled-".length, "0")}`;
 
 const usualCount = 10_000;
-const restSeconds = 60;
+const restSeconds = 30;
 const longestSeconds = 900;
 
 const named = z.object({ metadata: z.looseObject({ name: z.string(), uid: z.string() }) });
@@ -42,7 +42,6 @@ const settledModel = async ({ cluster, kubeconfig, dir }: Bench): Promise<readon
   const host = await openHost(kubeconfig, log, ["--log-level", "warn"]);
   await api.until(applications, ({ status }) => status === 200, 20_000);
   await live(api, model, { executors: 0, losses: 0, paceMs: 1_000 });
-  await quiet(api);
   // The copies have no pods, so the model has none when it settles.
   await api.call("DELETE", `/api/v1/namespaces/default/pods/${model}-driver`, { gracePeriodSeconds: 0 });
   await quiet(api);
@@ -109,15 +108,22 @@ const listingOnly = async (api: Api, count: number): Promise<number> => {
   return (user + system) / 1e6;
 };
 
+/** Returns the CPU seconds of a process so far, to the nanosecond: the kernel's other count is in hundredths of a second. */
+const preciseSeconds = async (pid: number): Promise<number> => {
+  const tasks = await readdir(`/proc/${pid}/task`);
+  const texts = await Promise.all(tasks.map((task) => readFile(`/proc/${pid}/task/${task}/schedstat`, "utf8")));
+  return texts.reduce((sum, text) => sum + Number(text.split(" ")[0]), 0) / 1e9;
+};
+
 /** Returns the CPU seconds that a host takes in a minute in which nothing happens, and its resident size then, MiB. */
 const atRest = async (host: HostUnderAttack): Promise<{ readonly cpu: number; readonly resident: number }> => {
   // The probe's requests would cost the host processor time.
   await host.probe.stop();
   await sleep(2_000);
-  const before = await account(host);
+  const before = await preciseSeconds(host.pid);
   await sleep(restSeconds * 1_000);
-  const after = await account(host);
-  return { cpu: ((after.cpu - before.cpu) * 60) / restSeconds, resident: after.resident };
+  const cpu = (await preciseSeconds(host.pid)) - before;
+  return { cpu: (cpu * 60) / restSeconds, resident: (await account(host)).resident };
 };
 
 type Aims = { readonly cpu: number; readonly peak: number; readonly resident: number };

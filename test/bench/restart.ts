@@ -50,10 +50,10 @@ const touched = async (api: Api, index: number): Promise<void> => {
 /** The highest number of requests per second of a host at rest: leases, and an occasional resync. */
 const fewRequests = 5;
 
-/** Resolves when the host has been at rest for a while, and has written nothing. */
-export const quiet = async (api: Api, mostSeconds = longestSeconds): Promise<void> => {
+/** Resolves when the host has been at rest for `forSeconds`, and has written nothing. */
+export const quiet = async (api: Api, mostSeconds = longestSeconds, forSeconds = quietSeconds): Promise<void> => {
   let last = { asked: -1, written: -1 };
-  for (let [still, seconds] = [0, 0]; still < quietSeconds; seconds++) {
+  for (let [still, seconds] = [0, 0]; still < forSeconds; seconds++) {
     const now = { asked: await dispatched(api), written: await dispatched(api, writing) };
     const rests = now.written === last.written && now.asked - last.asked <= fewRequests;
     still = rests ? still + 1 : 0;

@@ -32,6 +32,8 @@ const nameOf = (index: number): string => `settled-${String(index).padStart(mode
 const usualCount = 10_000;
 const restSeconds = 30;
 const longestSeconds = 900;
+/** A host that has written nothing and read little for this long has started: it has no application whose timer could come. */
+const startedSeconds = 8;
 
 const named = z.object({ metadata: z.looseObject({ name: z.string(), uid: z.string() }) });
 
@@ -151,7 +153,7 @@ const measured = async ({ cluster, audit, kubeconfig, dir, nodeFlags }: Bench, c
   const [asked, since] = [await dispatched(api), Date.now()];
   const host = await openHost(kubeconfig, log, ["--log-level", "warn"], nodeFlags);
   try {
-    await quiet(api, longestSeconds);
+    await quiet(api, longestSeconds, startedSeconds);
     tell("the host has started");
     const { cpu, peak } = await account(host);
     const block = host.probe.longestSince(since);

@@ -22,12 +22,12 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   submit: ["submit", "--admission"],
   alone: ["alone", "--count", "100"],
   elastic: ["elastic"],
-  burst: ["submit", "--burst", "5000"],
+  burst: ["submit", "--burst", "3000"],
   fairness: ["fairness"],
   job: ["job"],
   gang: ["gang"],
   recovery: ["recovery"],
-  restart: ["restart", "--count", "1000"],
+  restart: ["restart", "--count", "300"],
   settled: ["settled", "--count", "10000,100000"],
   upstream: ["upstream", "--count", "1500"],
   sweep: ["sweep"],
@@ -40,15 +40,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
  * These run side by side: each waits for most of its time, or takes its time from the simulator's clock, and their figures are
  * counts, sizes, and times of single starts and events.
  */
-const together: ReadonlySet<string> = new Set([
-  "functions",
-  "dispatch",
-  "cloud",
-  "viewers",
-  "restart",
-  "elastic",
-  "burst",
-]);
+const together: ReadonlySet<string> = new Set(["functions", "dispatch", "cloud", "viewers", "restart", "elastic"]);
 
 /** Returns the parts in the order of their runs; those of one entry run side by side. */
 export const roundsOf = (names: readonly string[]): readonly (readonly string[])[] => {

@@ -176,8 +176,9 @@ const eventOf = (line: string): WatchEvent => {
 
 /** Seconds after which the server ends a watch; jitter keeps many watches from ending at once. */
 const watchSeconds = 300;
-/** Silence after which a watch is closed, ms; longer than the minute between bookmarks. */
+/** Silence after which a watch is closed, ms; longer than the minute between bookmarks. It is looked for this much later. */
 const stallMs = 80_000;
+const laterMs = 1_000;
 
 /** Handles an event that ends the watch. Events may have been missed, so the cursor is cleared and a list follows. */
 const mend = (
@@ -217,7 +218,7 @@ const startGuard = (following: FollowContext, over: AbortSignal, close: () => vo
   let last = following.now();
   const guard = async (): Promise<void> => {
     while (!over.aborted) {
-      await following.pause(stallMs / 4, over);
+      await following.pause(last + stallMs + laterMs - following.now(), over);
       if (!over.aborted && following.now() - last > stallMs) return close();
     }
   };

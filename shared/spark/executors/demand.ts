@@ -1,8 +1,9 @@
 /**
  * The demand of a driver whose allocator is held at zero: the bounds that the user set, the driver's own gauge of the
  * executors that it needs, and the number of executors that follows from both. The number rises after the user's
- * backlog timeout and falls at most once in the user's idle timeout, so that a gauge that flaps costs no pods. It does
- * not fall by answers that are far apart, because nobody knows what the driver needed between them.
+ * backlog timeout and falls at most once in the user's idle timeout, so that a gauge that flaps costs no pods. Nobody
+ * knows what the driver needed between answers that are far apart: such a time does not count as idle, and a long one
+ * begins the idle timeout again.
  */
 import * as z from "zod";
 import type { Ref } from "../../core/object.ts";
@@ -101,14 +102,22 @@ const rising = (scale: Scale, demand: Demand, need: number, now: number): Demand
 /** Answers are saved this often while the driver needs fewer, ms: without saved answers, its need is unknown. */
 const savedEvery = ({ idleMs }: Scale): number => Math.max(gaugeEveryMs, idleMs / 4);
 
+/** Answers come this much too early or too late, ms. */
+const jitterMs = gaugeEveryMs / 2;
+
+/**
+ * An answer that is missing, or whose save failed, makes the time between two saved answers longer. That time counts
+ * as idle only as far as saved answers are usually apart.
+ */
 const falling = (scale: Scale, demand: Demand, need: number, now: number): Demand => {
   const { moreSince: _, fewer: before, ...rest } = demand;
   const everyMs = savedEvery(scale);
   const isKnown = before !== undefined && now <= (before.seen ?? before.since) + 2 * everyMs + gaugeEveryMs;
-  const { since, most: mostBefore, seen = since } = isKnown ? before : { since: now, most: need };
+  const { since: first, most: mostBefore, seen = first } = isKnown ? before : { since: now, most: need };
+  const since = first + Math.max(0, now - (seen + everyMs + jitterMs));
   const most = Math.max(mostBefore, need);
   if (now >= since + scale.idleMs) return { ...rest, at: now, target: most };
-  return { ...rest, at: now, fewer: { since, most, seen: now < seen + everyMs ? seen : now } };
+  return { ...rest, at: now, fewer: { since, most, seen: now < seen + everyMs - jitterMs ? seen : now } };
 };
 
 const isSame = (a: Demand, b: Demand): boolean =>

@@ -91,6 +91,14 @@ export const elasticMutants: readonly Mutant[] = [
     fault: "message-lost",
   },
   {
+    name: "missing-answer-idle",
+    promise: "the time of an answer that is missing, or that was not saved, does not count as idle",
+    file: demand,
+    find: "const since = first + Math.max(0, now",
+    replace: "const since = first + Math.max(0, 0 * now",
+    tests: ["test/unit/spark/executors/demand.test.ts"],
+  },
+  {
     name: "polls-without-slots",
     promise:
       "a quiet run whose executors follow a demand is looked at once in 5 s, however many events began a chain of timers",

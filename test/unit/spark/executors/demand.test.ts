@@ -190,6 +190,23 @@ describe("the number of executors", () => {
     assert.deepEqual(later, { target: 8, at: 125_000, fewer: { since: 125_000, most: 0, seen: 125_000 } });
   });
 
+  test("does not count as idle the time of an answer that is missing, or that was not saved", () => {
+    const quick = { ...usual, idleMs: 20_000 };
+    const first = demandAfter(quick, { target: 3, at: 0 }, 0, 14_000);
+    const refused = demandAfter(quick, first, 0, 20_500);
+    assert.deepEqual(refused.fewer, { since: 14_000, most: 0, seen: 20_500 });
+    const missing = demandAfter(quick, refused, 0, 34_000);
+    assert.deepEqual(missing, { target: 3, at: 34_000, fewer: { since: 20_000, most: 0, seen: 34_000 } });
+    assert.deepEqual(demandAfter(quick, missing, 0, 40_000), { target: 0, at: 40_000 });
+  });
+
+  test("falls on time by answers that come a little too early or too late", () => {
+    const fewer = demandAfter(usual, { target: 8, at: 0 }, 0, 5_000);
+    const answers = [10_010, 14_990, 19_990, 25_010, 30_000, 34_980, 40_020, 45_000, 49_980, 55_010, 60_000, 65_000];
+    const last = answers.reduce((demand, at) => demandAfter(usual, demand, 0, at), fewer);
+    assert.deepEqual(last, { target: 0, at: 65_000 });
+  });
+
   test("starts with the live executors if the record was lost", () => {
     assert.deepEqual(firstDemand(usual, 7, 1_000), { target: 7, at: 1_000, initialUntil: 61_000 });
   });

@@ -87,8 +87,7 @@ export const elasticMutants: readonly Mutant[] = [
     file: demand,
     find: "const isKnown = before !== undefined && now <= ",
     replace: "const isKnown = before !== undefined && 0 * now <= ",
-    scenarios: ["elastic-flaps"],
-    fault: "message-lost",
+    tests: ["test/unit/spark/executors/demand.test.ts"],
   },
   {
     name: "missing-answer-idle",
@@ -100,8 +99,7 @@ export const elasticMutants: readonly Mutant[] = [
   },
   {
     name: "polls-without-slots",
-    promise:
-      "a quiet run whose executors follow a demand is looked at once in 5 s, however many events began a chain of timers",
+    promise: "a quiet run whose executors follow a demand is looked at once in 5 s, however many timers were begun",
     file: requeue,
     find: "return (Math.floor((now - offset) / everyMs) + 1) * everyMs + offset;",
     replace: "return now + everyMs + 0 * offset;",

@@ -26,10 +26,15 @@ export type Series = { readonly ks: readonly number[]; readonly at: (k: number) 
 /** A list of cases, or a series, which ends with the first case that shows nothing new. */
 export type Batch = readonly Case[] | Series;
 
-/** One fault at one point; or two invocations against each other, or two faults. */
-export type Kind = "singles" | "pairs";
+/** One fault at one point; or two invocations against each other, or two faults; or three faults. */
+export type Kind = "singles" | "pairs" | "triples";
 
-export type Sized = { readonly kind: Kind; readonly batch: Batch };
+export type Sized = {
+  readonly kind: Kind;
+  readonly batch: Batch;
+  /** The cases of the batch are the beginnings of many with one more fault, or two more: see `expansion.ts`. */
+  readonly expands?: boolean;
+};
 
 export type Making = Pick<Scenario, "name" | "breadth"> & {
   readonly baseline: Baseline;

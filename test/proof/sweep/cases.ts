@@ -3,7 +3,7 @@
 import type { Baseline } from "./baseline.ts";
 import { type Case, firsts, isSeries, latest, type Making, type Sized, snapshotFor } from "./case.ts";
 import { openChance } from "./chance.ts";
-import { doublesOf, triplesOf } from "./doubles.ts";
+import { beginningsOf } from "./doubles.ts";
 import type { Call } from "./fault.ts";
 import {
   atCall,
@@ -213,11 +213,7 @@ export const batchesOf = (
   if (seed === undefined) return wanted;
   const some = isWhole(scenario) ? wanted : wanted.flatMap((sized) => drawnOf(sized, scenario, seed));
   const drawnBy = Array.from({ length: seeds }, (_, index) => seed + index);
-  return [
-    ...some,
-    { kind: "pairs", batch: doublesOf(making, drawnBy) },
-    { kind: "pairs", batch: triplesOf(making, drawnBy) },
-  ];
+  return [...some, { kind: "pairs", batch: beginningsOf(making, drawnBy), expands: true }];
 };
 
 export const makingOf = (

@@ -11,6 +11,7 @@ import type { Execution } from "./execution.ts";
 import type { Fault } from "./fault.ts";
 import type { Journal, Post } from "./journal.ts";
 import type { Scenario } from "./scenario.ts";
+import type { Snapshot } from "./snapshot.ts";
 import { type StateParts, stateDigest, stateParts } from "./state-digest.ts";
 
 /** The end of an execution, as far as its judgement depends on it. */
@@ -127,12 +128,44 @@ const isWithin = (execution: Execution, began: number, { invocations, ms }: Cont
   execution.now() - began + ms <= most.ms;
 
 /** Hosts remember, functions of a dispatcher outlive it, and a look for other controllers is no event: not digested. */
-const isDigested = ({ hosted, dispatched, beside }: Scenario): boolean =>
+export const isDigested = ({ hosted, dispatched, beside }: Scenario): boolean =>
   (hosted ?? dispatched ?? beside) === undefined;
 
 /** Whether a known continuation is to be sought for an execution of the scenario. */
 export const isSought = (continuations: Continuations, scenario: Scenario): boolean =>
   isDigested(scenario) && isWorthwhile(continuations);
+
+/** A state after the first faults of a case, from which cases with one more fault fork. */
+export type Fork = {
+  readonly snapshot: Snapshot;
+  readonly digest: string;
+  /** The ids that the queue remembers. */
+  readonly remembered: ReadonlyMap<string, number>;
+  readonly lateChanges: number;
+  readonly errors: readonly string[];
+};
+
+/** A fork, and the fault that is to come: another case with the same key is the same case from there on. */
+export type Forked = { readonly fork: Fork; readonly key: string };
+
+const forkOf = (execution: Execution, digest: string): Fork => ({
+  snapshot: execution.snapshot(),
+  digest,
+  remembered: rememberedAt(sentIn(execution.post.journal()), execution.now()),
+  lateChanges: execution.lateChanges,
+  errors: [...execution.errors],
+});
+
+/** The known continuation of a fork with a fault to come. */
+export const continuationOf = ({ byState }: Continuations, { fork, key }: Forked): Continuation | undefined =>
+  byState.get(key)?.find((one) => isSame(one, fork.remembered));
+
+/** The part of a recognition that cases with one more fault need. */
+export type RecognitionOptions = {
+  readonly forked?: Forked | undefined;
+  /** The execution hands on its states before this call, and takes no known continuation until then. */
+  readonly forks?: { readonly until: number; readonly add: (fork: Fork) => void } | undefined;
+};
 
 export type Recognition = {
   readonly found: () => Continuation | undefined;
@@ -143,24 +176,41 @@ export type Recognition = {
 };
 
 /** Lets an execution end at the first state whose continuation is known, once its fault is spent. */
-export const recognise = (continuations: Continuations, execution: Execution, fault: Fault): Recognition => {
+export const recognise = (
+  continuations: Continuations,
+  execution: Execution,
+  fault: Fault,
+  { forked, forks }: RecognitionOptions = {},
+): Recognition => {
   const { parts, byState } = continuations;
   continuations.executions += 1;
   const passed: Passed[] = [];
   const began = execution.now();
   let found: Continuation | undefined;
   let ended: Ended | undefined;
-  let post: Post | undefined;
+  let { post }: { post: Post } = execution;
+  const pass = (digest: string): void => void passed.push({ digest, ...placeIn(execution) });
+  /** Hands on a state from which others fork; false once it is too late for them. */
+  const forksAt = (digest: string): boolean => {
+    if (forks === undefined || execution.count.calls >= forks.until) return false;
+    forks.add(forkOf(execution, digest));
+    return true;
+  };
+  const seek = (digest: string): Continuation | undefined => {
+    const known = byState.get(digest) ?? [];
+    if (known.length === 0) return undefined;
+    const remembered = rememberedAt(sentIn(execution.post.journal()), execution.now());
+    return known.find((one) => isSame(one, remembered) && isWithin(execution, began, one));
+  };
+  if (forked !== undefined) pass(forked.key);
   execution.recognises = () => {
     if (found !== undefined) return true;
     if (fault.spent?.(execution.now()) !== true || !execution.mail.isEmpty()) return false;
     if (post !== execution.post) passed.length = 0;
     ({ post } = execution);
     const digest = stateDigest(execution, parts);
-    const known = byState.get(digest) ?? [];
-    const remembered = known.length === 0 ? undefined : rememberedAt(sentIn(post.journal()), execution.now());
-    found = known.find((one) => remembered !== undefined && isSame(one, remembered) && isWithin(execution, began, one));
-    if (found === undefined) passed.push({ digest, ...placeIn(execution) });
+    if (!forksAt(digest)) found = seek(digest);
+    if (found === undefined) pass(digest);
     else continuations.taken += 1;
     return found !== undefined;
   };

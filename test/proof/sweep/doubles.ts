@@ -1,12 +1,15 @@
 /**
  * Two faults in one run, in the shortest scenarios three: each comes some calls after the one before, during the
- * recovery from it. There are far more than can be run; a seed draws some of them, the same ones every time.
+ * recovery from it. A seed draws the first fault. All second ones within some calls of it follow (`expansion.ts`), and
+ * after some of these all third ones.
  */
 import type { Case, Making } from "./case.ts";
 import { snapshotFor, twofold } from "./case.ts";
-import { openChance } from "./chance.ts";
-import type { Call, Fault, Verdict } from "./fault.ts";
+import { type Chance, openChance } from "./chance.ts";
+import { isDigested } from "./continuations.ts";
+import type { Call, Fault } from "./fault.ts";
 import { callTroubles, deafness, deaths, type Named, pauses, troubles } from "./faults.ts";
+import type { Scenario } from "./scenario.ts";
 
 /** Faults that may be part of a pair. */
 const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
@@ -18,9 +21,7 @@ const withListeners: readonly Named[] = [...kinds, ...deafness];
 const withDispatchers: readonly Named[] = [...withListeners, ...callTroubles];
 
 /** Names of the faults that pairs may have. */
-export const pairable: ReadonlySet<string> = new Set(
-  [...deaths, ...troubles, ...pauses, ...deafness, ...callTroubles].map(({ name }) => name),
-);
+export const pairable: ReadonlySet<string> = new Set(withDispatchers.map(({ name }) => name));
 
 /** A fault that a scenario leaves out alone is in none of its pairs. */
 const kindsIn = ({ baseline: { calls }, without }: Making): readonly Named[] => {
@@ -29,122 +30,138 @@ const kindsIn = ({ baseline: { calls }, without }: Making): readonly Named[] => 
   return all.filter(({ name }) => !without.includes(name));
 };
 
-/** The second comes at most this many calls after the first, and within the length of the run without a fault. */
-const furthest = 20;
+/** A fault of a case, and the number of the call at which it happens. */
+export type Step = { readonly at: number; readonly fault: Named };
 
-/** The number of drawn pairs: fewer where a run is long, for each runs the rest of it. */
-const manyFor: Readonly<Record<Making["breadth"], number>> = {
-  whole: 7_000_000,
-  part: 5_000_000,
-  thin: 5_900_000,
-  sparse: 1_300_000,
-};
-const most = 2_600;
-
-const howMany = ({ baseline, breadth }: Making): number =>
-  Math.min(most, Math.round(manyFor[breadth] / baseline.length ** 2));
-
-/** A fault after another one: it happens at the first call to which it applies, at least `gap` calls later. */
-type Next = { readonly gap: number; readonly fault: Named };
-
-/** Two or three faults of one run. */
-type Chain = { readonly n: number; readonly first: Named; readonly later: readonly Next[] };
-
-/** A refused create is tried once more. A second refusal is final, and that is correct behaviour. */
-const hasRefusals = ({ first, later }: Chain): boolean =>
-  later.some(({ gap, fault }, index) => {
-    const before = later[index - 1]?.fault ?? first;
-    return gap === 1 && before.name === "422" && fault.name === "422";
-  });
-
-/** `met` is true once the last fault has happened. */
-const chained = ({ n, first, later }: Chain): Fault & { readonly met: () => boolean } => {
+/** Each step happens at its call, or at the first one after it to which its fault applies; everything else passes. */
+export const atSteps = (steps: readonly Step[]): Fault & { readonly met: () => boolean } => {
   let happened = 0;
-  let latest = 0;
-  const happens = (call: Call, { verdict }: Named): Verdict => {
-    happened += 1;
-    latest = call.n;
-    return verdict(call);
-  };
+  let later = 0;
+  const isOver = (): boolean => happened === steps.length;
   return {
     call: (call) => {
-      if (call.n === n) return happens(call, first);
-      const next = happened === 0 ? undefined : later[happened - 1];
-      if (next === undefined || call.n < latest + next.gap || !next.fault.applies(call)) return undefined;
-      return happens(call, next.fault);
+      const step = steps[happened];
+      if (step === undefined || call.n < step.at + later || !step.fault.applies(call)) return undefined;
+      happened += 1;
+      later = call.n - step.at;
+      return step.fault.verdict(call);
     },
-    fired: () => happened > 0,
-    met: () => happened > later.length,
-    spent: () => happened > later.length,
+    ...{ fired: isOver, met: isOver, spent: isOver },
   };
 };
 
-const caseFor = (making: Making, call: Call, chain: Chain): Case => {
-  const rest = chain.later.map(({ gap, fault }) => `${gap}/${fault.name}`).join("/");
-  const [second, third] = chain.later.map(({ fault }) => fault.name);
+/** The faults of a case one after the other, each with the number of calls since the one before. */
+const gapsOf = (steps: readonly Step[]): readonly (string | number)[] =>
+  steps.flatMap(({ at, fault }, index) => [at - (steps[index - 1]?.at ?? 0), fault.name]);
+
+/** The case of some faults; `first`: the call of the first one. */
+export const caseFor = (making: Making, first: Call, steps: readonly Step[]): Case => {
+  const [family = "", second, third] = steps.map(({ fault }) => fault.name);
   return {
-    id: `${making.name}/${twofold}/${call.n}/${chain.first.name}/${rest}`,
-    family: chain.first.name,
+    id: [making.name, twofold, ...gapsOf(steps)].join("/"),
+    family,
     ...(second === undefined ? {} : { second }),
     ...(third === undefined ? {} : { third }),
-    call,
-    snapshot: snapshotFor(making, call),
-    fault: () => chained(chain),
+    call: first,
+    snapshot: snapshotFor(making, first),
+    fault: () => atSteps(steps),
   };
 };
 
-type Drawing = { readonly seed: string; readonly many: number; readonly faults: 2 | 3 };
+/** The first faults of many cases. */
+export type Beginning = { readonly first: Call; readonly steps: readonly Step[] };
 
-const drawnOf = (making: Making, { seed, many, faults }: Drawing): readonly Case[] => {
-  const { calls } = making.baseline;
-  const chance = openChance(`${seed} ${making.name}`);
-  const drawn = new Map<string, Case>();
+/** A fault comes at most this many calls after the one before, and within the length of the run without a fault. */
+export const furthest = 20;
+
+export const lastAfter = ({ baseline: { length } }: Making, { first, steps }: Beginning): number =>
+  (steps.at(-1)?.at ?? first.n) + Math.max(1, Math.min(furthest, length - first.n));
+
+/** A refused create is tried once more. A second refusal is final, and that is correct behaviour. */
+const isFinal = (before: Step | undefined, { at, fault }: Step): boolean =>
+  before?.fault.name === "422" && fault.name === "422" && at === before.at + 1;
+
+/** All faults that may come after those of a beginning, at the calls that follow them. */
+export const nextSteps = (making: Making, beginning: Beginning, calls: readonly Call[]): readonly Step[] => {
+  const before = beginning.steps.at(-1);
+  const last = lastAfter(making, beginning);
   const usual = kindsIn(making);
-  const gapAfter = (n: number): number => 1 + chance.below(Math.max(1, Math.min(furthest, making.baseline.length - n)));
-  for (let tries = 0; drawn.size < many && tries < 4 * many; tries++) {
-    const call = chance.pick(calls);
-    const first = chance.pick(usual);
-    const second = { gap: gapAfter(call.n), fault: chance.pick(usual) };
-    const later = faults === 2 ? [second] : [second, { gap: gapAfter(call.n), fault: chance.pick(usual) }];
-    const chain: Chain = { n: call.n, first, later };
-    if (!first.applies(call) || hasRefusals(chain)) continue;
-    const one = caseFor(making, call, chain);
-    drawn.set(one.id, one);
-  }
-  return [...drawn.values()];
+  return calls
+    .filter(({ n }) => n > (before?.at ?? 0) && n <= last)
+    .flatMap((call) =>
+      usual
+        .filter((fault) => fault.applies(call))
+        .map((fault) => ({ at: call.n, fault }))
+        .filter((step) => !isFinal(before, step)),
+    );
 };
 
-/** The pairs of faults that some seeds draw. */
-export const doublesOf = (making: Making, seeds: readonly number[]): readonly Case[] => {
-  const many = howMany(making);
-  const all = seeds.flatMap((seed) => drawnOf(making, { seed: `${seed}`, many, faults: 2 }));
-  return [...new Map(all.map((one) => [one.id, one])).values()];
+/** The number of first faults that a seed draws: fewer where a run is long, for each of their cases runs the rest of it. */
+const manyFor: Readonly<Record<Making["breadth"], number>> = {
+  whole: 60_000,
+  part: 40_000,
+  thin: 40_000,
+  sparse: 20_000,
 };
+const most = 12;
 
-/** Three faults are drawn where a run has at most so many calls. */
+const howMany = ({ baseline, breadth }: Making): number =>
+  Math.max(1, Math.min(most, Math.round(manyFor[breadth] / baseline.length ** 2)));
+
+/** Where no state is known again, each case runs from its snapshot to its end: this share of the second faults is drawn. */
+const share = 0.03;
+
+export const isDrawn = (scenario: Scenario, id: string): boolean =>
+  isDigested(scenario) || openChance(`second ${id}`).is(share);
+
+/** Three faults are drawn where a run has at most so many calls, for this share of the pairs of a beginning. */
 const shortest = 120;
-const manyTriples = 2_500_000;
+const thirdShare = 0.004;
 
-/** Three faults in one run, as some seeds draw them: in the shortest scenarios. */
-export const triplesOf = (making: Making, seeds: readonly number[]): readonly Case[] => {
-  const { length } = making.baseline;
-  if (length > shortest) return [];
-  const many = Math.min(most, Math.round(manyTriples / length ** 2));
-  const all = seeds.flatMap((seed) => drawnOf(making, { seed: `${seed} of three`, many, faults: 3 }));
+export const isThird = ({ baseline }: Making, scenario: Scenario, id: string): boolean =>
+  baseline.length <= shortest && isDigested(scenario) && openChance(`third ${id}`).is(thirdShare);
+
+const drawnBy = (making: Making, chance: Chance, many: number): readonly Case[] => {
+  const drawn: Case[] = [];
+  const usual = kindsIn(making);
+  for (let tries = 0; drawn.length < many && tries < 20 * many; tries++) {
+    const first = chance.pick(making.baseline.calls);
+    const fault = chance.pick(usual);
+    if (fault.applies(first)) drawn.push(caseFor(making, first, [{ at: first.n, fault }]));
+  }
+  return drawn;
+};
+
+/** The first faults that some seeds draw. */
+export const beginningsOf = (making: Making, seeds: readonly number[]): readonly Case[] => {
+  const many = howMany(making);
+  const all = seeds.flatMap((seed) => drawnBy(making, openChance(`${seed} ${making.name}`), many));
   return [...new Map(all.map((one) => [one.id, one])).values()];
 };
 
 const namedFault = (name: string | undefined): Named | undefined => withDispatchers.find((kind) => kind.name === name);
 
-/** The pair, or the three faults, of an id, whichever seed drew it. */
+/** The faults of an id: `scenario/then/call/fault/calls later/fault…`. */
+export const stepsNamed = (id: string): readonly Step[] | undefined => {
+  const [, , ...parts] = id.split("/");
+  const steps: Step[] = [];
+  for (let index = 0; index < parts.length; index += 2) {
+    const fault = namedFault(parts[index + 1]);
+    if (fault === undefined) return undefined;
+    steps.push({ at: (steps.at(-1)?.at ?? 0) + Number(parts[index]), fault });
+  }
+  return steps;
+};
+
+/** The beginning of an id. */
+export const beginningNamed = ({ baseline }: Making, id: string): Beginning | undefined => {
+  const steps = stepsNamed(id);
+  const first = baseline.calls.find(({ n }) => n === steps?.[0]?.at);
+  return steps === undefined || first === undefined ? undefined : { first, steps };
+};
+
+/** The case of an id, whichever seed drew it. */
 export const doubleNamed = (making: Making, id: string): Case | undefined => {
-  const [, , n, one, ...rest] = id.split("/");
-  const call = making.baseline.calls.find((each) => each.n === Number(n));
-  const first = namedFault(one);
-  const later = rest.flatMap((gap, index): readonly Next[] => {
-    const fault = index % 2 === 0 ? namedFault(rest[index + 1]) : undefined;
-    return fault === undefined ? [] : [{ gap: Number(gap), fault }];
-  });
-  if (call === undefined || first === undefined || later.length !== rest.length / 2) return undefined;
-  return caseFor(making, call, { n: call.n, first, later });
+  const found = beginningNamed(making, id);
+  return found === undefined ? undefined : caseFor(making, found.first, found.steps);
 };

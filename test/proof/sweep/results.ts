@@ -63,7 +63,7 @@ export const openResults = (): Results => {
   const permitted = new Map<string, Permitted>();
   const tallyOf = (scenario: string): Tally => {
     const none = { cases: 0, recognised: 0, violations: 0 };
-    const tally = tallies.get(scenario) ?? { ...none, of: { singles: 0, pairs: 0 }, invocations: [] };
+    const tally = tallies.get(scenario) ?? { ...none, of: { singles: 0, pairs: 0, triples: 0 }, invocations: [] };
     tallies.set(scenario, tally);
     return tally;
   };

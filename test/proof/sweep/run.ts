@@ -27,7 +27,7 @@ const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N [--see
   --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
   --case ID        replays one case and prints all that happens in it; of a file FILE.json that rekindle replay --export
                    has written, runs every single fault
-  --seeds N        so many seeds, from this one on, draw two and three faults in one run (default 1)
+  --seeds N        so many seeds, from this one on, draw the first of two and three faults in one run (default 1)
   --recheck SHARE  of the cases that end as another one did from the same state, runs this share to the end, and compares
   --first          stops at the first violation
   --threads N      as many at once (default: one per processor, at most 4)
@@ -86,7 +86,7 @@ const explain = async (id: string, violations: readonly string[]): Promise<void>
 const ofScenario = (results: Results, name: string, began: number): string => {
   const { of, violations, invocations } = results.of(name);
   const { median, worst } = spread(invocations);
-  const cases = `${String(of.singles).padStart(6)} singles ${String(of.pairs).padStart(6)} pairs`;
+  const cases = `${String(of.singles).padStart(6)} singles ${String(of.pairs).padStart(6)} pairs ${String(of.triples).padStart(6)} triples`;
   const many = `${cases} ${String(violations).padStart(4)} violations`;
   return `${violations > 0 ? "✗" : "✓"} ${name.padEnd(20)} ${many}   ${median} invocations to converge, at worst ${worst}  ${seconds(began)}`;
 };
@@ -201,7 +201,7 @@ const changes = async ({ scenario, choice }: Values): Promise<readonly Change[]>
   return found;
 };
 
-const kinds: readonly Kind[] = ["singles", "pairs"];
+const kinds: readonly Kind[] = ["singles", "pairs", "triples"];
 
 type Rest = { readonly began: number; readonly changes: readonly Change[] };
 
@@ -210,20 +210,19 @@ const finish = (results: Results, values: Values, { began, changes: versioned }:
   const names = namesIn(values);
   const totals = names.map((name) => results.of(name));
   const cases = totals.reduce((sum, tally) => sum + tally.cases, 0);
-  const [singles, pairs] = kinds.map((kind) => totals.reduce((sum, { of }) => sum + of[kind], 0));
+  const [singles, pairs, triples] = kinds.map((kind) => totals.reduce((sum, { of }) => sum + of[kind], 0));
   const failed = totals.reduce((sum, tally) => sum + tally.violations, 0);
   const recognised = totals.reduce((sum, tally) => sum + tally.recognised, 0);
   const converging = spread(totals.flatMap(({ invocations }) => invocations));
   const { sites, wanted, hit, missed } = results.coverage();
   console.log(
-    `${singles} single faults and ${pairs} pairs and interleavings over ${names.length} scenarios, ${failed} violations; ${recognised} ended as another case from the same state; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
+    `${singles} single faults, ${pairs} pairs and interleavings, and ${triples} triples over ${names.length} scenarios, ${failed} violations; ${recognised} ended as another case from the same state; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
   );
   const restarted = versioned.filter(({ violations }) => violations.length > 0).length;
   const uncovered = missed.length > 0 && failed === 0 ? missed.length : 0;
   const details = {
     seed: values.choice.seed,
-    singles,
-    pairs,
+    ...{ singles, pairs, triples },
     recognised,
     scenarios: Object.fromEntries(
       names.map((name, index) => [

@@ -5,15 +5,19 @@ import { type Case, twofold } from "./case.ts";
 import {
   type Continuation,
   type Continuations,
+  continuationOf,
+  type Forked,
+  isDigested,
   isSought,
   type Recognition,
+  type RecognitionOptions,
   type Rest,
   recognise,
 } from "./continuations.ts";
 import { type Difference, differences, endingOf, everything, gistOf } from "./ending.ts";
 import { calm, runToRest } from "./event-loop.ts";
 import { Execution } from "./execution.ts";
-import { type Fault, noFault } from "./fault.ts";
+import { type Call, type Fault, noFault } from "./fault.ts";
 import type { Fixture } from "./fixture.ts";
 import { placeOf, sweptOf } from "./kinds.ts";
 import { appName, namespace, type Scenario } from "./scenario.ts";
@@ -98,11 +102,14 @@ const untold = ({ scenario: { tells }, simulator: { store } }: Fixture): readonl
 const recognitionOf = (
   execution: Execution,
   fault: Fault,
-  continuations: Continuations | undefined,
-): Recognition | undefined =>
-  continuations !== undefined && isSought(continuations, execution.fixture.scenario)
-    ? recognise(continuations, execution, fault)
+  { continuations, forked, forks }: CaseOptions,
+): Recognition | undefined => {
+  const { scenario } = execution.fixture;
+  const isOfMany = (forked ?? forks) !== undefined && isDigested(scenario);
+  return continuations !== undefined && (isOfMany || isSought(continuations, scenario))
+    ? recognise(continuations, execution, fault, { forked, forks })
     : undefined;
+};
 
 /** Returns the baseline: the execution with which all others are compared. */
 export const runBaseline = async (fixture: Fixture, continuations?: Continuations): Promise<Baseline> => {
@@ -110,7 +117,7 @@ export const runBaseline = async (fixture: Fixture, continuations?: Continuation
   const execution = new Execution(fixture, fixture.initial, noFault, {
     onSnapshot: (snapshot) => snapshots.push(snapshot),
   });
-  const recognition = recognitionOf(execution, noFault, continuations);
+  const recognition = recognitionOf(execution, noFault, { continuations });
   const violations = await runToEnd(execution, recognition);
   const { calls, messages } = execution;
   const own = (name: string | undefined): boolean => name === appName || sweptOf(fixture.scenario).alone;
@@ -187,33 +194,69 @@ const ranOf = async (execution: Execution, baseline: Baseline, recognition: Reco
   };
 };
 
-type CaseOptions = { readonly trace?: boolean; readonly continuations?: Continuations };
+type CaseOptions = RecognitionOptions & {
+  readonly trace?: boolean;
+  readonly continuations?: Continuations | undefined;
+  /** Takes the calls of the execution. */
+  readonly calls?: (calls: readonly Call[]) => void;
+};
 
-/** Runs one case. */
+/** A continuation that a case takes over from its fork on, without an execution. */
+const overtaken = (continuations: Continuations | undefined, forked: Forked | undefined): Ran | undefined =>
+  continuations === undefined || forked === undefined ? undefined : continuationOf(continuations, forked);
+
+/** The part of a case that lies before its fork. */
+const untilFork = ({ snapshot }: Case, forked: Forked | undefined): Omit<Ran, "rest"> => ({
+  invocations: forked === undefined ? 0 : forked.fork.snapshot.count.invocations - snapshot.count.invocations,
+  lateChanges: forked?.fork.lateChanges ?? 0,
+  errors: forked?.fork.errors ?? [],
+});
+
+/** The names of a case's faults, by which its differences are judged. */
+const familiesOf = ({ family, second, third }: Case): readonly string[] =>
+  second === undefined ? [family] : [family, second, third ?? second, twofold];
+
+/** The verdict over a case that ran, by itself or as another one. */
+const verdictOver = (fixture: Fixture, one: Case, ran: Ran, before: Omit<Ran, "rest">) => {
+  const { rest } = ran;
+  const families = familiesOf(one);
+  const { blamed, allowed } = judge(rest.differences, families, fixture.scenario);
+  const waits = fixture.scenario.beside !== undefined;
+  const isLate = ran.lateChanges + before.lateChanges > 0;
+  const left = isLate && !waits && !families.some((family) => needsResync.test(family));
+  const undone = left ? ["end: something was left undone until a resync"] : [];
+  const reported = families.some((family) => family.startsWith("queue-"))
+    ? []
+    : [...before.errors, ...ran.errors].map((error) => `report: an error: ${error}`);
+  return {
+    id: one.id,
+    violations: [...rest.violations, ...blamed, ...undone, ...rest.noisy, ...reported],
+    invocations: before.invocations + ran.invocations,
+    allowed,
+  };
+};
+
+/** Runs one case, from its snapshot or its fork, unless its continuation is known from the fork on. */
 export const runCase = async (
   fixture: Fixture,
   baseline: Baseline,
   one: Case,
-  { trace = false, continuations }: CaseOptions = {},
+  { trace = false, continuations, forked, forks, calls }: CaseOptions = {},
 ): Promise<Verdict> => {
+  const before = untilFork(one, forked);
+  const known = overtaken(continuations, forked);
+  if (known !== undefined)
+    return { ...verdictOver(fixture, one, known, before), last: false, lines: [], recognised: true };
   const fault = one.fault();
-  const families = one.second === undefined ? [one.family] : [one.family, one.second, one.third ?? one.second, twofold];
-  const execution = new Execution(fixture, one.snapshot, fault, { trace });
-  const recognition = recognitionOf(execution, fault, continuations);
-  const { rest, invocations, lateChanges, errors } = await ranOf(execution, baseline, recognition);
-  const { blamed, allowed } = judge(rest.differences, families, fixture.scenario);
-  const waits = fixture.scenario.beside !== undefined;
-  const left = lateChanges > 0 && !waits && !families.some((family) => needsResync.test(family));
-  const undone = left ? ["end: something was left undone until a resync"] : [];
-  const reported = families.some((family) => family.startsWith("queue-"))
-    ? []
-    : errors.map((error) => `report: an error: ${error}`);
+  const execution = new Execution(fixture, forked?.fork.snapshot ?? one.snapshot, fault, { trace });
+  const recognition = recognitionOf(execution, fault, { continuations, forked, forks });
+  const ran = await ranOf(execution, baseline, recognition);
+  calls?.(execution.calls);
+  const verdict = verdictOver(fixture, one, ran, before);
   const idle = fault.fired() ? [] : ["case: its fault never came about"];
   return {
-    id: one.id,
-    violations: [...rest.violations, ...blamed, ...undone, ...rest.noisy, ...reported, ...idle],
-    invocations,
-    allowed,
+    ...verdict,
+    violations: [...verdict.violations, ...idle],
     last: isLast(execution, fault),
     lines: execution.lines ?? [],
     recognised: recognition?.found() !== undefined,

@@ -59,7 +59,7 @@ export const stateParts: Readonly<Record<string, (execution: Execution) => unkno
   },
   deliveries: deliveriesOf,
   windows: ({ post }) => post.windows(),
-  watches: ({ watching }) => watching.state().map(({ version, objects }) => [version, objects.map(digestOf)]),
+  watches: ({ watching }) => watching.state().map((objects) => objects.map(digestOf).toSorted()),
   oracle: ({ oracle }) => collected(() => oracle.copy()),
   identities: ({ identities }) => identities,
   schedule: ({ nextSweep, nextLook, armed, met, count }) => [nextSweep, nextLook, armed, met, count.told],

@@ -4,9 +4,10 @@ import type { Baseline } from "./baseline.ts";
 import { type Case, isSeries, type Kind, type Series, type Sized, siteOf, twofold } from "./case.ts";
 import { batchesOf, makingOf } from "./cases.ts";
 import { openChance } from "./chance.ts";
-import { type Continuations, openContinuations } from "./continuations.ts";
+import { type Continuations, type Forked, openContinuations } from "./continuations.ts";
 import { doubleNamed } from "./doubles.ts";
 import type { Drawing } from "./drawing.ts";
+import { expand } from "./expansion.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 import { recordedScenario } from "./recorded.ts";
 import { runBaseline, runCase, type Verdict } from "./runner.ts";
@@ -40,23 +41,17 @@ export type PreparedScenario = {
 };
 
 const ofFamilies = (sized: Sized, families: RegExp): readonly Sized[] => {
-  const { kind, batch } = sized;
+  const { batch } = sized;
   if (isSeries(batch)) return families.test(batch.at(1).family) ? [sized] : [];
-  return [
-    {
-      kind,
-      batch: batch.filter(({ family, second = family, third = family }) =>
-        [family, second, third].every((name) => families.test(name)),
-      ),
-    },
-  ];
+  return [{ ...sized, batch: batch.filter(({ family }) => families.test(family)) }];
 };
+
+const regexOf = (families: string | undefined): RegExp => new RegExp(`^(${families ?? ".*"})$`);
 
 const chosen = (batches: readonly Sized[], { families, kind }: Choice): readonly Sized[] => {
   const wanted = batches.filter((sized) => kind === undefined || sized.kind === kind);
   if (families === undefined) return wanted;
-  const regex = new RegExp(`^(${families})$`);
-  return wanted.flatMap((sized) => ofFamilies(sized, regex));
+  return wanted.flatMap((sized) => ofFamilies(sized, regexOf(families)));
 };
 
 export const scenarioNamed = (name: string): Scenario => {
@@ -80,8 +75,9 @@ export const unitsOf = ({ fixture, batches }: PreparedScenario, drawing: Drawing
     const about = { scenario: scenario.name, batch: index };
     if (isSeries(sized.batch)) return [{ ...about, at: [] }];
     const all = drawing(scenario, sized);
-    const starts = Array.from({ length: Math.ceil(all.length / stretch) }, (_, nth) => nth * stretch);
-    return starts.map((from) => ({ ...about, at: all.slice(from, from + stretch) }));
+    const many = sized.expands === true ? 1 : stretch;
+    const starts = Array.from({ length: Math.ceil(all.length / many) }, (_, nth) => nth * many);
+    return starts.map((from) => ({ ...about, at: all.slice(from, from + many) }));
   });
 
 /** The result of a case, and its place. */
@@ -103,25 +99,47 @@ const comparable = (verdict: Verdict | undefined): string =>
 /** Whether two runs of a case were judged alike. */
 export const sameVerdict = (a: Verdict, b: Verdict | undefined): boolean => comparable(a) === comparable(b);
 
-/** Runs a case; where a known continuation was taken, a share is run without, and must have the same verdict. */
-const verdictOf = async ({ prepared, choice }: UnitContext, one: Case): Promise<Verdict> => {
+/**
+ * Runs a case. Of those that took a known continuation, or that forked, a share is run without (`entire`), and must have
+ * the same verdict.
+ */
+const verdictOf = async (
+  { prepared, choice }: UnitContext,
+  one: Case,
+  forked?: Forked,
+  entire: Case = one,
+): Promise<Verdict> => {
   const { fixture, baseline, continuations } = prepared;
-  const verdict = await runCase(fixture, baseline, one, { continuations });
+  const verdict = await runCase(fixture, baseline, one, { continuations, forked });
   const { recheck = 0 } = choice;
-  if (verdict.recognised !== true || !openChance(`recheck ${one.id}`).is(recheck)) return verdict;
-  const whole = await runCase(fixture, baseline, one);
+  const isWhole = verdict.recognised !== true && forked === undefined;
+  if (isWhole || !openChance(`recheck ${one.id}`).is(recheck)) return verdict;
+  const whole = await runCase(fixture, baseline, entire);
   if (sameVerdict(whole, verdict)) return verdict;
   const differ = `recheck: ${comparable(verdict).slice(0, 300)}, and run to its end ${comparable(whole).slice(0, 300)}`;
   return { ...whole, violations: [...whole.violations, differ] };
 };
 
 const outcome = async (context: UnitContext, one: Case): Promise<Outcome> => {
-  const { kind } = context;
   const verdict = await verdictOf(context, one);
-  const { family, second } = one;
-  if (second === undefined) return { ...verdict, kind, family, site: siteOf(one) };
-  // Of two faults whose second never happened, one is left.
-  return { ...verdict, kind: verdict.last ? "singles" : "pairs", family: twofold, site: undefined };
+  return { ...verdict, kind: context.kind, family: one.family, site: siteOf(one) };
+};
+
+/** The cases with one fault more, or two, than a case. */
+const expanded = async (context: UnitContext, beginning: Case): Promise<readonly Outcome[]> => {
+  const { prepared, choice } = context;
+  const families = regexOf(choice.families);
+  const outcomes: Outcome[] = [];
+  const told = (one: Case, verdict: Verdict): boolean => {
+    const kind = one.second === undefined ? "singles" : one.third === undefined ? "pairs" : "triples";
+    const found: Outcome = { ...verdict, kind, family: twofold, site: undefined };
+    outcomes.push(found);
+    return !isEnough(context, found);
+  };
+  const isChosen = ({ second = "", third = second }: Case): boolean => families.test(second) && families.test(third);
+  const judge = verdictOf.bind(undefined, context);
+  await expand({ prepared, judge, told, isChosen }, beginning);
+  return outcomes;
 };
 
 const inSeries = async (context: UnitContext, series: Series): Promise<readonly Outcome[]> => {
@@ -138,11 +156,15 @@ const inSeries = async (context: UnitContext, series: Series): Promise<readonly 
 export const runUnit = async (prepared: PreparedScenario, unit: Unit, choice: Choice): Promise<readonly Outcome[]> => {
   const sized = prepared.batches[unit.batch];
   if (sized === undefined) throw new Error(`no batch ${unit.batch} in ${unit.scenario}`);
-  const { kind, batch } = sized;
+  const { kind, batch, expands } = sized;
   const context = { prepared, kind, choice };
   if (isSeries(batch)) return inSeries(context, batch);
   const outcomes: Outcome[] = [];
   for (const one of unit.at.flatMap((at) => batch[at] ?? [])) {
+    if (expands === true) {
+      outcomes.push(...(await expanded(context, one)));
+      continue;
+    }
     const found = await outcome(context, one);
     outcomes.push(found);
     if (isEnough(context, found)) break;

@@ -25,8 +25,11 @@ export type Watching = {
   readonly known: Forwarder["known"];
   /** The objects as the server gave them, beside the trimmed ones. */
   readonly whole: WholeObjects["whole"];
-  /** For each watch the greatest version that it has heard, and its objects. */
-  readonly state: () => readonly { readonly version: number; readonly objects: readonly Stored[] }[];
+  /**
+   * The objects of each watch, in no order: a list tells lost objects by name. The greatest version that a watch has
+   * heard is read by the steps of a host only, whose state has no digest.
+   */
+  readonly state: () => readonly (readonly Stored[])[];
   /** Lists everything anew; only differences give sendings. */
   readonly relist: () => readonly Sending[];
 };
@@ -38,6 +41,13 @@ const stored = (object: Change["object"]): Stored => object as unknown as Stored
 
 /** The object of a change, as its server gives it. */
 export const storedOf = ({ object }: Change): Stored => stored(object);
+
+const nameIn = (change: Known): string => {
+  const { namespace = "", name } = (change.after ?? change.before).metadata;
+  return `${namespace}/${name}`;
+};
+
+const byName = (a: Known, b: Known): number => (nameIn(a) < nameIn(b) ? -1 : 1);
 
 /** Opens watches that know nothing yet; `cluster` is the alias in keys. */
 export const openWatching = (cluster: string, watchers: readonly Watcher[], store: Store): Watching => {
@@ -75,7 +85,7 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
       return loop === undefined ? undefined : { ...loop.known, reached: () => String(loop.at.version) };
     },
     whole: objects.whole,
-    state: () => loops.map(({ at, known }) => ({ version: at.version, objects: [...known.values()] })),
+    state: () => loops.map(({ known }) => [...known.values()]),
     relist: () =>
       loops.flatMap((loop) => {
         const listing = loop.known.begin();
@@ -83,7 +93,7 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
         loop.at.version = store.revision();
         for (const object of listed) objects.see(stored(object));
         const changes = listed.flatMap((object) => listing.see(stored(object)));
-        return sendings(loop, [...changes, ...listing.end()]);
+        return sendings(loop, [...changes, ...listing.end().toSorted(byName)]);
       }),
   };
 };

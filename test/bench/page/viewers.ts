@@ -133,12 +133,15 @@ export const benchViewers = async (): Promise<readonly Figure[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-page-"));
   const audit = await openAudit(join(dir, "audit"), "rekindle", "rekindle");
   const cluster = await startCluster({ nodes: 0, dir, extra: audit.flags });
+  // A process that is left would keep the benchmark from ending.
+  let end = async (): Promise<void> => {};
   try {
     const kubeconfig = await install(cluster, undefined);
     const secret = join(dir, "callers.json");
     await writeFile(secret, callers, { mode: 0o600 });
     const address = `127.0.0.1:${await freePort()}`;
     const host = startHost(kubeconfig, join(dir, "host.log"), ["--listen", address, "--trigger-secret-file", secret]);
+    end = host.kill;
     await created(cluster, 20);
     await sleep(15_000);
     const url = `http://${address}/page`;
@@ -148,6 +151,7 @@ export const benchViewers = async (): Promise<readonly Figure[]> => {
     const together = await watched(audit, url, 50);
     const streams = await mostStreams(url);
     await host.stop();
+    end = async () => {};
     if (alone.requests.join() !== together.requests.join())
       throw new Error(`one viewer: ${alone.requests.join(", ")}; 50 viewers: ${together.requests.join(", ")}`);
     return [
@@ -163,6 +167,7 @@ export const benchViewers = async (): Promise<readonly Figure[]> => {
       { name: "page.streams.most", value: streams, unit: "streams", aim: 200 },
     ];
   } finally {
+    await end();
     await cluster.stop();
   }
 };

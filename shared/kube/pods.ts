@@ -2,57 +2,92 @@
  * Reads a pod: its phase, its containers and how they ended, why the platform took it, the notice that its node is
  * about to go, and whether an update of it can matter.
  */
-import * as z from "zod";
 import { oncePer } from "../core/cache.ts";
-import { same } from "../core/json.ts";
+import { isRecord, same } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
+import type { Json } from "./responses.ts";
 
-const ended = z.looseObject({
-  exitCode: z.number(),
-  reason: z.string().optional(),
-  message: z.string().optional(),
-  finishedAt: z.string().nullish(),
-});
+/** A container that has ended, as its status says. */
+export type Terminated = {
+  readonly exitCode: number;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly finishedAt?: string | null | undefined;
+};
 
-const container = z.looseObject({
-  name: z.string(),
-  state: z
-    .looseObject({
-      terminated: ended.optional(),
-      waiting: z.looseObject({ reason: z.string().optional(), message: z.string().optional() }).optional(),
-    })
-    .optional(),
-});
+type Waiting = { readonly reason?: string | undefined; readonly message?: string | undefined };
 
-const status = z.looseObject({
-  phase: z.string().optional(),
-  reason: z.string().optional(),
-  message: z.string().optional(),
-  startTime: z.string().nullish(),
-  podIP: z.string().nullish(),
-  containerStatuses: z.array(container).nullish(),
-  initContainerStatuses: z.array(container).nullish(),
-  conditions: z
-    .array(
-      z.looseObject({
-        type: z.string(),
-        status: z.string(),
-        reason: z.string().optional(),
-        message: z.string().optional(),
-        lastTransitionTime: z.string().nullish(),
-      }),
-    )
-    .nullish(),
-});
+type Container = {
+  readonly name: string;
+  readonly state?: { readonly terminated?: Terminated | undefined; readonly waiting?: Waiting | undefined } | undefined;
+};
 
-export type PodStatus = z.infer<typeof status>;
-export type Terminated = z.infer<typeof ended>;
+type Condition = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly lastTransitionTime?: string | null | undefined;
+};
 
-/** Returns the pod's status; empty if it does not parse. */
+/** The fields of a pod's status that are read; it may have more. */
+export type PodStatus = {
+  readonly phase?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly startTime?: string | null | undefined;
+  readonly podIP?: string | null | undefined;
+  readonly containerStatuses?: readonly Container[] | null | undefined;
+  readonly initContainerStatuses?: readonly Container[] | null | undefined;
+  readonly conditions?: readonly Condition[] | null | undefined;
+};
+
+const isAbsentOr =
+  (isRight: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value === undefined || isRight(value);
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const mayBeText = isAbsentOr(isText);
+const mayBeNullOrText = isAbsentOr((value) => value === null || isText(value));
+const mayBeListOf = (isOne: (value: unknown) => boolean) =>
+  isAbsentOr((value) => value === null || (Array.isArray(value) && value.every(isOne)));
+
+/** True for an object whose `reason` and `message` are texts, if it has them. */
+const says = (value: unknown): value is Json =>
+  isRecord(value) && mayBeText(value["reason"]) && mayBeText(value["message"]);
+
+const mayBeWaiting = isAbsentOr(says);
+const mayBeTerminated = isAbsentOr(
+  (value) => says(value) && typeof value["exitCode"] === "number" && mayBeNullOrText(value["finishedAt"]),
+);
+const mayBeState = isAbsentOr(
+  (value) => isRecord(value) && mayBeTerminated(value["terminated"]) && mayBeWaiting(value["waiting"]),
+);
+
+const isContainer = (value: unknown): boolean => isRecord(value) && isText(value["name"]) && mayBeState(value["state"]);
+
+const isCondition = (value: unknown): boolean =>
+  says(value) && isText(value["type"]) && isText(value["status"]) && mayBeNullOrText(value["lastTransitionTime"]);
+
+const mayBeContainers = mayBeListOf(isContainer);
+const mayBeConditions = mayBeListOf(isCondition);
+
+/** Written by hand, because it runs for every state of every pod. */
+const isPodStatus = (value: unknown): value is PodStatus =>
+  says(value) &&
+  mayBeText(value["phase"]) &&
+  mayBeNullOrText(value["startTime"]) &&
+  mayBeNullOrText(value["podIP"]) &&
+  mayBeContainers(value["containerStatuses"]) &&
+  mayBeContainers(value["initContainerStatuses"]) &&
+  mayBeConditions(value["conditions"]);
+
+/** Returns the pod's status; empty if it is not one. */
 export const podStatus = oncePer((pod: Obj): PodStatus => {
-  const { data = {} } = status.safeParse(pod["status"] ?? {});
-  return data;
+  const { status } = pod;
+  return isPodStatus(status) ? status : {};
 });
 
 export const labelOf = (object: Obj, label: string): string | undefined => object.metadata.labels?.[label];

@@ -14,6 +14,7 @@ import {
   readKubeconfig,
   textOf,
 } from "./login.ts";
+import { leanPods } from "./managed-fields.ts";
 import { account, podServer } from "./pod.ts";
 
 /** A cluster's endpoint, and the name that people know it by. */
@@ -128,7 +129,8 @@ export const findCluster = async (wanted: KubeconfigChoice): Promise<ClusterReco
 
 const opened = (record: ClusterRecord, maxSockets: number | undefined): ClosableTransport => {
   try {
-    return httpsTransport({ ...record.endpoint, ...(maxSockets === undefined ? {} : { maxSockets }) });
+    const transport = httpsTransport({ ...record.endpoint, ...(maxSockets === undefined ? {} : { maxSockets }) });
+    return { ...leanPods(transport), close: transport.close };
   } catch (cause) {
     // Nothing has connected yet: the error comes from reading the certificates.
     const why = cause instanceof Error ? cause.message : String(cause);

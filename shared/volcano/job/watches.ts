@@ -82,6 +82,10 @@ const trimWorkload = (workload: Stored): Stored => ({
 
 const hasFailed = (pod: Obj | undefined): boolean => pod !== undefined && statusOf(pod)["phase"] === "Failed";
 
+/** True of a group that the scheduler has admitted, so that the pods of its job may be created. */
+const isAdmitted = (group: Obj | undefined): boolean =>
+  group !== undefined && ![undefined, "", "Pending"].some((phase) => statusOf(group)["phase"] === phase);
+
 /** Returns the name of the Job among the object's owners. */
 const jobOf = (object: Obj): string | undefined =>
   object.metadata.ownerReferences?.find(
@@ -110,6 +114,8 @@ const watches: readonly Watch[] = [
     trim: trimGroup,
     ownerName: jobOf,
     matters: (before, after) => before === undefined || !same(word(before), word(after)) || isEnding(after),
+    // A thousand deleted pods before a restart let the next message of the key wait for two seconds.
+    urgent: (before, after) => isAdmitted(after) && !isAdmitted(before),
   },
   commandWatch(jobs),
   {

@@ -330,4 +330,12 @@ export const volcanoMutants: readonly Mutant[] = [
     replace: "  plan.status !== undefined;",
     tests: ["test/unit/volcano/job/saved-steps.test.ts"],
   },
+  {
+    name: "admission-in-line",
+    promise: "the admission of a job's group is sent at once, however many events of its pods came before",
+    file: `${job}/watches.ts`,
+    find: "urgent: (before, after) => isAdmitted(after) && !isAdmitted(before),",
+    replace: "urgent: (before, after) => isAdmitted(before) && !isAdmitted(after),",
+    tests: ["test/unit/volcano/job/saved-steps.test.ts"],
+  },
 ];

@@ -299,6 +299,27 @@ describe("the watches of a job", () => {
     );
   });
 
+  test("send an urgent key for the admission of a group, so that pods are created without a wait", () => {
+    const urgent = watchOf("podgroups")?.urgent;
+    const group = (phase?: string) => ({
+      ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup" },
+      ...{ metadata: { name: "g", uid: "u", resourceVersion: "1" } },
+      ...(phase === undefined ? {} : { status: { phase } }),
+    });
+    assert.deepEqual(
+      [
+        urgent?.(group(), group("Inqueue")),
+        urgent?.(group("Pending"), group("Running")),
+        urgent?.(undefined, group("Inqueue")),
+        urgent?.(undefined, group()),
+        urgent?.(group(), group("Pending")),
+        urgent?.(group("Inqueue"), group("Running")),
+        urgent?.(group("Running"), undefined),
+      ],
+      [true, true, true, false, false, false, false],
+    );
+  });
+
   test("keep a job whole while it has no status, and once its spec has changed", () => {
     const trimmed = watchOf("jobs")?.trim;
     const job = (generation: number, phase?: string) => ({

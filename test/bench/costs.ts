@@ -12,7 +12,7 @@ import type { Figure } from "./figures.ts";
 /** A message that a function sent, and the time. */
 export type Sent = { readonly at: number; readonly reason: string };
 
-/** What functions sent to the queues. */
+/** The messages that functions sent to the queues, and the timers among them. */
 export type Mail = {
   readonly sent: Sent[];
   /** The times at which the timers in the delay queue are due, epoch ms; without those that were deleted. */

@@ -33,8 +33,8 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context, server }:
     table: openTable(env),
     prices: settingsForCli(env).prices,
     passage: async (leading, local) => {
-      const { openPortForward: openPassage } = await import("../../adapters/kubernetes/port-forward.ts");
-      return openPassage(record.endpoint, leading, local);
+      const { openPortForward } = await import("../../adapters/kubernetes/port-forward.ts");
+      return openPortForward(record.endpoint, leading, local);
     },
     close: () => transport.close(),
   };

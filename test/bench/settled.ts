@@ -89,14 +89,14 @@ const tell = (text: string): void =>
 const listed = (api: Api, path: string): Promise<number> => countListed(api, path, () => true);
 
 /**
- * Resolves when the server has all copies: those of one request have one revision, and its cache takes them one by
- * one. A server whose etcd has just taken very many refuses lists for some seconds.
+ * Resolves when the server has all copies of a collection: those of one request have one revision, and its cache takes
+ * them one by one. A server whose etcd has just taken very many refuses lists for some seconds.
  */
-const allListed = async (api: Api, count: number): Promise<void> => {
+const allListed = async (api: Api, path: string, count: number): Promise<void> => {
   for (const end = performance.now() + 120_000; ; await sleep(1_000)) {
-    const found = await countOf(api, records).catch((refused: Error) => refused);
+    const found = await countOf(api, path).catch((refused: Error) => refused);
     if (typeof found === "number" && found >= count) return;
-    if (performance.now() > end) throw new Error(`${count} records are not there after two minutes: ${found}`);
+    if (performance.now() > end) throw new Error(`${path} has not ${count} objects after two minutes: ${found}`);
   }
 };
 
@@ -146,7 +146,7 @@ type Bench = {
 const measured = async ({ cluster, audit, kubeconfig, dir, nodeFlags }: Bench, count: number, aims: Aims) => {
   const { api } = cluster;
   const log = join(dir, `${count}.log`);
-  await allListed(api, count);
+  for (const path of [applications, records]) await allListed(api, path, count);
   tell("the server has all copies");
   const floor = await listingOnly(api, count);
   tell("the floor is measured");

@@ -16,7 +16,7 @@ export type HostUnderAttack = HostProcess & {
   readonly resident: () => number;
 };
 
-const readyMs = 60_000;
+const usualReadyMs = 60_000;
 
 const textOf = (path: string): string => {
   try {
@@ -27,7 +27,10 @@ const textOf = (path: string): string => {
 };
 
 /** Polls until `look` finds a value. Throws the end of the log if the host exits or the time is over. */
-const awaited = async <T>(host: HostProcess, log: () => string, look: () => Promise<T | undefined>): Promise<T> => {
+const awaited = async <T>(
+  { host, log, readyMs }: { readonly host: HostProcess; readonly log: () => string; readonly readyMs: number },
+  look: () => Promise<T | undefined>,
+): Promise<T> => {
   for (const end = performance.now() + readyMs; performance.now() < end && !host.exited(); await sleep(25)) {
     const found = await look();
     if (found !== undefined) return found;
@@ -35,19 +38,21 @@ const awaited = async <T>(host: HostProcess, log: () => string, look: () => Prom
   throw new Error(`the host did not become ready: ${log().slice(-2_000)}`);
 };
 
-/** Starts a host and waits until it is ready. `node`: flags of Node beside the heap bound. */
+/** Starts a host and waits until it is ready, for `readyMs` at most. `node`: flags of Node beside the heap bound. */
 export const openHost = async (
   kubeconfig: string,
   logFile: string,
   args: readonly string[],
   node: readonly string[] = [],
+  readyMs = usualReadyMs,
 ): Promise<HostUnderAttack> => {
   const host = startHost(kubeconfig, logFile, args, [heapFlag, ...node]);
   const log = (): string => textOf(logFile);
-  const url = await awaited(host, log, async () => /serving (http:\S+?)\/healthz/.exec(log())?.[1]);
+  const starting = { host, log, readyMs };
+  const url = await awaited(starting, async () => /serving (http:\S+?)\/healthz/.exec(log())?.[1]);
   // The probe begins as soon as the endpoint listens, so it covers the host's first reads.
   const probe = startProbe(url, host.pid);
-  await awaited(host, log, async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined));
+  await awaited(starting, async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined));
   let peak = 0;
   const stopped = async <T>(end: () => Promise<T>): Promise<T> => {
     await probe.stop();

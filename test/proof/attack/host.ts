@@ -49,10 +49,18 @@ export const openHost = async (
   const host = startHost(kubeconfig, logFile, args, [heapFlag, ...node]);
   const log = (): string => textOf(logFile);
   const starting = { host, log, readyMs };
-  const url = await awaited(starting, async () => /serving (http:\S+?)\/healthz/.exec(log())?.[1]);
+  const ready = <T>(look: () => Promise<T | undefined>): Promise<T> =>
+    awaited(starting, look).catch(async (cause: unknown) => {
+      await host.kill();
+      throw cause;
+    });
+  const url = await ready(async () => /serving (http:\S+?)\/healthz/.exec(log())?.[1]);
   // The probe begins as soon as the endpoint listens, so it covers the host's first reads.
   const probe = startProbe(url, host.pid);
-  await awaited(starting, async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined));
+  await ready(async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined)).catch(async (cause) => {
+    await probe.stop();
+    throw cause;
+  });
   let peak = 0;
   const stopped = async <T>(end: () => Promise<T>): Promise<T> => {
     await probe.stop();

@@ -7,7 +7,8 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { BudgetError } from "../../core/http.ts";
 import { isRecord, jsonOf } from "../../core/json.ts";
-import type { TimeLimit } from "../../engine/ports.ts";
+import type { Slices } from "../../engine/ports.ts";
+import { openDecisionQueue } from "../../engine/quarantine.ts";
 import {
   type AdmissionRequest,
   type AdmittedObject,
@@ -38,8 +39,8 @@ export type ReviewReads = {
   annotations(namespace: string): Promise<Readonly<Record<string, string>>>;
 };
 
-/** Runs a judgement, which is stopped when it takes too long. */
-type Judging = (work: () => Verdict) => Verdict;
+/** Runs a judgement of a request when its turn comes, and stops it when it takes too long. */
+type Judging = (request: AdmissionRequest, work: () => Verdict) => Promise<Verdict>;
 
 const withoutQueue = (verdict: Verdict, cause: unknown): Verdict => {
   if (!verdict.allowed) return verdict;
@@ -53,13 +54,15 @@ const withoutQueue = (verdict: Verdict, cause: unknown): Verdict => {
  */
 const volcanoJudged = async (request: AdmissionRequest, judging: Judging, around?: ReviewReads): Promise<Verdict> => {
   const { judgedBy, needsQueues } = await volcanoRules();
-  const judged = (seen?: RelatedObjects): Verdict => judging(() => judgedBy(request, seen));
-  const own = judged();
+  const judged = (seen?: RelatedObjects): Promise<Verdict> => judging(request, () => judgedBy(request, seen));
+  const own = await judged();
   if (around === undefined || !needsQueues(request)) return own;
   if (!own.allowed && request.kind.kind !== "Job") return own;
   try {
-    const verdict = judged({ queues: await around.queues(false) });
-    return verdict.allowed && request.kind.kind !== "Queue" ? verdict : judged({ queues: await around.queues(true) });
+    const verdict = await judged({ queues: await around.queues(false) });
+    return verdict.allowed && request.kind.kind !== "Queue"
+      ? verdict
+      : await judged({ queues: await around.queues(true) });
   } catch (cause) {
     return withoutQueue(own, cause);
   }
@@ -67,12 +70,12 @@ const volcanoJudged = async (request: AdmissionRequest, judging: Judging, around
 
 const volcanoPatched = async (request: AdmissionRequest, judging: Judging, around?: ReviewReads): Promise<Verdict> => {
   const { patchedBy, needsNamespace } = await volcanoRules();
-  const patched = (seen?: RelatedObjects): Verdict => judging(() => patchedBy(request, seen));
-  if (around === undefined || !needsNamespace(request)) return patched();
+  const patched = (seen?: RelatedObjects): Promise<Verdict> => judging(request, () => patchedBy(request, seen));
+  if (around === undefined || !needsNamespace(request)) return await patched();
   try {
-    return patched({ annotations: await around.annotations(request.namespace ?? "default") });
+    return await patched({ annotations: await around.annotations(request.namespace ?? "default") });
   } catch (cause) {
-    return withoutQueue(patched(), cause);
+    return withoutQueue(await patched(), cause);
   }
 };
 
@@ -95,8 +98,8 @@ const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdi
 };
 
 export type Admits = {
-  /** Limits the time for judging one request; absent: no limit. */
-  readonly limit?: TimeLimit | undefined;
+  /** Runs the judgements, and stops those that take too long; absent: each runs at once, without a limit. */
+  readonly slices?: Slices | undefined;
   /** Reads queues and namespaces for Volcano's kinds; absent: checks that need them pass. */
   readonly around?: ReviewReads | undefined;
   /** Reads quotas for requests that are otherwise allowed; absent: no quota is enforced. */
@@ -123,17 +126,38 @@ const judgementMs = 750;
 const tooLong =
   "checking this object takes too long: make its spec smaller, with fewer or shorter confs, variables, arguments, volumes, policies, tasks or replicas";
 
-const judgingBy =
-  (limit: TimeLimit | undefined): Judging =>
-  (work) => {
-    try {
-      return limit === undefined ? work() : limit(judgementMs, work);
-    } catch (cause) {
-      if (!(cause instanceof BudgetError)) throw cause;
-      if (cause.why === "starved") return { ...pass, warnings: ["it was not checked, because the machine was busy"] };
-      return { allowed: false, message: tooLong };
-    }
-  };
+/** The time that judgements run before the event loop is served, ms. */
+const sliceMs = 5;
+
+/** Returns the verdict over a request whose judgement was stopped. */
+const stoppedBy = ({ why }: BudgetError): Verdict =>
+  why === "starved"
+    ? { ...pass, warnings: ["it was not checked, because the machine was busy"] }
+    : { allowed: false, message: tooLong };
+
+/** Opens the queue of judgements, in which namespaces take turns. */
+const openJudging = (slices: Slices | undefined): Judging => {
+  if (slices === undefined) return async (_, work) => work();
+  const queue = openDecisionQueue({ slices, sliceMs, clock: () => performance.now() });
+  return ({ namespace = "" }, work) =>
+    new Promise((resolve, reject) => {
+      queue.add({
+        namespace,
+        budgetMs: () => judgementMs,
+        run: () => {
+          try {
+            resolve(work());
+          } catch (cause) {
+            reject(cause);
+          }
+        },
+        stopped: (cause) => {
+          if (cause instanceof BudgetError) resolve(stoppedBy(cause));
+          else reject(cause);
+        },
+      });
+    });
+};
 
 const everywhere: NamespaceScope["within"] = async () => () => true;
 
@@ -151,7 +175,7 @@ const isOurs = async (request: AdmissionRequest, admits: Admits) => {
 const patched = async (request: AdmissionRequest, judging: Judging, admits: Admits): Promise<Verdict> => {
   if (isVolcanos(request)) return volcanoPatched(request, judging, admits.around);
   const { patchedBy } = await sparkRules();
-  const verdict = judging(() => patchedBy(request, admits.confs));
+  const verdict = await judging(request, () => patchedBy(request, admits.confs));
   const more = podPatch(request, admits.pods ?? noPodRules);
   if (!verdict.allowed || more.length === 0 || !(await isWithin(request, admits))) return verdict;
   return { ...verdict, patch: [...verdict.patch, ...more] };
@@ -159,7 +183,7 @@ const patched = async (request: AdmissionRequest, judging: Judging, admits: Admi
 
 export const admissionApp = (admits: Admits = {}): Hono => {
   const { quotas, around } = admits;
-  const judging = judgingBy(admits.limit);
+  const judging = openJudging(admits.slices);
   const app = new Hono();
   const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
     app.post(path, async (c) => {
@@ -174,7 +198,7 @@ export const admissionApp = (admits: Admits = {}): Hono => {
   review("/validate", async (request) => {
     if (isVolcanos(request) || request.kind.kind === "Pod") return volcanoJudged(request, judging, around);
     const { judgedBy } = await sparkRules();
-    const verdict = judging(() => judgedBy(request, admits.confs));
+    const verdict = await judging(request, () => judgedBy(request, admits.confs));
     return quotas === undefined ? verdict : await counted(quotas, request, verdict);
   });
   app.notFound((c) => c.json({ error: "not found" }, 404));

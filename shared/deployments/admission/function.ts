@@ -5,9 +5,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
-import { openTimeLimit } from "../../adapters/time-limit.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { openSecret } from "../common/secret.ts";
+import { openManySlices, openSlices } from "../common/slices.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { admissionApp } from "./app.ts";
 
@@ -47,7 +47,7 @@ const openApp = async (settings: Settings<"admission">): Promise<App> => {
   const { admissionQuota: quota, selector, clusterRecord, logLevel, ...chosen } = settings;
   const selects = selectorOf(selector);
   const pods = { queueGate: settings.admissionQueueGate, groups: settings.admissionResourceGroups };
-  const own = { selects, pods, limit: openTimeLimit(), confs: settings.sparkDefaults };
+  const own = { selects, pods, slices: openSlices(), confs: settings.sparkDefaults };
   if (!quota && chosen.namespaceSelector === "") return admissionApp(own);
   if (clusterRecord === undefined) throw missingRecord("quotas and labels of namespaces are read");
   const { openAccess } = await import("../common/cluster-access.ts");
@@ -67,7 +67,8 @@ const serveRegistered = async (settings: Settings<"admission">, stopped: Promise
   const { openAccess } = await import("../common/cluster-access.ts");
   const { openAdmission } = await import("./process.ts");
   const report = lineReport(logLevel);
-  const admission = await openAdmission(settings, openAccess(clusterRecord, { userAgent }), report);
+  const transport = openAccess(clusterRecord, { userAgent });
+  const admission = await openAdmission(settings, { transport, report, slices: openManySlices() });
   report("info", "serving admission", { port: admission.port });
   await stopped;
   await admission.close();

@@ -9,13 +9,12 @@ import { join } from "node:path";
 import { bundled, isFresh, makePair, type Pair } from "../../adapters/certificates/pair.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { applyObject, replaceObject, request } from "../../adapters/kubernetes/requests.ts";
-import { openTimeLimit } from "../../adapters/time-limit.ts";
 import { ourLabels } from "../../cli/installation/roles.ts";
 import { type Reach, type Registration, webhookConfigurations } from "../../cli/installation/webhooks.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { digestOf, isRecord } from "../../core/json.ts";
 import { type Obj, type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
-import type { Report } from "../../engine/ports.ts";
+import type { Report, Slices } from "../../engine/ports.ts";
 import { type Family, families, mutatingWebhooks, secrets, validatingWebhooks } from "../../kube/resources.ts";
 
 import { selectorOf } from "../../kube/selector.ts";
@@ -315,11 +314,13 @@ type AdmissionSettings = Pick<
   | ("namespaces" | "namespaceSelector" | "families" | "selector" | "sparkDefaults")
 >;
 
+/** What admission shares with the rest of its process. */
+type Around = { readonly transport: Transport; readonly report: Report; readonly slices: Slices };
+
 /** Serves admission and registers it with the API server. */
 export const openAdmission = (
   configuration: AdmissionSettings,
-  transport: Transport,
-  report: Report,
+  { transport, report, slices }: Around,
 ): Promise<OpenAdmission> => {
   const { admissionReach: reach, admissionSecret, admissionCertificates, admissionListen } = configuration;
   const { namespaces, namespaceSelector, families } = configuration;
@@ -335,7 +336,7 @@ export const openAdmission = (
       admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
     register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector, families, pods }),
     admits: {
-      limit: openTimeLimit(),
+      slices,
       around: surroundingsOf(transport, Date.now),
       quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
       selects: selectorOf(configuration.selector),

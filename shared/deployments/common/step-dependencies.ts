@@ -5,13 +5,12 @@
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { makeSshKey } from "../../adapters/secrets.ts";
-import { openTimeLimit } from "../../adapters/time-limit.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import type { Meter, MetricSample, ownFigures } from "../../core/metric.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { World } from "../../engine/context/world.ts";
 import type { Checkpoints, Clock, Cluster, Journal, Queue, Report, Slices } from "../../engine/ports.ts";
-import { openQuarantine, type Quarantine, slicesOf } from "../../engine/quarantine.ts";
+import { openQuarantine, type Quarantine } from "../../engine/quarantine.ts";
 import type { RecoverySettings, Timing } from "../../engine/settings.ts";
 import { namespaces } from "../../kube/resources.ts";
 
@@ -40,9 +39,6 @@ export const processClock = (): Clock => {
     },
   };
 };
-
-/** Opens slices that have a watchdog each, for processes that decide now and then. */
-export const openSlices = (): Slices => slicesOf(openTimeLimit(), (begin) => void setImmediate(begin));
 
 /** Opens the quarantine, which limits the time of each decision on this process's event loop. */
 export const quarantineFor = (budgetMs: number, slices: Slices, journal?: Journal): Quarantine =>

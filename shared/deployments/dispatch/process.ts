@@ -21,6 +21,7 @@ import { openNamespaceScope } from "../common/namespaces.ts";
 import { openRecords } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
 import { openSignIn } from "../common/sign-in.ts";
+import { openManySlices } from "../common/slices.ts";
 import { processClock } from "../common/step-dependencies.ts";
 import { openMetering, upstreamNaming, withProcess } from "../host/metrics.ts";
 import type { ApiParts } from "../host/process.ts";
@@ -140,7 +141,7 @@ const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => 
 const openAdmissionIf = async ({ settings, telemetry: { report }, transport }: ApiInput) => {
   if (!settings.admission) return undefined;
   const { openAdmission } = await import("../admission/process.ts");
-  const admission = await openAdmission(settings, transport, report);
+  const admission = await openAdmission(settings, { transport, report, slices: openManySlices() });
   report("info", "dispatch: serving admission", { port: admission.port });
   return admission;
 };

@@ -22,6 +22,7 @@ import { natsFor } from "../common/queues.ts";
 import { whyUnkept } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
 import { openSignIn } from "../common/sign-in.ts";
+import { openManySlices } from "../common/slices.ts";
 import { lookoutFor } from "../common/standby.ts";
 import type { Listening } from "../deliver/function.ts";
 import { requestListener } from "../http/process.ts";
@@ -168,14 +169,14 @@ const work = async (
 };
 
 /** Opens admission where the settings enable it; its code is loaded only then. A dry run registers nothing. */
-const admit = async (process: Process, configuration: Configuration, { transport, report }: HostSettings) => {
+const admit = async (process: Process, configuration: Configuration, { transport, report, slices }: HostSettings) => {
   if (!configuration.admission) return undefined;
   if (configuration.dryRun) {
     process.warn("admission is not served in a dry run, because registering it is a write");
     return undefined;
   }
   const { openAdmission } = await import("../admission/process.ts");
-  const admission = await openAdmission(configuration, transport, report);
+  const admission = await openAdmission(configuration, { transport, report, slices });
   process.print(`rekindle host: serving admission on port ${admission.port}`);
   return admission;
 };
@@ -217,6 +218,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     maxSubmissions,
     weightOf: weight,
     resyncMs,
+    slices: openManySlices(),
     visibilityMs: 90_000,
     recordDecisions: configuration.recordDecisions,
     nats: natsOf(configuration, reportOf(process, configuration)),

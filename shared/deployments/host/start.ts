@@ -6,7 +6,6 @@
 import { getHeapStatistics } from "node:v8";
 import { openQueue } from "../../adapters/embedded/queue.ts";
 import { allOrNone, startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
-import { watchedSlices } from "../../adapters/slice-watch.ts";
 import { type Received, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
 import { withoutRepeats } from "../../adapters/telemetry/log.ts";
 import { openTelemetry, type Telemetry } from "../../adapters/telemetry/tracing.ts";
@@ -16,7 +15,7 @@ import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../co
 import type { Resource, Stored } from "../../core/object.ts";
 import type { World } from "../../engine/context/world.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
-import type { CheckpointRecord, Journal, Queue, Report } from "../../engine/ports.ts";
+import type { CheckpointRecord, Journal, Queue, Report, Slices } from "../../engine/ports.ts";
 import { take } from "../../engine/reconcile/intake.ts";
 import { openServerTime } from "../../engine/server-time.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
@@ -34,7 +33,7 @@ import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common
 import { watchNodes } from "../common/node-watch.ts";
 import { type LazyNats, withDeliveryQueue } from "../common/queues.ts";
 import { openRecords, tellingSaves } from "../common/records.ts";
-import { openSlices, openWorld, quarantineFor } from "../common/step-dependencies.ts";
+import { openWorld, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
 import type { Families } from "../reconcile/families.ts";
@@ -188,6 +187,7 @@ export type HostSettings = {
   readonly weightOf?: WeightOf;
   readonly resyncMs: number;
   readonly visibilityMs: number;
+  readonly slices: Slices;
   /** The queues on NATS; absent: they are inside the process, as in a dry run. */
   readonly nats?: LazyNats | undefined;
   /** The quarantine's storage on disk; absent: it ends with the process. */
@@ -298,9 +298,9 @@ const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telem
 };
 
 /** Opens the limits on one key's use of shared resources. */
-const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quarantine" | "turns" | "creators"> => ({
-  quarantine: quarantineFor(decisionBudgetMs.host, watchedSlices(openSlices()), journal),
-  ...openHostSlots(maxSubmissions),
+const boundsOf = (settings: HostSettings): Pick<World, "quarantine" | "turns" | "creators"> => ({
+  quarantine: quarantineFor(decisionBudgetMs.host, settings.slices, settings.journal),
+  ...openHostSlots(settings.maxSubmissions),
 });
 
 /** The memory for watched objects, bytes. */

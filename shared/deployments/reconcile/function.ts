@@ -19,8 +19,9 @@ import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common
 import { once } from "../common/once.ts";
 import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
+import { openSlices } from "../common/slices.ts";
 import { type FunctionStandby, openSighter, openStandby, sightingKey } from "../common/standby.ts";
-import { openSlices, openWorld, processClock, quarantineFor, stepFigures } from "../common/step-dependencies.ts";
+import { openWorld, processClock, quarantineFor, stepFigures } from "../common/step-dependencies.ts";
 import type { UrlAnswer } from "../http/dispatch-calls.ts";
 import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";

@@ -6,6 +6,14 @@ import type { Mutant } from "./mutants.ts";
 
 export const shareMutants: readonly Mutant[] = [
   {
+    name: "judgements-without-limit",
+    promise: "a judgement of admission that takes too long is stopped",
+    file: "shared/deployments/admission/app.ts",
+    find: "openJudging(admits.slices)",
+    replace: "openJudging(undefined)",
+    tests: ["test/unit/deployments/admission/judgements.test.ts"],
+  },
+  {
     name: "starts-that-keep-the-rest",
     promise: "where the start of a tenant's long text is kept, the rest leaves memory",
     file: "shared/core/text.ts",

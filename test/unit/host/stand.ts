@@ -8,6 +8,7 @@ import { mergeObject, request } from "../../../shared/adapters/kubernetes/reques
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import { isRecord } from "../../../shared/core/json.ts";
 import { apiVersionOf, type Obj, type Resource, type Stored } from "../../../shared/core/object.ts";
+import { openManySlices } from "../../../shared/deployments/common/slices.ts";
 import { type Host, type HostSettings, startHost } from "../../../shared/deployments/host/start.ts";
 import type { Report } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
@@ -137,7 +138,7 @@ const openStand = ({ slow = false, ...options }: Options): Stand => {
     pass: (hours) => turn(hours * 3_600_000, 1_000),
     writes: () => written,
     host: async (own = {}) => {
-      const host = await startHost({ transport: way, report, ...settings, ...own });
+      const host = await startHost({ transport: way, report, slices: openManySlices(), ...settings, ...own });
       hosts.push(host);
       await settled();
       return host;

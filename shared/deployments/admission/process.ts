@@ -314,13 +314,13 @@ type AdmissionSettings = Pick<
   | ("namespaces" | "namespaceSelector" | "families" | "selector" | "sparkDefaults")
 >;
 
-/** What admission shares with the rest of its process. */
-type Around = { readonly transport: Transport; readonly report: Report; readonly slices: Slices };
+/** The transport to the API server, the log and the slices of the process in which admission runs. */
+type OwnProcess = { readonly transport: Transport; readonly report: Report; readonly slices: Slices };
 
 /** Serves admission and registers it with the API server. */
 export const openAdmission = (
   configuration: AdmissionSettings,
-  { transport, report, slices }: Around,
+  { transport, report, slices }: OwnProcess,
 ): Promise<OpenAdmission> => {
   const { admissionReach: reach, admissionSecret, admissionCertificates, admissionListen } = configuration;
   const { namespaces, namespaceSelector, families } = configuration;

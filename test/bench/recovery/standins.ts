@@ -21,7 +21,7 @@ type Pod = {
 export type Executor = { readonly app: string; readonly name: string; readonly id: string; readonly uid: string };
 
 const podsPath = "/api/v1/namespaces/default/pods";
-const merge = "application/merge-patch+json";
+export const merge = "application/merge-patch+json";
 
 const labelOf = ({ metadata }: Pod, name: string): string => metadata.labels?.[name] ?? "";
 
@@ -41,6 +41,12 @@ const statusOf = (role: string, podIP: string, terminated: boolean): object => (
     },
   ],
 });
+
+/** Returns the status that a kubelet writes when an executor runs, or has ended with 137. */
+export const executorStatus = (podIP: string, terminated: boolean): object => statusOf("executor", podIP, terminated);
+
+/** The number of statuses that the stand-in for a kubelet writes at a time. */
+export const atOnce = 24;
 
 export type StandIns = {
   /** Returns the running executors of an application, in the order of their start. */
@@ -108,7 +114,7 @@ export const openStandIns = async (
     apps.set(app, found);
     return found;
   };
-  const lane = lanes(24);
+  const lane = lanes(atOnce);
   const once = async (name: string, act: () => Promise<Reply>): Promise<void> => {
     const reply = await act();
     if (reply.status !== 200 && reply.status !== 404) throw new Error(`${name}: ${JSON.stringify(reply.body)}`);
@@ -181,7 +187,7 @@ export const openStandIns = async (
       }),
     fail: async ({ app, name }) => {
       of(app).delete(name);
-      await patch(name, statusOf("executor", address, true));
+      await patch(name, executorStatus(address, true));
       return instant();
     },
     stop: async () => {

@@ -1,7 +1,7 @@
 /** Mutants of status updates: the tests named after Mesos' tests, or the sweep, must fail on each. */
 import type { Mutant } from "./mutants.ts";
 
-const cursor = "shared/updates/deliver.ts";
+const cursor = "shared/updates/cursor.ts";
 const outbox = "shared/core/updates.ts";
 const deliver = "shared/updates/deliver.ts";
 const seen = ["updates/mesos.test.ts", "updates/cursor.test.ts"] as const;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { appended } from "../../../shared/core/updates.ts";
-import { acknowledged, dueOf, readCursor, retryMs } from "../../../shared/updates/deliver.ts";
+import { acknowledged, dueOf, readCursor, retryMs } from "../../../shared/updates/cursor.ts";
 import { openStreet } from "./street.ts";
 
 const to = "https://listener.example/";

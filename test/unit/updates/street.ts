@@ -10,7 +10,8 @@ import type { World } from "../../../shared/engine/context/world.ts";
 import { merged } from "../../../shared/engine/reconcile/intake.ts";
 import { step } from "../../../shared/engine/reconcile/step.ts";
 import { recovery } from "../../../shared/engine/settings.ts";
-import { type Cursor, deliver, readCursor } from "../../../shared/updates/deliver.ts";
+import { type Cursor, readCursor } from "../../../shared/updates/cursor.ts";
+import { deliver } from "../../../shared/updates/deliver.ts";
 import { openUpdates } from "../../../shared/updates/listeners.ts";
 import { type Fixture, message, openFixture, toys } from "../engine/fakes.ts";
 

@@ -9,7 +9,7 @@ import type { Obj } from "../../../../shared/core/object.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
 import { readAny } from "../../../../shared/engine/checkpoint/record.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
-import { readCursor } from "../../../../shared/updates/deliver.ts";
+import { readCursor } from "../../../../shared/updates/cursor.ts";
 import { at, textAt } from "../../../proof/sweep/fields.ts";
 import { everyNth } from "../../../support/cases.ts";
 import { application, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "../../host/objects.ts";

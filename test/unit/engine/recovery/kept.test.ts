@@ -11,7 +11,7 @@ import { bounded, broughtForward, keptRuns, readRecord, schema } from "../../../
 import type { CheckpointRecord } from "../../../../shared/engine/ports.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
 import { recovery, timing } from "../../../../shared/engine/settings.ts";
-import { readCursor } from "../../../../shared/updates/deliver.ts";
+import { readCursor } from "../../../../shared/updates/cursor.ts";
 import { eight, message, writesIn } from "../fakes.ts";
 import { good, stored, toyBox } from "./toys.ts";
 

@@ -93,7 +93,10 @@ export type Delivered =
   | { readonly did: "raced" }
   | { readonly did: "stopped"; readonly why: string };
 
-/** No update is sent later than this after the save that planned it, ms: by then another delivery may send it. */
+/**
+ * No update is sent later than this after the save that planned it, ms: by then another delivery may send it. The record of
+ * a delivery outlasts that of its key by more.
+ */
 const fenceMs = 5_000;
 
 type Own = { readonly saves: number; readonly version: Version | undefined; readonly cursor: Cursor | undefined };
@@ -107,6 +110,8 @@ type SendContext = {
   readonly to: string;
   readonly own: Own;
   readonly now: number;
+  /** Monotonic time before the first read, ms. */
+  readonly began: number;
 };
 
 const nothing = (why: string): Delivered => ({ did: "nothing", why });
@@ -157,6 +162,7 @@ export const deliver = async (ports: DeliveryContext, message: Message): Promise
   const key = subjectOf(message);
   const resource = key === undefined ? undefined : ports.resourceOf(key.kind);
   if (key === undefined || resource === undefined) return nothing(`no updates are delivered for ${message.kind}`);
+  const began = ports.clock.monotonic();
   const { value, date: now } = await ports.cluster.get({ resource, namespace: key.namespace, name: key.name });
   const [loaded, kept] = await Promise.all([ports.checkpoints.load(key), ports.checkpoints.load(deliveryKey(key))]);
   const own = ownOf(ports, kept);
@@ -171,7 +177,7 @@ export const deliver = async (ports: DeliveryContext, message: Message): Promise
   const object = value?.metadata.uid === uid ? value : undefined;
   const to = object === undefined ? outbox?.to : await ports.destinationOf(key, object.metadata.annotations);
   if (outbox === undefined || to === undefined) return await closed({ ports, key, own }, "no listener is set");
-  return await carryOn({ ports, key, resource, object, outbox, to, own, now }, message);
+  return await carryOn({ ports, key, resource, object, outbox, to, own, now, began }, message);
 };
 
 const carryOn = async (context: SendContext, message: Message): Promise<Delivered> => {
@@ -226,11 +232,15 @@ const save = async (context: SendContext, own: Own, cursor: Cursor): Promise<Own
 
 const figures = { acknowledged: "delivered", failed: "failed", refused: "refused" } as const;
 
-/** U2: the saved claim is the lock and holds the time of the next try; the loser sends nothing. */
+/**
+ * U2: the saved claim is the lock and holds the time of the next try; the loser sends nothing. A first claim creates the
+ * record of the delivery. That succeeds again once all updates are acknowledged and the record is deleted, so the fence of a
+ * first claim counts from before the reads.
+ */
 const send = async (context: SendContext, due: Extract<Due, { do: "send" }>): Promise<Delivered> => {
-  const { ports, key, outbox, to, now } = context;
-  const planned = ports.clock.monotonic();
-  const claimed = await save(context, context.own, due.cursor);
+  const { ports, key, outbox, to, own, now, began } = context;
+  const planned = own.version === undefined ? began : ports.clock.monotonic();
+  const claimed = await save(context, own, due.cursor);
   if (claimed === "raced") return await lost(context);
   if (ports.clock.monotonic() - planned > fenceMs) {
     await arm(context, due.cursor.outstanding?.nextAt ?? now);

@@ -64,6 +64,14 @@ export const updateMutants: readonly Mutant[] = [
     tests: ["updates/crash.test.ts", "updates/storm.test.ts"],
   },
   {
+    name: "update-sent-after-its-records",
+    promise: "U3: a delivery that has stood still until all records are gone sends nothing",
+    file: deliver,
+    find: "own.version === undefined ? began : ports.clock.monotonic()",
+    replace: "ports.clock.monotonic()",
+    tests: ["updates/crash.test.ts"],
+  },
+  {
     name: "update-counted-unheard",
     promise: "U1: an update is sent after the one before it was acknowledged",
     file: deliver,

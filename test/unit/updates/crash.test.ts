@@ -61,7 +61,7 @@ const live = async (street: Street): Promise<void> => {
 };
 
 /** Asserts the end: every update was acknowledged, in order, and no record is left. */
-const judge = async (street: Street, { due, wrong }: Witness): Promise<void> => {
+const ended = async (street: Street, { due, wrong }: Witness): Promise<void> => {
   const { heard } = street;
   const told = new Set(heard.filter(({ answered }) => answered === "acknowledged").map(({ sequence }) => sequence));
   assert.deepEqual(
@@ -76,8 +76,13 @@ const judge = async (street: Street, { due, wrong }: Witness): Promise<void> => 
     order.toSorted((a, b) => a - b),
     "order",
   );
-  assert.equal(due.get(Math.max(...due.keys())), "DELETED");
   assert.deepEqual([...street.fixture.checkpoints.all().keys()], []);
+};
+
+/** Asserts the end of a whole life, whose last update is the deletion. */
+const judge = async (street: Street, seen: Witness): Promise<void> => {
+  await ended(street, seen);
+  assert.equal(seen.due.get(Math.max(...seen.due.keys())), "DELETED");
 };
 
 const nothing = (): void => {};
@@ -146,6 +151,36 @@ describe("a saved update", () => {
             throw new Error(`death ${when} call ${n}`, { cause });
           });
       });
+
+  test("is sent in order although a process stands still at any call until all records are gone", async () => {
+    const calls = await callsOf();
+    for (let n = 1; n <= calls; n++) {
+      const street = openStreet();
+      let left = n;
+      const seen = witness(
+        street,
+        async (call) => {
+          // The object is deleted when it has a record. A request to the listener arrives late whatever its sender does, and
+          // concurrent reads of a namespace share one call.
+          if (street.fixture.record() === undefined || call === "tell" || call.startsWith("get namespaces")) return;
+          left -= 1;
+          if (left !== 0) return;
+          street.fixture.objects.delete("toys bear");
+          await settle(street);
+          await street.pass(hour);
+        },
+        nothing,
+      );
+      await live(street);
+      await street.resync();
+      await street.pass(2 * hour);
+      await street.resync();
+      await ended(street, seen).catch((cause: unknown) => {
+        throw new Error(`still at call ${n}`, { cause });
+      });
+      if (left > 0) return;
+    }
+  });
 
   test("is delivered although a second process delivers it at any call of the first", async () => {
     const calls = await callsOf();

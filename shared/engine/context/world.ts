@@ -8,7 +8,7 @@ import type { Meter } from "../../core/metric.ts";
 import { type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Effect, Looking, Plan, Returning } from "../../core/plan.ts";
-import type { Epoch } from "../../core/time.ts";
+import { dateAt, type Epoch } from "../../core/time.ts";
 import type { Defect } from "../checkpoint/classify.ts";
 import type { ApplyContext } from "../cluster/apply.ts";
 import type { KeepRecording } from "../cluster/queries.ts";
@@ -297,6 +297,16 @@ export type StepContext = {
   /** The objects that this step has created so far, and its own if that was read live at first; by the text of their reference. */
   readonly created?: Map<string, Stored>;
 };
+
+/** The reading of the server's clock that the step's observation rests on. */
+export const epochOf = ({ observation: { cachedAt, answered, now }, looked }: StepContext): Epoch =>
+  cachedAt ?? answered ?? { date: now, at: looked };
+
+/**
+ * Returns the server's present time, epoch ms. Since the first read a step may have waited for answers, or its process may
+ * have stood still.
+ */
+export const presentTime = (run: StepContext): number => dateAt(epochOf(run), run.world.clock.monotonic());
 
 /** Returns the dependencies of this step's appliers; `until` is the fence, monotonic. */
 export const applyContextOf = (

@@ -12,14 +12,15 @@ import type { Listing, Looking, Plan } from "../../core/plan.ts";
 import { dateAt, type Epoch } from "../../core/time.ts";
 import { classify } from "../checkpoint/classify.ts";
 import { type StepReads, stepReads, type Unread } from "../cluster/queries.ts";
-import type {
-  CachedStep,
-  FirstRead,
-  Observation,
-  OutdatedTimer,
-  StepContext,
-  StoredRecord,
-  World,
+import {
+  type CachedStep,
+  epochOf,
+  type FirstRead,
+  type Observation,
+  type OutdatedTimer,
+  type StepContext,
+  type StoredRecord,
+  type World,
 } from "../context/world.ts";
 import type { Enclosure, Version } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
@@ -112,10 +113,6 @@ const readEnclosed = async (call: EnclosedCall): Promise<FirstRead | undefined> 
   if (!isCurrent || record.returning !== undefined || record.cleanup !== undefined) return undefined;
   return see({ record, version: loaded.version, memory, assumedNew: false });
 };
-
-/** The reading of the server's clock that the step's observation rests on. */
-const epochOf = ({ observation: { cachedAt, answered, now }, looked }: StepContext): Epoch =>
-  cachedAt ?? answered ?? { date: now, at: looked };
 
 /** Keeps the end of a successful step, if the next one may be decided on it. */
 export const keepInCache = (

@@ -13,6 +13,7 @@ import {
   applyContextOf,
   type Ending,
   objectRef,
+  presentTime,
   type StepContext,
   type StoredRecord,
   type World,
@@ -164,12 +165,13 @@ export const publishTrouble = async (run: StepContext, held: StoredRecord, troub
   const { world, message, observation } = run;
   const text = trouble.message.slice(0, 1024);
   if (isPublished(held, trouble) || observation.object === undefined) return;
+  const now = presentTime(run);
   await warn(run, `trouble ${held.record?.saves ?? 0}`, trouble);
   await showTrouble(run, text);
   if (held.record === undefined) return;
-  const lasting = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? observation.now };
+  const lasting = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? now };
   const { rests: _, ...unfinished } = held.record;
-  const timeline = timelineKept(held.record, observation.now);
+  const timeline = timelineKept(held.record, now);
   const record = { ...unfinished, saves: held.record.saves + 1, timeline, trouble: lasting };
   await world.checkpoints.save(message, record, held.version);
 };

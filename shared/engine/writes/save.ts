@@ -7,7 +7,7 @@ import { madeWith } from "../checkpoint/classify.ts";
 import { bounded, expiryOf, keptRuns, withUnreadFields } from "../checkpoint/record.ts";
 import { specsAfter } from "../checkpoint/specs.ts";
 import { timelineAfter } from "../checkpoint/timeline.ts";
-import type { StepContext, StepPlan, StoredRecord } from "../context/world.ts";
+import { presentTime, type StepContext, type StepPlan, type StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord } from "../ports.ts";
 import { recoveryOf } from "../settings.ts";
 import { outboxAfter, requestDelivery } from "./outbox.ts";
@@ -126,7 +126,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     rests: plan.next.do === "rest" && record?.trouble === undefined ? true : undefined,
     wakeAt,
     waitsFor,
-    timeline: timelineAfter(record, waitsFor, observation.now),
+    timeline: timelineAfter(record, waitsFor, presentTime(run)),
     specs: operator.keepsSpecs === true ? specsAfter(record?.specs, object, observation.now) : undefined,
     untimed: untimedAfter(run, held, plan),
     returning: returning === true ? observation.returning : undefined,

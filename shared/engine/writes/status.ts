@@ -9,7 +9,7 @@ import { digestOf, mergePatch, same } from "../../core/json.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Plan } from "../../core/plan.ts";
 import { timelineUntroubled } from "../checkpoint/timeline.ts";
-import { objectRef, type StepContext, type StoredRecord } from "../context/world.ts";
+import { objectRef, presentTime, type StepContext, type StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord, Cluster } from "../ports.ts";
 
 export type StatusMemo = CheckpointRecord["status"];
@@ -114,7 +114,7 @@ export const tell = async (
   const next: CheckpointRecord = {
     ...record,
     saves: record.saves + 1,
-    timeline: timelineUntroubled(held.record, run.observation.now),
+    timeline: timelineUntroubled(held.record, presentTime(run)),
     ...(plan.next.do === "rest" ? { rests: true } : {}),
     ...(written?.memo === undefined ? {} : { status: written.memo }),
   };

@@ -55,6 +55,14 @@ export const pageMutants: readonly Mutant[] = [
     tests: ["test/unit/engine/checkpoint/timeline.test.ts"],
   },
   {
+    name: "saves-told-at-their-reads",
+    promise: "W1: a save is told at its time, although its step stood still",
+    file: "shared/engine/context/world.ts",
+    find: "dateAt(epochOf(run), run.world.clock.monotonic())",
+    replace: "dateAt(epochOf(run), 0)",
+    tests: ["test/unit/engine/writes/save.test.ts"],
+  },
+  {
     name: "timeline-costs-a-save",
     promise: "no save is made for the timeline of a record",
     file: "shared/engine/writes/save.ts",

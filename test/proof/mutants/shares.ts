@@ -72,7 +72,7 @@ export const shareMutants: readonly Mutant[] = [
   {
     name: "clocks-that-run-ahead",
     promise: "the clock of a host's cache does not run ahead of the server's, however long a step's reads took",
-    file: "shared/engine/reads/reader.ts",
+    file: "shared/engine/context/world.ts",
     find: "cachedAt ?? answered ?? {",
     replace: "cachedAt ?? {",
     tests: ["test/unit/engine/reads/cached.test.ts"],

@@ -1,0 +1,60 @@
+/** A save is told in the record at its own time, although its step stood still after its first read. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError } from "../../../../shared/core/http.ts";
+import { step } from "../../../../shared/engine/reconcile/step.ts";
+import { creation, type Fixture, message, openFixture } from "../fakes.ts";
+
+const minutes = 600_000;
+
+/** The seconds by which the last save of the record was later than the beginning of the test. */
+const toldAfter = (world: Fixture, began: number): number =>
+  ((world.record()?.timeline?.saves ?? []).at(-1) ?? Number.NaN) - began / 1_000;
+
+/** Lets ten minutes pass after a call of this name, on both clocks. */
+const standing = (world: Fixture, at: string): void => {
+  let stood = false;
+  world.after = (call) => {
+    if (stood || !call.startsWith(at)) return;
+    stood = true;
+    world.time.now += minutes;
+    world.time.monotonic += minutes;
+  };
+};
+
+test("the save of a decision is told at its time", async () => {
+  const world = openFixture(() => {
+    world.time.now += minutes;
+    world.time.monotonic += minutes;
+    return { memory: { count: 1 }, stages: [] };
+  });
+  const began = world.time.now;
+  await step(world.world, message);
+  assert.equal(toldAfter(world, began), minutes / 1_000);
+});
+
+test("the save of a trouble is told at its time", async () => {
+  const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm")]] }));
+  const began = world.time.now;
+  standing(world, "save 1");
+  world.before = (call) => {
+    if (call.startsWith("create parts")) throw new ApiError({ status: 500, reason: "InternalError", message: "no" });
+  };
+  await step(world.world, { ...message, tries: 2 });
+  assert.equal(world.record()?.trouble?.reason === undefined, false);
+  assert.equal(toldAfter(world, began), minutes / 1_000);
+});
+
+test("a first read that takes long does not put the save into the future", async () => {
+  const world = openFixture(() => ({ memory: { count: 1 }, stages: [] }));
+  const began = world.time.now;
+  let stood = false;
+  world.before = (call) => {
+    if (stood || !call.startsWith("get")) return;
+    stood = true;
+    world.time.now += minutes;
+    world.time.monotonic += minutes;
+  };
+  await step(world.world, message);
+  assert.equal(toldAfter(world, began), minutes / 1_000);
+});

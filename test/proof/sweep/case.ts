@@ -20,6 +20,9 @@ export type Case = {
 /** Marks cases of two faults, or three. */
 export const twofold = "then";
 
+/** Marks cases of three faults, each of which keeps a step from its end without a death. */
+export const troubledThrice = "troubled thrice";
+
 /** Cases of one point with a counter, which ends with the first case that shows nothing new. */
 export type Series = { readonly ks: readonly number[]; readonly at: (k: number) => Case };
 

@@ -1,7 +1,7 @@
 /** Runs a scenario without a fault, then its cases, and judges each by the invariants, the ending and the quiet after it. */
 import { allowances } from "./allowances.ts";
 import type { Baseline } from "./baseline.ts";
-import { type Case, twofold } from "./case.ts";
+import { type Case, troubledThrice, twofold } from "./case.ts";
 import {
   type Continuation,
   type Continuations,
@@ -212,9 +212,16 @@ const untilFork = ({ snapshot }: Case, forked: Forked | undefined): Omit<Ran, "r
   errors: forked?.fork.errors ?? [],
 });
 
+/** Faults that a step meets as a trouble: answers of the server, and requests without one. */
+const troubling = /^(\d{3}|timeout|reset)\b/;
+
 /** The names of a case's faults, by which its differences are judged. */
-const familiesOf = ({ family, second, third }: Case): readonly string[] =>
-  second === undefined ? [family] : [family, second, third ?? second, twofold];
+const familiesOf = ({ family, second, third }: Case): readonly string[] => {
+  if (second === undefined) return [family];
+  if (third === undefined) return [family, second, twofold];
+  const faults = [family, second, third];
+  return faults.every((fault) => troubling.test(fault)) ? [...faults, twofold, troubledThrice] : [...faults, twofold];
+};
 
 /** The verdict over a case that ran, by itself or as another one. */
 const verdictOver = (fixture: Fixture, one: Case, ran: Ran, before: Omit<Ran, "rest">) => {

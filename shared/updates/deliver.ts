@@ -94,8 +94,8 @@ export type Delivered =
   | { readonly did: "stopped"; readonly why: string };
 
 /**
- * No update is sent later than this after the save that planned it, ms: by then another delivery may send it. The record of
- * a delivery outlasts that of its key by more.
+ * No update is sent later than this after the save that planned it, ms: by then another delivery may send it, and after a
+ * first claim all updates may be acknowledged and the records deleted.
  */
 const fenceMs = 5_000;
 

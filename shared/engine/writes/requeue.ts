@@ -91,14 +91,18 @@ const unique = ({ world, message, observation }: StepContext, why: string): stri
 const isLasting = ({ tries = 0 }: Message, { reason, retryAfterMs = 0 }: Trouble): boolean =>
   tries >= 2 || reason === quarantined || retryAfterMs >= longestRetryMs;
 
+/** The age of a step's first read, ms, after which its trouble may be over. */
+const oldestMs = 50_000;
+
 /**
  * Requeues the key after trouble. A lasting trouble is kept in the record and published as an Event, so that people see
- * the cause.
+ * the cause. A step that stood still publishes nothing: the next one finds out what holds then.
  */
 export const requeueAfterTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<Ending> => {
   const before = held.record?.trouble;
   const lasts = isLasting(run.message, trouble) || before !== undefined;
-  if (lasts && run.world.shadow === undefined) await publishTrouble(run, held, trouble);
+  const isOld = run.world.clock.monotonic() - run.looked > oldestMs;
+  if (lasts && !isOld && run.world.shadow === undefined) await publishTrouble(run, held, trouble);
   const lastedMs = before?.reason === trouble.reason ? run.observation.now - before.since : 0;
   return await requeue(run.world, run.message, trouble, { now: run.observation.now, lastedMs });
 };

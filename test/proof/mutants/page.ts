@@ -63,6 +63,14 @@ export const pageMutants: readonly Mutant[] = [
     tests: ["test/unit/engine/writes/save.test.ts"],
   },
   {
+    name: "old-troubles-published",
+    promise: "a step that stood still for minutes publishes no trouble: it may be over",
+    file: "shared/engine/writes/requeue.ts",
+    find: "if (lasts && !isOld && ",
+    replace: "if (lasts && ",
+    tests: ["test/unit/engine/writes/save.test.ts"],
+  },
+  {
     name: "timeline-costs-a-save",
     promise: "no save is made for the timeline of a record",
     file: "shared/engine/writes/save.ts",

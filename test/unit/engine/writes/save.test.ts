@@ -11,15 +11,20 @@ const minutes = 600_000;
 const toldAfter = (world: Fixture, began: number): number =>
   ((world.record()?.timeline?.saves ?? []).at(-1) ?? Number.NaN) - began / 1_000;
 
-/** Lets ten minutes pass after a call of this name, on both clocks. */
-const standing = (world: Fixture, at: string): void => {
-  let stood = false;
+/** Lets this time pass after the first save, on both clocks; then the server refuses the part. */
+const troubled = async (ms: number): Promise<{ readonly world: Fixture; readonly began: number }> => {
+  const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm")]] }));
+  const began = world.time.now;
   world.after = (call) => {
-    if (stood || !call.startsWith(at)) return;
-    stood = true;
-    world.time.now += minutes;
-    world.time.monotonic += minutes;
+    if (call !== "save 1") return;
+    world.time.now += ms;
+    world.time.monotonic += ms;
   };
+  world.before = (call) => {
+    if (call.startsWith("create parts")) throw new ApiError({ status: 500, reason: "InternalError", message: "no" });
+  };
+  await step(world.world, { ...message, tries: 2 });
+  return { world, began };
 };
 
 test("the save of a decision is told at its time", async () => {
@@ -34,15 +39,16 @@ test("the save of a decision is told at its time", async () => {
 });
 
 test("the save of a trouble is told at its time", async () => {
-  const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm")]] }));
-  const began = world.time.now;
-  standing(world, "save 1");
-  world.before = (call) => {
-    if (call.startsWith("create parts")) throw new ApiError({ status: 500, reason: "InternalError", message: "no" });
-  };
-  await step(world.world, { ...message, tries: 2 });
-  assert.equal(world.record()?.trouble?.reason === undefined, false);
-  assert.equal(toldAfter(world, began), minutes / 1_000);
+  const { world, began } = await troubled(8_000);
+  assert.equal(world.record()?.trouble?.reason, "InternalError");
+  assert.equal(toldAfter(world, began), 8);
+});
+
+test("a trouble of a step that stood still for minutes is not published, and the key is tried again", async () => {
+  const { world, began } = await troubled(minutes);
+  assert.equal(world.record()?.trouble, undefined);
+  assert.equal(toldAfter(world, began), 0);
+  assert.equal(world.sent.length, 1);
 });
 
 test("a first read that takes long does not put the save into the future", async () => {

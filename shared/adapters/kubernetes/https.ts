@@ -6,6 +6,8 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { createSecureContext } from "node:tls";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import { ApiError, type HttpRequest, type HttpStream, type Transport } from "../../core/http.ts";
 
 export type Auth =
@@ -294,21 +296,35 @@ const openTurns = (): (() => Promise<void>) => {
   };
 };
 
-const bodyOf = (request: HttpRequest, incoming: IncomingMessage): Promise<string> =>
+const bytesOf = (request: HttpRequest, incoming: IncomingMessage, limitBytes: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const limitBytes = request.limitBytes ?? longestBytes;
     let left = limitBytes;
     incoming.on("data", (chunk: Buffer) => {
       left -= chunk.length;
       if (left >= 0) chunks.push(chunk);
       else incoming.destroy(tooLong(request, limitBytes));
     });
-    incoming.on("end", () =>
-      resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))?.toString("utf8") ?? ""),
-    );
+    incoming.on("end", () => resolve(Buffer.concat(chunks)));
     incoming.on("error", reject);
   });
+
+const unpacked = promisify(gunzip);
+
+/** Reads the text of an answer. Neither its bytes nor, if the server has compressed them, its text are longer than the limit. */
+const bodyOf = async (request: HttpRequest, incoming: IncomingMessage): Promise<string> => {
+  const limitBytes = request.limitBytes ?? longestBytes;
+  const bytes = await bytesOf(request, incoming, limitBytes);
+  if (incoming.headers["content-encoding"] !== "gzip") return bytes.toString("utf8");
+  const text = await unpacked(bytes, { maxOutputLength: limitBytes }).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === "ERR_BUFFER_TOO_LARGE" ? tooLong(request, limitBytes) : cause;
+  });
+  return text.toString("utf8");
+};
+
+/** Asks for a compressed answer to a read: an API server compresses those of 128 KiB and more, which are pages of lists. */
+const askingFor = (request: HttpRequest): HttpRequest =>
+  request.method === "GET" ? { ...request, headers: { "accept-encoding": "gzip", ...request.headers } } : request;
 
 async function* once(body: string): AsyncGenerator<string> {
   yield body;
@@ -343,7 +359,7 @@ export const httpsTransport = (endpoint: Endpoint): ClosableTransport => {
   const turn = openTurns();
   return {
     send: (request) =>
-      exchange(request, async (incoming) => {
+      exchange(askingFor(request), async (incoming) => {
         const body = await bodyOf(request, incoming);
         if (body.length > longBytes) await turn();
         return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body };

@@ -102,6 +102,14 @@ export const shareMutants: readonly Mutant[] = [
     tests: ["test/unit/adapters/kubernetes/https.test.ts"],
   },
   {
+    name: "compressed-answers-without-limit",
+    promise: "a small answer whose text is huge takes bounded memory",
+    file: "shared/adapters/kubernetes/https.ts",
+    find: "{ maxOutputLength: limitBytes }",
+    replace: "{}",
+    tests: ["test/unit/adapters/kubernetes/limit.test.ts"],
+  },
+  {
     name: "long-answers-without-turns",
     promise: "the event loop turns between two long answers of the API server",
     file: "shared/adapters/kubernetes/https.ts",

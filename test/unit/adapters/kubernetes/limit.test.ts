@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { httpsTransport } from "../../../../shared/adapters/kubernetes/https.ts";
 
 test("an endless answer fails after 16 MiB by default", async () => {
@@ -41,6 +42,33 @@ test("an answer longer than its limit fails, and one within its limit is returne
   try {
     await assert.rejects(limited(99_999), { name: "ApiError", status: 0, reason: "TooLong" });
     assert.equal((await limited(100_000)).body.length, 100_000);
+  } finally {
+    transport.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test("a compressed answer is unpacked, and fails if its text is longer than the limit or broken", async () => {
+  const packed = gzipSync("ü".repeat(50_000));
+  const asked: unknown[] = [];
+  const server = http.createServer((incoming, answer) => {
+    asked.push(incoming.headers["accept-encoding"]);
+    answer.writeHead(200, { "content-encoding": "gzip" });
+    answer.end(incoming.url === "/broken" ? packed.subarray(0, 50) : packed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const transport = httpsTransport({ server: `http://127.0.0.1:${port}` });
+  const read = (path: string, limitBytes: number) =>
+    transport.send({ method: "GET", path, headers: {}, timeoutMs: 2_000, limitBytes });
+  try {
+    assert.ok(packed.length < 1_000);
+    assert.equal((await read("/", 100_000)).body, "ü".repeat(50_000));
+    await assert.rejects(read("/", 99_999), { name: "ApiError", status: 0, reason: "TooLong" });
+    await assert.rejects(read("/broken", 100_000), { name: "ApiError", status: 0, reason: "Unreachable" });
+    assert.deepEqual(asked, ["gzip", "gzip", "gzip"]);
   } finally {
     transport.close();
     server.closeAllConnections();

@@ -16,10 +16,11 @@ import {
   type Subject,
   suspendObject,
 } from "../actions/lifecycle.ts";
-import { findTarget, type Target } from "../inspection/target.ts";
+import { findTarget, shortName, type Target } from "../inspection/target.ts";
+import { type Bounds, within } from "../io/deadline.ts";
 import { nameText } from "../io/documents.ts";
 import { application, connected, onNamespace, type Scoped, spanOption } from "../io/options.ts";
-import { exits, Refused, type Session, type Tools } from "../io/tools.ts";
+import { Refused, type Session, type Tools } from "../io/tools.ts";
 import { kindNamed, kindNames, usual } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";
 
@@ -92,21 +93,19 @@ const isLeft = async ({ transport }: Session, { target, uid }: Going): Promise<b
 
 const againMs = 1_000;
 
-/** Waits until objects and their pods are gone. */
+/** Waits until all objects and their pods are gone, within one timeout. */
 const awaitGone = async (tools: Tools, session: Session, gone: readonly Going[], waitMs: number): Promise<void> => {
-  for (const one of gone) {
-    for (let left = waitMs; await isLeft(session, one); left -= againMs) {
-      const { namespace, name } = one.target.key;
-      if (left <= 0)
-        throw new Refused(
-          `${namespace}/${name} or a pod of it is still there; see: rekindle status ${namespace}/${name}`,
-          {
-            code: exits.timeOver,
-          },
-        );
-      await tools.sleep(againMs);
+  let left = gone;
+  const wait = async (bounds: Bounds): Promise<void> => {
+    for (const [at, one] of gone.entries()) {
+      left = gone.slice(at);
+      while (await isLeft(bounds.session, one)) await bounds.tools.sleep(againMs);
     }
-  }
+  };
+  await within({ tools, session }, waitMs, wait, async () => {
+    const names = left.map(({ target }) => shortName(target.key));
+    return `${names.join(", ")} or a pod of it is still there; see: rekindle status ${names[0]}`;
+  });
 };
 
 type Options = Scoped & {

@@ -24,10 +24,21 @@ import {
   podOf,
   podsMeant,
   podsText,
+  stillText,
   type Target,
   targetOf,
 } from "../inspection/target.ts";
-import { application, connected, countFrom, onNamespace, outputOption, type Scoped, spanOf } from "../io/options.ts";
+import { type Bounds, within } from "../io/deadline.ts";
+import {
+  application,
+  connected,
+  countFrom,
+  onNamespace,
+  outputOption,
+  type Scoped,
+  spanOf,
+  timeoutOption,
+} from "../io/options.ts";
 import { Refused, type Session, type Tools } from "../io/tools.ts";
 
 export type LogOptions = PodChoice & {
@@ -239,6 +250,7 @@ type Options = Scoped & {
   readonly timestamps?: true;
   readonly container?: string;
   readonly previous?: true;
+  readonly timeout?: number;
 };
 
 type Kept = { readonly name: string; readonly options: Options; readonly attempt: true | number };
@@ -274,15 +286,25 @@ export const log = (tools: Tools): Command =>
       countFrom(1),
     )
     .option("--previous", "log of the container before its last restart")
+    .addOption(timeoutOption())
     .action((name: string, options: Options) =>
-      connected(tools, options, async (session) =>
-        options.attempt === undefined
-          ? showLog(tools, session, await findTarget(name, session, options.namespace), logOptions(options))
-          : showKept(tools, session, { name, options, attempt: options.attempt }),
-      ),
+      connected(tools, options, async (session) => {
+        if (options.attempt !== undefined)
+          return await showKept(tools, session, { name, options, attempt: options.attempt });
+        const target = await findTarget(name, session, options.namespace);
+        const show = (bounds: Bounds) => showLog(bounds.tools, bounds.session, target, logOptions(options));
+        return await within({ tools, session }, options.timeout, show, () => stillText(session, target));
+      }),
     );
 
-type EventOptions = Scoped & { readonly follow?: true; readonly pods?: true; readonly output: string };
+type EventOptions = Scoped & {
+  readonly follow?: true;
+  readonly watch?: true;
+  readonly pods?: true;
+  readonly all?: true;
+  readonly timeout?: number;
+  readonly output: string;
+};
 
 const eventsAgainMs = 2_000;
 
@@ -290,7 +312,7 @@ const eventsAgainMs = 2_000;
 const followed = async (tools: Tools, session: Session, target: Target, options: EventOptions): Promise<void> => {
   const known = new Set<string>();
   for (;;) {
-    const { events, isOver } = await heardOf(session, target, options.pods === true);
+    const { events, isOver } = await heardOf(session, target, options);
     const news = events.filter(({ id }) => !known.has(id));
     if (news.length > 0) tools.print(eventText(news, tools.now(), options.output, known.size === 0));
     for (const { id } of news) known.add(id);
@@ -300,7 +322,7 @@ const followed = async (tools: Tools, session: Session, target: Target, options:
 };
 
 const shown = async (tools: Tools, session: Session, target: Target, options: EventOptions): Promise<void> => {
-  const { events } = await heardOf(session, target, options.pods === true);
+  const { events } = await heardOf(session, target, options);
   const isTable = options.output === "table";
   if (events.length === 0 && isTable) return tools.print("no events: Kubernetes keeps them for an hour by default");
   tools.print(eventText(events, tools.now(), options.output));
@@ -310,14 +332,17 @@ export const event = (tools: Tools): Command =>
   onNamespace("event")
     .argument(...application)
     .option("-f, --follow", "follow new events until the application has ended")
+    .option("-w, --watch", "the same as --follow")
     .option("--pods", "include the events of its pods")
+    .option("--all", "include the events of earlier objects of its name")
+    .addOption(timeoutOption())
     .addOption(outputOption("table", "json", "yaml"))
     .action((name: string, options: EventOptions) =>
       connected(tools, options, async (session) => {
         // Events outlast their object: for a missing object they are shown by its name.
         const target = await targetFor(name, session, options.namespace);
-        return options.follow === true
-          ? followed(tools, session, target, options)
-          : shown(tools, session, target, options);
+        const show = options.follow === true || options.watch === true ? followed : shown;
+        const act = (bounds: Bounds) => show(bounds.tools, bounds.session, target, options);
+        return await within({ tools, session }, options.timeout, act, () => stillText(session, target));
       }),
     );

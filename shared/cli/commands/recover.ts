@@ -200,10 +200,12 @@ const agreed = async (tools: Tools, keys: readonly Key[], options: Options): Pro
     throw new Refused("nothing was changed (--yes skips the question)");
 };
 
-/** Recovers the keys one after the other. A refusal is a result and does not end the loop. */
+/** Recovers the keys one after the other, within one wait. A refusal is a result and does not end the loop. */
 const recoverAll = async (tools: Tools, session: Session, keys: readonly Key[], how: RecoverHow) => {
+  const until = tools.now() + how.waitMs;
   const all: Recovered[] = [];
-  for (const key of keys) all.push(await tools.recover(session, key, how));
+  for (const key of keys)
+    all.push(await tools.recover(session, key, { ...how, waitMs: Math.max(0, until - tools.now()) }));
   return all;
 };
 
@@ -241,7 +243,7 @@ export const recover = (tools: Tools): Command =>
       returning,
     )
     .option("--grace <seconds>", "cleanup: seconds until pods are deleted by force", countFrom(0), 30)
-    .addOption(spanOption("--wait <duration>", "maximum duration; a host continues with the rest", 60_000))
+    .addOption(spanOption("--wait <duration>", "longest wait for all of them; a host continues with the rest", 60_000))
     .option("--coexist", "work beside another controller that watches other namespaces")
     .option("--dry-run", "only print the findings")
     .option("--yes", "skip the question, with --mode cleanup or --fresh")

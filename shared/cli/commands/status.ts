@@ -2,15 +2,16 @@
 import type { Command } from "commander";
 import { changedRows, type Listed, type ListScope, listed, listText } from "../inspection/list.ts";
 import { lookHinting, type StatusInput, statusText, statusView } from "../inspection/status.ts";
-import { findTarget, fullName, type Target } from "../inspection/target.ts";
+import { findTarget, fullName, stillText, type Target } from "../inspection/target.ts";
+import { type Bounds, within } from "../io/deadline.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
-import { application, connected, onNamespace, outputOption, type Scoped } from "../io/options.ts";
+import { application, connected, onNamespace, outputOption, type Scoped, timeoutOption } from "../io/options.ts";
 import type { Paint } from "../io/text.ts";
 import { Refused, type Session, type Tools } from "../io/tools.ts";
 import { everyKind, kindNamed, kindNames, usual } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";
 
-type Options = Scoped & { readonly output: string; readonly watch?: true };
+type Options = Scoped & { readonly output: string; readonly watch?: true; readonly timeout?: number };
 
 /** Checks by a preview whether the next step can use the record. If the preview fails, the record counts as usable. */
 const judged = async (
@@ -63,20 +64,22 @@ export const status = (tools: Tools): Command =>
   onNamespace("status")
     .argument(...application)
     .option("-w, --watch", "keep running until it has ended, and print changes")
+    .addOption(timeoutOption())
     .addOption(outputOption("text", "wide", "json", "yaml", "name"))
     .action((name: string, options: Options) =>
       connected(tools, options, async (session) => {
         const target: Target = await findTarget(name, session, options.namespace);
-        const see = async (): Promise<StatusInput> => {
-          const seen = await lookHinting(session, target, tools.now());
-          return { ...seen, found: await judged(tools, session, seen) };
-        };
-        if (options.watch === true) await watched(tools, see, options.output);
-        else {
+        const show = async (bounds: Bounds): Promise<void> => {
+          const see = async (): Promise<StatusInput> => {
+            const seen = await lookHinting(bounds.session, target, tools.now());
+            return { ...seen, found: await judged(tools, bounds.session, seen) };
+          };
+          if (options.watch === true) return await watched(bounds.tools, see, options.output);
           const seen = await see();
           const isText = ["text", "wide"].includes(options.output);
           tools.print(`${isText ? foundText(name, seen) : ""}${textOf(seen, options.output, tools.paint)}`);
-        }
+        };
+        await within({ tools, session }, options.timeout, show, () => stillText(session, target));
       }),
     );
 
@@ -85,6 +88,7 @@ type ListOptions = Scoped & {
   readonly allNamespaces?: true;
   readonly selector?: string;
   readonly watch?: true;
+  readonly timeout?: number;
 };
 
 const kindsNamed = (names: readonly string[]): readonly Kind[] => {
@@ -111,17 +115,22 @@ const watchedList = async (tools: Tools, session: Session, scope: ListScope, for
 export const list = (tools: Tools): Command =>
   onNamespace("list")
     .argument("[kinds...]", `only these kinds (${kindNames})`)
-    .option("-A, --all-namespaces", "all namespaces, as without -n")
+    .option("-A, --all-namespaces", "all namespaces (the default)")
     .option("-l, --selector <labels>", "only applications with these labels, e.g. team=data")
     .option("-w, --watch", "keep running, and print changes")
+    .addOption(timeoutOption())
     .addOption(outputOption("table", "wide", "json", "yaml", "name", "key"))
     .action((names: readonly string[], options: ListOptions) =>
       connected(tools, options, async (session) => {
         if (options.allNamespaces === true && options.namespace !== undefined)
           throw new Refused("use -A or -n, not both");
         const scope = { namespace: options.namespace ?? "", selector: options.selector, kinds: kindsNamed(names) };
-        if (options.watch === true) return await watchedList(tools, session, scope, options.output);
-        const text = listText(await listed(session, scope, tools.now()), tools.now(), options.output, tools.paint);
-        if (text !== "") tools.print(text);
+        const show = async (bounds: Bounds): Promise<void> => {
+          if (options.watch === true) return await watchedList(bounds.tools, bounds.session, scope, options.output);
+          const rows = await listed(bounds.session, scope, tools.now());
+          const text = listText(rows, tools.now(), options.output, tools.paint);
+          if (text !== "") tools.print(text);
+        };
+        await within({ tools, session }, options.timeout, show, async () => "the timeout has passed");
       }),
     );

@@ -5,9 +5,10 @@ import { digest } from "../../core/key.ts";
 import type { Obj } from "../../core/object.ts";
 import { applicationOf, flags } from "../creation/submission.ts";
 import { look, statusText } from "../inspection/status.ts";
-import { lifeOf, type Target } from "../inspection/target.ts";
+import { lifeOf, stillText, type Target } from "../inspection/target.ts";
+import { type Bounds, within } from "../io/deadline.ts";
 import { asDocuments, asJson } from "../io/documents.ts";
-import { connected, onNamespace, outputOption, type Scoped, spanOf } from "../io/options.ts";
+import { connected, onNamespace, outputOption, type Scoped, timeoutOption } from "../io/options.ts";
 import { spanText } from "../io/text.ts";
 import { exits, Refused, type Session, type Tools } from "../io/tools.ts";
 import { usual } from "../kinds/all.ts";
@@ -42,10 +43,10 @@ const progress = (tools: Tools, name: string): ((state: ObjectState) => void) =>
 };
 
 /** Waits until the application has ended and reports its progress. A failure throws with its exit code. */
-const awaitEnd = async (tools: Tools, session: Session, target: Target, waitMs: number): Promise<void> => {
+const awaitEnd = async ({ tools, session }: Bounds, target: Target): Promise<void> => {
   const name = `${target.key.namespace}/${target.key.name}`;
   const tell = progress(tools, name);
-  for (let left = waitMs; ; left -= againMs) {
+  for (;;) {
     const life = await lifeOf(session, target);
     if (life !== undefined) tell(life.state);
     if (life === undefined) throw new Refused(`${name} was deleted`, { code: exits.applicationFailed });
@@ -54,21 +55,21 @@ const awaitEnd = async (tools: Tools, session: Session, target: Target, waitMs: 
       throw new Refused(`${name} has failed: ${life.state.message ?? life.state.state}`, {
         code: exits.applicationFailed,
       });
-    if (left <= 0)
-      throw new Refused(`${name} is still ${life.state.state}; it continues: rekindle status ${name}`, {
-        code: exits.timeOver,
-      });
-    await tools.sleep(Math.min(againMs, left));
+    await tools.sleep(againMs);
   }
 };
 
 const watched = { follow: true, tail: undefined, sinceMs: undefined, timestamps: false, previous: false } as const;
 
-const followed = async (tools: Tools, session: Session, target: Target, options: Options): Promise<void> => {
-  if (options.watch === true)
-    await showLog(tools, session, target, { ...watched, executor: undefined, container: undefined });
-  await awaitEnd(tools, session, target, options.timeout ?? Number.POSITIVE_INFINITY);
-  tools.print(statusText(await look(session, target, tools.now()), tools.paint));
+/** Follows the log, where it is wanted, and waits for the end: both within the one timeout. */
+const followed = (tools: Tools, session: Session, target: Target, options: Options): Promise<void> => {
+  const follow = async (bounds: Bounds): Promise<void> => {
+    if (options.watch === true)
+      await showLog(bounds.tools, bounds.session, target, { ...watched, executor: undefined, container: undefined });
+    await awaitEnd(bounds, target);
+    tools.print(statusText(await look(session, target, tools.now()), tools.paint));
+  };
+  return within({ tools, session }, options.timeout, follow, () => stillText(session, target));
 };
 
 const send = async (tools: Tools, object: Obj, options: Options): Promise<void> => {
@@ -96,6 +97,9 @@ const namedWhole = (object: Obj): object => {
 };
 
 const act = async (tools: Tools, file: string, given: readonly string[], options: Options): Promise<void> => {
+  const isFollowed = options.wait === true || options.watch === true;
+  if (options.timeout !== undefined && !isFollowed)
+    throw new Refused("--timeout is for --wait or --watch: add one of them");
   const path = options.propertiesFile;
   const properties =
     path === undefined
@@ -138,7 +142,7 @@ export const submit = (tools: Tools): Command =>
     .option("--ttl <seconds>", "delete the application this long after its end", Number)
     .option("--wait", "wait until it has ended: exit code 3 if it failed")
     .option("--watch", "the same, with the driver's log")
-    .option("--timeout <duration>", "longest time that --wait waits; after it, exit code 4", spanOf)
+    .addOption(timeoutOption())
     .addOption(outputOption("name", "yaml", "json").default(undefined))
     .passThroughOptions()
     .action((file: string, given: readonly string[], options: Options) => act(tools, file, given, options));

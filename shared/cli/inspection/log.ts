@@ -40,6 +40,8 @@ export type EventEntry = {
   readonly reason: string;
   readonly about: string;
   readonly message: string;
+  /** UID of the object; undefined where the event names none. */
+  readonly aboutUid: string | undefined;
   /** Identity of one occurrence: a repeated event has another. */
   readonly id: string;
 };
@@ -57,33 +59,49 @@ const entryOf = (object: Stored): EventEntry | undefined => {
     reason: event.reason ?? "",
     about: `${(involvedObject.kind ?? "").toLowerCase()}/${involvedObject.name ?? ""}`,
     message: (event.message ?? "").trim(),
+    aboutUid: involvedObject.uid === "" ? undefined : involvedObject.uid,
     id: `${uid}/${resourceVersion}`,
   };
 };
 
-type About = { readonly kind: string; readonly name: string };
+/** With a UID: that object alone, and no earlier one of the same name. */
+type About = { readonly kind: string; readonly name: string; readonly uid?: string | undefined };
+
+const isAbout = (uid: string | undefined, { aboutUid }: EventEntry): boolean =>
+  uid === undefined || aboutUid === undefined || aboutUid === uid;
 
 /** Lists the events about one object, in no order. */
 export const eventsAbout = async (
   { transport }: Pick<Session, "transport">,
   namespace: string,
-  { kind, name }: About,
+  { kind, name, uid }: About,
 ): Promise<readonly EventEntry[]> => {
   const field = `involvedObject.kind=${kind},involvedObject.name=${name}`;
   const query = { do: "list", resource: events, namespace, labels: {}, field } as const;
   const { value } = await openCluster(transport).list(query);
-  return value.flatMap((object) => entryOf(object) ?? []);
+  return value.flatMap((object) => entryOf(object) ?? []).filter((event) => isAbout(uid, event));
 };
 
 export type EventList = { readonly events: readonly EventEntry[]; readonly isOver: boolean };
 
-/** Lists the events about an application, and with `pods` about its pods. A deleted object still has its events. */
-export const heardOf = async (session: Session, target: Target, pods: boolean): Promise<EventList> => {
+/** The choice of events; those of earlier objects of the same name only with `all`. */
+export type EventChoice = { readonly pods?: true; readonly all?: true };
+
+/**
+ * Lists the events about an application, and with `pods` about its pods: of the object that is there. A deleted object
+ * still has its events, which are found by its name.
+ */
+export const heardOf = async (session: Session, target: Target, { pods, all }: EventChoice): Promise<EventList> => {
   const { kind, key } = target;
   const life = await lifeOf(session, target);
-  const names = pods ? (life?.pods ?? []).map(({ metadata }) => metadata.name) : [];
-  const subjects = [{ kind: kind.resource.kind, name: key.name }, ...names.map((name) => ({ kind: "Pod", name }))];
-  const found = await Promise.all(subjects.map((subject) => eventsAbout(session, key.namespace, subject)));
+  const ownPods = pods === true ? (life?.pods ?? []) : [];
+  const subjects = [
+    { kind: kind.resource.kind, name: key.name, uid: life?.object.metadata.uid },
+    ...ownPods.map(({ metadata: { name, uid } }) => ({ kind: "Pod", name, uid })),
+  ];
+  const found = await Promise.all(
+    subjects.map(({ uid, ...about }) => eventsAbout(session, key.namespace, all === true ? about : { ...about, uid })),
+  );
   return {
     events: found.flat().toSorted((a, b) => a.at - b.at),
     isOver: life === undefined || life.state.ended !== undefined,
@@ -99,7 +117,7 @@ const row = ({ at, count, type, reason, about: subject, message }: EventEntry, n
 ];
 
 /** As data: instants as the API writes them. */
-const dataOf = ({ at, ...event }: EventEntry) => ({ at: timeText(at), ...event });
+const dataOf = ({ at, aboutUid: _, ...event }: EventEntry) => ({ at: timeText(at), ...event });
 
 /** Events in one of the output forms; without `heads` the table has no heads. */
 export const eventText = (events: readonly EventEntry[], now: number, form: string, heads = true): string => {

@@ -181,6 +181,17 @@ export const lifeOf = async (
   };
 };
 
+/** One line for a command whose timeout has passed: the state in which the application continues. */
+export const stillText = async (session: Session, target: Target): Promise<string> => {
+  const name = shortName(target.key);
+  const life = await lifeOf(session, target);
+  if (life === undefined) return `the timeout has passed, and ${name} was deleted`;
+  const { state, ended } = life.state;
+  return ended === undefined
+    ? `${name} is still ${state}; it continues: rekindle status ${name}`
+    : `the timeout has passed; ${name} is ${state}`;
+};
+
 const byAge = (a: Stored, b: Stored): number =>
   (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? "");
 

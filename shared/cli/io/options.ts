@@ -39,6 +39,10 @@ export const elsewhere = (command: Command): Command =>
 /** The argument that names an application, and its description. */
 export const application = ["<application>", "NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME"] as const;
 
+/** The timeout of a command that follows or waits: it bounds all of it. */
+export const timeoutOption = (): Option =>
+  new Option("--timeout <duration>", "longest time that the command takes; after it, exit code 4").argParser(spanOf);
+
 /** `-o`, with the forms that a command has. */
 export const outputOption = (...forms: readonly string[]): Option =>
   new Option("-o, --output <form>", "how it is printed").choices(forms).default(forms[0]);

@@ -215,7 +215,8 @@ export type Tools = {
   /** Puts a question to the person at the terminal; false when there is none. */
   confirm(question: string): Promise<boolean>;
   now(): number;
-  sleep(ms: number): Promise<void>;
+  /** Rejects when the signal aborts it. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Resolves when the user presses Ctrl-C. */
   stopped(): Promise<unknown>;
   /** Reads standard input to its end. */

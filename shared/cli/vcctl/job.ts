@@ -180,7 +180,7 @@ const viewed = async (tools: Tools, session: Session, job: Stored): Promise<stri
   const { name, namespace = "" } = job.metadata;
   const found = await recordOf(session, { cluster: "default", kind: jobs.kind, namespace, name });
   const record = found.is === "record" && found.record.uid === job.metadata.uid ? found.record : undefined;
-  const events = await eventsAbout(session, namespace, { kind: jobs.kind, name });
+  const events = await eventsAbout(session, namespace, { kind: jobs.kind, name, uid: job.metadata.uid });
   return viewOf(job, { record, events, now: tools.now() });
 };
 

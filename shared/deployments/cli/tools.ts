@@ -104,7 +104,7 @@ const terminal = (
     warn: (text) => process.stderr.write(`${printable(warned(text, paintFor(warnsInColour)), warnsInColour)}\n`),
     confirm,
     now: Date.now,
-    sleep: (ms) => sleep(ms),
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     stopped: () =>
       new Promise((resolve) => {
         process.once("SIGINT", resolve);

@@ -160,8 +160,8 @@ type EventsRead = { readonly events: readonly EventEntry[]; readonly error: stri
 const mostTalkers = 3;
 
 /** The application, and its newest pods that are no executors: an executor's end is in its record. */
-const subjectsOf = ({ target, pods }: StatusInput) => [
-  { kind: target.kind.resource.kind, name: target.key.name },
+const subjectsOf = ({ target, object, pods }: StatusInput) => [
+  { kind: target.kind.resource.kind, name: target.key.name, uid: object.metadata.uid },
   ...pods
     .filter((pod) => labelOf(pod, "spark-exec-id") === undefined)
     .slice(-mostTalkers)

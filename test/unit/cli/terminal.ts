@@ -1,6 +1,7 @@
 /** A terminal for tests: the whole command line on the simulator, its output and its exit code. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { parse } from "yaml";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { paintFor } from "../../../shared/cli/io/text.ts";
@@ -93,7 +94,10 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         warn: (text) => void err.push(text),
         confirm: async () => setting.answer ?? false,
         now: () => simulator.clock.now(),
-        sleep: async (ms) => {
+        sleep: async (ms, signal) => {
+          // A timer beside a stream runs out only where the stream does not end at once.
+          if (signal !== undefined) await setImmediate();
+          if (signal?.aborted === true) return;
           simulator.clock.advanceTo(simulator.clock.now() + ms);
           await setting.slept?.(simulator);
         },

@@ -1,7 +1,9 @@
 /** The command line itself: help, exit codes, and one line for each error. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { examples } from "../../../shared/cli/examples.ts";
 import { ApiError, type HttpResponse, type Transport } from "../../../shared/core/http.ts";
+import { problemIn, wordsOf } from "./parsing.ts";
 import { openTerminal } from "./terminal.ts";
 
 const answering = (status: number, reason: string, message: string): Transport => {
@@ -39,6 +41,19 @@ describe("the command line", () => {
       if (code !== 0 || !isDescribed || !help.includes(`Examples:\n  rekindle ${name}`)) without.push(name);
     }
     assert.deepEqual(without, []);
+  });
+
+  test("the commands of all examples take their words, options and values", async () => {
+    const wrong: string[] = [];
+    for (const line of Object.values(examples).flat()) {
+      const [words = ""] = line.split(/ [|>] /);
+      const problem = await problemIn(wordsOf(words));
+      if (problem !== undefined) wrong.push(`rekindle ${line}: ${problem}`);
+    }
+    assert.deepEqual(wrong, []);
+    assert.equal(await problemIn(["event", "a/b", "--nope"]), "event has no option --nope");
+    assert.match((await problemIn(["list", "-o", "nope"])) ?? "", /Allowed choices/);
+    assert.equal(await problemIn(["status"]), "takes 1 to 1 arguments, not 0");
   });
 
   test("a command below another has its own description and example", async () => {

@@ -14,6 +14,7 @@ import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { pages } from "../../proof/house/pages.ts";
+import { problemIn, wordsOf } from "../cli/parsing.ts";
 import { application, full, make, onTerminal, openTerminal, type Terminal } from "../cli/terminal.ts";
 import { onStand, type Stand } from "../host/stand.ts";
 
@@ -77,7 +78,6 @@ const notRun: readonly (readonly [begins: RegExp, because: string])[] = [
     /^(rekindle record team-a|rekindle replay|kubectl logs )/,
     "recording.test.ts of host records decisions and replays their log",
   ],
-  [/^rekindle event \S+ -w$/, "follows a life until it ends: process.test.ts of cli follows one"],
   [/^export /, "sets a variable of the reader's terminal"],
   [/[─◄►│]/, "a drawing"],
   [/^(function\*|if \(|const |return |\})/, "code of an example, which is no command"],
@@ -183,10 +183,6 @@ const endAll = async (simulator: Simulator): Promise<void> => {
     }
 };
 
-/** Splits a command into words; words between quotation marks stay one. */
-const wordsOf = (command: string): readonly string[] =>
-  [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
-
 const typed = /^(?:npx |node infra\/)?rekindle(?:\.mjs)? (.*)$/;
 const applied = /^kubectl apply -f (\S+)$/;
 
@@ -263,10 +259,29 @@ const tryOut = async (terminal: Terminal, command: string): Promise<void> => {
   if (name !== undefined)
     return assert.ok(scripts[name] !== undefined, `${command}: package.json has no script ${name}`);
   assert.ok(at >= 0, `${command}: run it in this test, or give the reason why it cannot run`);
+  if (line !== undefined) assert.equal(await problemIn(wordsOf(filled(line))), undefined, command);
   reasonsUsed.add(at);
 };
 
+/** Commands of `rekindle` within sentences, which leave out arguments, and the page of each. */
+const spans = pages.flatMap((page) =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/`rekindle ([a-z][^`…]*)`/g)].map(([, words = ""]) => ({
+    page,
+    words: words.split(/ \\?[|>] | -- /)[0] ?? "",
+  })),
+);
+
 describe("commands that the documentation shows", () => {
+  test("within sentences have options and values that their commands take", async () => {
+    assert.ok(spans.length > 40, `${spans.length} commands`);
+    const wrong: string[] = [];
+    for (const { page, words } of spans) {
+      const problem = await problemIn(wordsOf(words), true);
+      if (problem !== undefined) wrong.push(`${page}: rekindle ${words}: ${problem}`);
+    }
+    assert.deepEqual(wrong, []);
+  });
+
   test("are found: in blocks of README, guides and reference", () => {
     assert.ok(blocks.length > 55, `${blocks.length} blocks`);
     assert.ok(blocks.flatMap(({ commands }) => commands.filter((one) => argumentsOf(one) !== undefined)).length > 70);

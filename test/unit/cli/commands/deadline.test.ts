@@ -64,7 +64,12 @@ describe("a timeout", () => {
 
   test("counts for all keys of a recovery together", async () => {
     const simulator = openSimulator({ crds: installed([""]) });
-    const submitted = { ...running, submissionID: "s", executionAttempts: 1, lastSubmissionAttemptTime: "2026-11-28T10:00:00Z" };
+    const submitted = {
+      ...running,
+      submissionID: "s",
+      executionAttempts: 1,
+      lastSubmissionAttemptTime: "2026-11-28T10:00:00Z",
+    };
     await make(simulator, application("one", submitted), application("two", submitted));
     const began = simulator.clock.now();
     const { code, out } = await onTerminal(simulator).run("recover", "one", "two", "--no-strict", "--wait", "5s");

@@ -46,15 +46,27 @@ const textOf = (seen: StatusInput, form: string, paint: Paint): string => {
 
 const againMs = 2_000;
 
-/** Reads the status repeatedly, prints it on a change, and returns when the application has ended. */
+/** The part of the status that a watcher has not seen: lines of text that changed, or the whole of changed data. */
+const newsIn = (seen: StatusInput, before: StatusInput | undefined, form: string, paint: Paint): string => {
+  const text = textOf(seen, form, paint);
+  if (before === undefined) return text;
+  // Both at the same time: a span such as "5s ago" is no change.
+  const said = textOf({ ...before, now: seen.now }, form, paint);
+  if (!["text", "wide"].includes(form)) return text === said ? "" : text;
+  const known = new Set(said.split("\n"));
+  return text
+    .split("\n")
+    .filter((line) => !known.has(line))
+    .join("\n");
+};
+
+/** Reads the status repeatedly, prints what changes, and returns when the application has ended. */
 const watched = async (tools: Tools, see: () => Promise<StatusInput>, form: string): Promise<void> => {
-  let said = "";
-  for (;;) {
+  for (let before: StatusInput | undefined; ; ) {
     const seen = await see();
-    const { since, until, ...gist } = statusView(seen);
-    const now = JSON.stringify([gist, since, until]);
-    if (now !== said) tools.print(textOf(seen, form, tools.paint));
-    said = now;
+    const news = newsIn(seen, before, form, tools.paint);
+    if (news !== "") tools.print(news);
+    before = seen;
     if (seen.state.ended !== undefined) return;
     await tools.sleep(againMs);
   }

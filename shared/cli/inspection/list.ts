@@ -5,16 +5,17 @@ import { isPaused } from "../../core/annotation.ts";
 import { ApiError } from "../../core/http.ts";
 import { otherManagerOf } from "../../core/managed-by.ts";
 import type { Resource, Stored } from "../../core/object.ts";
+import { oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
 import { columns, type Paint, plain, spanText, toneOf } from "../io/text.ts";
 import { notServed, type Session } from "../io/tools.ts";
 import { everyKind, kinds } from "../kinds/all.ts";
-import { departureText, type Kind, type ObjectState } from "../kinds/kind.ts";
+import { type Cells, departureText, type Kind, type ObjectState } from "../kinds/kind.ts";
 import { openRates, type Rates } from "./rates.ts";
 import { type RecordView, recordId, recordsIn } from "./record.ts";
-import { usageColumns, usageOf } from "./usage.ts";
+import { type Usage, usageColumns, usageOf } from "./usage.ts";
 
 export type Listed = {
   readonly kind: string;
@@ -23,9 +24,13 @@ export type Listed = {
   readonly state: string;
   readonly attempts: number | undefined;
   readonly createdAt: number | undefined;
-  readonly waitsFor: string;
+  /** Absent: it has ended and waits for nothing. */
+  readonly waitsFor: string | undefined;
   readonly message: string | undefined;
-  readonly details: Readonly<Record<string, string>>;
+  readonly ended: ObjectState["ended"];
+  readonly details: Cells;
+  /** The cost of its runs; absent: its record tells none. */
+  readonly usage: Usage | undefined;
 };
 
 /** The objects to list. */
@@ -37,9 +42,8 @@ export type ListScope = {
 };
 
 /** The part of a row that its object alone tells; its record may tell a nearer wait. */
-export type Outline = Omit<Listed, "waitsFor"> & {
+export type Outline = Omit<Listed, "waitsFor" | "usage"> & {
   readonly since: number | undefined;
-  readonly ended: ObjectState["ended"];
   /** A wait that is nearer than any that a record tells: its deletion, or a user. */
   readonly held: string | undefined;
   /** The wait of its state. */
@@ -64,10 +68,13 @@ export const outlineOf = (kind: Kind, object: Stored): Outline => {
   };
 };
 
-/** The condition that an object waits for; "-" after its end. */
-export const waitsIn = (outline: Outline, record: Pick<RecordView, "trouble" | "waitsFor"> | undefined): string => {
+/** The condition that an object waits for; undefined after its end. */
+export const waitsIn = (
+  outline: Outline,
+  record: Pick<RecordView, "trouble" | "waitsFor"> | undefined,
+): string | undefined => {
   const trouble = record?.trouble === undefined ? undefined : `the platform: ${record.trouble.reason}`;
-  const further = outline.ended === undefined ? (record?.waitsFor ?? outline.further) : "-";
+  const further = outline.ended === undefined ? (record?.waitsFor ?? outline.further) : undefined;
   return outline.held ?? trouble ?? further;
 };
 
@@ -75,9 +82,8 @@ type Reckoning = { readonly now: number; readonly rates: Rates | undefined };
 
 const row = (kind: Kind, object: Stored, record: RecordView | undefined, { now, rates }: Reckoning): Listed => {
   const outline = outlineOf(kind, object);
-  const { since: _, ended, held, further, details, ...listed } = outline;
-  const columns = usageColumns(usageOf(record, now, rates));
-  return { ...listed, waitsFor: waitsIn(outline, record), details: { ...details, ...columns } };
+  const { since: _, held, further, ...listed } = outline;
+  return { ...listed, waitsFor: waitsIn(outline, record), usage: usageOf(record, now, rates) };
 };
 
 /** Lists the objects of one kind; returns the error where its CRD is not installed. */
@@ -114,7 +120,18 @@ export const listed = async (session: Session, scope: ListScope, now: number): P
   });
 };
 
-const heads = ["NAMESPACE", "NAME", "STATE", "ATTEMPTS", "AGE", "WAITS FOR"];
+const heads = ["NAMESPACE", "NAME", "STATE", "ATTEMPTS", "AGE", "WAITS FOR, OR WHY IT ENDED"];
+
+/** The longest reason in a table, characters; data have all of it. */
+const longestReason = 160;
+
+const reasonOf = ({ waitsFor, ended, message }: Listed): string => {
+  const why = message === undefined ? "" : oneLine(message);
+  if (waitsFor === undefined) return ended === "badly" && why !== "" ? why : "-";
+  return why === "" || waitsFor.includes(why) ? waitsFor : `${waitsFor} (${why})`;
+};
+
+const shortened = (text: string): string => (text.length > longestReason ? `${text.slice(0, longestReason)}…` : text);
 
 const cells = (item: Listed, now: number): readonly string[] => [
   item.namespace,
@@ -122,7 +139,7 @@ const cells = (item: Listed, now: number): readonly string[] => [
   item.state,
   String(item.attempts ?? (item.kind === kinds[0].resource.kind ? 0 : "")),
   item.createdAt === undefined ? "" : spanText(now - item.createdAt),
-  item.waitsFor,
+  shortened(reasonOf(item)),
 ];
 
 const stateColumn = heads.indexOf("STATE");
@@ -135,8 +152,9 @@ const tables = (rows: readonly Listed[], now: number, { isWide, paint }: Looks):
     .map(({ resource }) => ({ resource, own: rows.filter(({ kind }) => kind === resource.kind) }))
     .filter(({ own }) => own.length > 0);
   const table = (own: readonly Listed[]): string => {
-    const more = isWide ? [...new Set(own.flatMap(({ details }) => Object.keys(details)))] : [];
-    const lines = own.map((item) => [...cells(item, now), ...more.map((head) => item.details[head] ?? "")]);
+    const wide = own.map(({ details, usage }): Cells => (isWide ? { ...details, ...usageColumns(usage) } : {}));
+    const more = [...new Set(wide.flatMap((one) => Object.keys(one)))];
+    const lines = own.map((item, at) => [...cells(item, now), ...more.map((head) => String(wide[at]?.[head] ?? ""))]);
     return columns([[...heads, ...more], ...lines], (cell, row, column) =>
       row === 0 || column !== stateColumn ? cell : paint(toneOf(cell), cell),
     );
@@ -152,9 +170,10 @@ const resourceNamed = (kind: string): Resource =>
 const keyText = ({ kind, namespace, name }: Listed): string =>
   kind === kinds[0].resource.kind ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
 
-/** As data: instants as the API writes them. */
-const dataOf = ({ createdAt, ...row }: Listed) => ({
+/** As data: instants as the API writes them, a cell that is empty left out. */
+const dataOf = ({ createdAt, details, ...row }: Listed) => ({
   ...row,
+  details: Object.fromEntries(Object.entries(details).filter(([, value]) => value !== "")),
   createdAt: createdAt === undefined ? undefined : timeText(createdAt),
 });
 
@@ -168,9 +187,9 @@ export const listText = (rows: readonly Listed[], now: number, form = "table", p
 };
 
 /** The identity of a row, and the text that differs in a changed row. */
-const gist = ({ kind, namespace, name, state, attempts, waitsFor }: Listed): readonly [string, string] => [
-  `${kind}/${namespace}/${name}`,
-  `${state} ${attempts} ${waitsFor}`,
+const gist = (item: Listed): readonly [string, string] => [
+  `${item.kind}/${item.namespace}/${item.name}`,
+  `${item.state} ${item.attempts} ${reasonOf(item)}`,
 ];
 
 /** The rows that are new or changed; a deleted object gives a row in state GONE. */
@@ -180,6 +199,6 @@ export const changedRows = (before: readonly Listed[], after: readonly Listed[])
   const gone = before.filter((item) => item.state !== "GONE" && !there.has(gist(item)[0]));
   return [
     ...after.filter((item) => known.get(gist(item)[0]) !== gist(item)[1]),
-    ...gone.map((item) => ({ ...item, state: "GONE", waitsFor: "-" })),
+    ...gone.map((item) => ({ ...item, state: "GONE", waitsFor: undefined, message: undefined })),
   ];
 };

@@ -10,9 +10,9 @@ import { deliveryKey, type Key } from "../../core/key.ts";
 import { otherManagerOf } from "../../core/managed-by.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
-import { timeText } from "../../core/time.ts";
+import { instantOf, timeText } from "../../core/time.ts";
 import { platformText } from "../../core/waiting-on.ts";
-import { mayBelongTo, podStatus } from "../../kube/pods.ts";
+import { isEnding, mayBelongTo, podStatus } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
 import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt } from "../../kube/startup.ts";
 import { type Paint, plain, toneOf, whenText } from "../io/text.ts";
@@ -34,6 +34,7 @@ import {
   updatesText,
 } from "./record.ts";
 import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
+import { plannedEnds } from "./usage.ts";
 import { type WaitingGroup, waitingGroupOf, waitingText } from "./waiting-groups.ts";
 import { savesOf, waitedText, waitsOf } from "./waits.ts";
 
@@ -105,6 +106,12 @@ const logCommand = ({ target, object, pods }: StatusInput): string => {
     : `; its log: kubectl logs -n ${target.key.namespace} ${pod}`;
 };
 
+/** The instant since which it waits: the begin of the open wait in its record, else the last change of the object. */
+const waitsSince = (seen: StatusInput): number | undefined => {
+  const open = waitsOf(recordIn(seen)).findLast(({ to }) => to === undefined);
+  return instantOf(open?.from) ?? seen.state.since;
+};
+
 type Row = (seen: StatusInput) => StatusRow | undefined;
 
 const troubled: Row = (seen) => {
@@ -172,7 +179,7 @@ const stuck: Row = (seen) => {
   if (holdup === undefined) return undefined;
   return {
     waitsFor: `pod ${holdup.pod}: ${holdupText(holdup)}`,
-    since: seen.state.since,
+    since: waitsSince(seen),
     until: recordIn(seen)?.wakeAt,
     todo: `${holdup.help}; more: kubectl describe pod -n ${seen.target.key.namespace} ${holdup.pod}`,
   };
@@ -181,8 +188,12 @@ const stuck: Row = (seen) => {
 const queued: Row = (seen) => {
   const { group, state } = seen;
   if (group === undefined) return undefined;
-  const { what, since } = state;
-  return { waitsFor: waitingText(group), since, until: recordIn(seen)?.wakeAt, todo: what.todo };
+  return {
+    waitsFor: waitingText(group),
+    since: waitsSince(seen),
+    until: recordIn(seen)?.wakeAt,
+    todo: state.what.todo,
+  };
 };
 
 const overdue: Row = (seen) => {
@@ -190,7 +201,7 @@ const overdue: Row = (seen) => {
   if (record?.wakeAt === undefined || seen.now - record.wakeAt < lateMs) return undefined;
   return {
     waitsFor: record.waitsFor ?? seen.state.what.waitsFor,
-    since: seen.state.since,
+    since: waitsSince(seen),
     until: record.wakeAt,
     todo: "it is overdue: is a host running? kubectl get deployments -A -l app.kubernetes.io/name=rekindle",
   };
@@ -209,7 +220,7 @@ const underway: Row = (seen) => {
   const message = state.message === undefined ? "" : ` (${state.message})`;
   return {
     waitsFor: `${record?.waitsFor ?? state.what.waitsFor}${message}`,
-    since: state.since,
+    since: waitsSince(seen),
     until: record?.wakeAt,
     todo: state.what.todo,
   };
@@ -229,6 +240,25 @@ const rows: readonly Row[] = [
   unrecorded,
   underway,
 ];
+
+/** Executors that run, and those that were lost; undefined for an object that has none and lost none. */
+const executorsIn = (seen: StatusInput) => {
+  const losses = lossesOf(recordIn(seen));
+  const count = isEnding(seen.object) ? undefined : seen.target.kind.executors?.(seen.object, seen.pods);
+  return losses === undefined && count === undefined ? undefined : { ...count, lost: {}, losses: [], ...losses };
+};
+
+type Executors = NonNullable<ReturnType<typeof executorsIn>>;
+
+/** One line, such as `3 of 4 run, 1 lost`; "" where none can run now. */
+const executorsText = ({ running, wanted, lost }: Executors): string => {
+  if (running === undefined) return "";
+  const count = Object.entries(lost).reduce(
+    (sum, [reason, many]) => sum + (plannedEnds.includes(reason) ? 0 : many),
+    0,
+  );
+  return `${running}${wanted === undefined ? "" : ` of ${wanted}`} run${count === 0 ? "" : `, ${count} lost`}`;
+};
 
 /** The status as data: instants as the API writes them. */
 export const statusView = (seen: StatusInput) => {
@@ -253,7 +283,7 @@ export const statusView = (seen: StatusInput) => {
     waits: waitsOf(recordIn(seen)),
     saves: savesOf(recordIn(seen)),
     runs: recordIn(seen)?.runs ?? [],
-    executors: lossesOf(recordIn(seen)),
+    executors: executorsIn(seen),
     driver: driverWordsOf(recordIn(seen)),
     updates: updatesOf(recordIn(seen), seen.delivery),
     pods: seen.pods.map((pod) => ({ name: pod.metadata.name, phase: podStatus(pod).phase ?? "Unknown" })),
@@ -288,6 +318,7 @@ export const statusText = (seen: StatusInput, paint: Paint = plain): string => {
     ["went       ", historyText(history)],
     ["waited     ", oneLine(waitedText(waits))],
     ["attempts   ", runs.map(({ attempt, outcome }) => `${attempt} ${outcome}`).join(", ")],
+    ["executors  ", executors === undefined ? "" : executorsText(executors)],
     ["lost       ", executors === undefined ? "" : lossesText(executors)],
     ["driver     ", driver === undefined ? "" : driverWordsText(driver)],
     ["updates    ", updatesText(updates, seen.now)],

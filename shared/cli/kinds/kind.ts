@@ -22,6 +22,15 @@ export type ObjectState = {
 /** The thing that an object waits for, and the advice for the user, as far as the state alone tells. */
 export type Advice = { readonly waitsFor: string; readonly todo: string };
 
+/** Further columns of a list by their heads; numbers are numbers in data. */
+export type Cells = Readonly<Record<string, string | number>>;
+
+export type ExecutorCount = {
+  readonly running: number;
+  /** Undefined where the driver's demand decides. */
+  readonly wanted: number | undefined;
+};
+
 export type Kind = {
   readonly resource: Resource;
   readonly shortNames: readonly string[];
@@ -31,7 +40,9 @@ export type Kind = {
   /** The pod whose log tells most. */
   readonly mainPod: (object: Obj, pods: readonly Stored[]) => string | undefined;
   /** Heads and cells that `-o wide` shows beside the others: what upstream's columns show. */
-  readonly wide: (object: Obj) => Readonly<Record<string, string>>;
+  readonly wide: (object: Obj) => Cells;
+  /** The executors of a driver or server that runs; absent, or undefined: it has none now. */
+  readonly executors?: (object: Obj, pods: readonly Stored[]) => ExecutorCount | undefined;
   /** True while the object's pods wait until its PodGroup is admitted; absent: its kind has no PodGroup. */
   readonly awaitsGroup?: (object: Obj) => boolean;
   /** Whether `spec.suspend` holds an object of this kind back. */

@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { localQueueOf } from "../../kube/kueue.ts";
+import { isEnding, podStatus } from "../../kube/pods.ts";
 import { type Advice, type Kind, type ObjectState, quiet, unseen, untilStarted } from "./kind.ts";
 
 const status = z.object({
@@ -86,6 +87,29 @@ const wide: Kind["wide"] = (object) => {
 
 const isDriver = (pod: Obj): boolean => pod.metadata.labels?.["spark-role"] === "driver";
 
+const executorSpec = z.object({
+  executor: z.object({ instances: z.number().optional() }).optional(),
+  dynamicAllocation: z.object({ enabled: z.boolean().optional() }).optional(),
+  sparkConf: z.record(z.string(), z.string()).default({}),
+});
+
+/** The number of executors that a spec asks for; undefined where the driver's demand decides. */
+const wantedExecutors = (spec: unknown): number | undefined => {
+  const { data } = executorSpec.safeParse(spec);
+  if (data === undefined) return undefined;
+  const { executor, dynamicAllocation, sparkConf } = data;
+  if (dynamicAllocation?.enabled === true || sparkConf["spark.dynamicAllocation.enabled"] === "true") return undefined;
+  const byConf = Number(sparkConf["spark.executor.instances"]);
+  return executor?.instances ?? (Number.isInteger(byConf) ? byConf : 1);
+};
+
+/** Counts the executors of a driver or server that runs, by their pods. */
+const executorCount: NonNullable<Kind["executors"]> = (object, pods) => {
+  const own = pods.filter(({ metadata }) => metadata.labels?.["spark-role"] === "executor");
+  const running = own.filter((pod) => podStatus(pod).phase === "Running" && !isEnding(pod)).length;
+  return { running, wanted: wantedExecutors(object["spec"]) };
+};
+
 export const sparkApplication: Kind = {
   resource: {
     group: "sparkoperator.k8s.io",
@@ -102,6 +126,10 @@ export const sparkApplication: Kind = {
     return names.find((name) => name === recorded) ?? names.at(-1);
   },
   wide,
+  executors: (object, pods) =>
+    statusOf(object).applicationState?.state === "RUNNING" && pods.some(isDriver)
+      ? executorCount(object, pods)
+      : undefined,
   suspends: true,
   awaitsGroup: (object) => ["", "PENDING_RERUN", "RESUMING"].includes(statusOf(object).applicationState?.state ?? ""),
 };
@@ -217,5 +245,6 @@ export const sparkConnect: Kind = {
     const { server } = connectStatusOf(object);
     return { SERVER: server?.podName ?? "", SERVICE: server?.serviceName ?? "" };
   },
+  executors: (object, pods) => (connectStatusOf(object).state === "Ready" ? executorCount(object, pods) : undefined),
   suspends: false,
 };

@@ -117,7 +117,7 @@ export const volcanoJob: Kind = {
   mainPod: (_, pods) => pods.map(({ metadata }) => metadata.name).toSorted()[0],
   wide: (object) => {
     const { pending = 0, running = 0, succeeded = 0, failed = 0 } = statusOf(object);
-    return { PENDING: `${pending}`, RUNNING: `${running}`, SUCCEEDED: `${succeeded}`, FAILED: `${failed}` };
+    return { PENDING: pending, RUNNING: running, SUCCEEDED: succeeded, FAILED: failed };
   },
   awaitsGroup: (object) => ["", "Pending"].includes(phaseOf(object)) && !awaitsKueue(object),
   suspends: false,
@@ -169,7 +169,7 @@ export const volcanoCronJob: Kind = {
     return {
       SCHEDULE: spec.schedule,
       SUSPEND: `${spec.suspend ?? ""}`,
-      ACTIVE: `${status.active.length}`,
+      ACTIVE: status.active.length,
       "LAST SCHEDULE": status.lastScheduleTime ?? "",
       "LAST SUCCESS": status.lastSuccessfulTime ?? "",
     };

@@ -269,7 +269,9 @@ const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, ke
     ...{ waitsFor: view.waitsFor, todo: view.do },
     ...instants(view),
     facts: [
-      ...Object.entries(view.details).filter(([, value]) => value !== ""),
+      ...Object.entries(view.details).flatMap(([head, value]) =>
+        value === "" ? [] : [[head, String(value)] as const],
+      ),
       ...(view.kueue === undefined ? [] : [["KUEUE", kueueText(view.kueue, timeText)] as const]),
       ...(view.driver === undefined ? [] : [["DRIVER SAID", driverWordsText(view.driver)] as const]),
     ],

@@ -99,7 +99,9 @@ export const projected = (object: Stored): Projected | undefined => {
   const kind = kindOf(object);
   if (kind === undefined) return undefined;
   const outline = outlineOf(kind, object);
-  const details = Object.entries(outline.details).map(([name, text]) => [name, short(text, longestName)] as const);
+  const details = Object.entries(outline.details).map(
+    ([name, text]) => [name, short(String(text), longestName)] as const,
+  );
   return {
     ...outline,
     state: short(outline.state, longestName),

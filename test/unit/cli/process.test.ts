@@ -79,7 +79,10 @@ describe("rekindle, built", () => {
       assert.match(events.out, /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n/);
       assert.equal(events.out.match(/SparkApplicationCompleted/g)?.length, 1);
       const goldens: readonly (readonly [readonly string[], string])[] = [
-        [["list"], "NAMESPACE  NAME  STATE  ATTEMPTS  AGE  WAITS FOR\ndefault  app  COMPLETED  1  SPAN  -"],
+        [
+          ["list"],
+          "NAMESPACE  NAME  STATE  ATTEMPTS  AGE  WAITS FOR, OR WHY IT ENDED\ndefault  app  COMPLETED  1  SPAN  -",
+        ],
         [["list", "-o", "name"], "sparkapplication.sparkoperator.k8s.io/app"],
         [
           ["status", "app"],

@@ -58,7 +58,7 @@ describe("rekindle list", () => {
   test("-o wide shows upstream's columns", async () => {
     const { out } = await (await open()).run("list", "-n", "default", "-o", "wide");
     const [head = "", row = ""] = out.split("\n");
-    assert.match(head, /WAITS FOR +SUSPEND +DRIVER +START +FINISH$/);
+    assert.match(head, /WAITS FOR, OR WHY IT ENDED +SUSPEND +DRIVER +START +FINISH$/);
     assert.match(row, /a-driver +2026-11-02T07:58:00Z$/);
   });
 
@@ -94,6 +94,45 @@ describe("rekindle list", () => {
     const [head = "", row = ""] = (await terminal.run("list", "-n", "default", "-o", "wide")).out.split("\n");
     assert.match(head, /LOST GIB-H +COST EUR +LOST EUR$/);
     assert.match(row, /2\.000 +9\.500 +2\.000$/);
+  });
+
+  test("says why an application failed, in data and in the table, where a long reason is cut", async () => {
+    const failed = (errorMessage: string) => ({ applicationState: { state: "FAILED", errorMessage } });
+    const terminal = await open();
+    await make(
+      terminal.simulator,
+      application("bad", failed("driver container failed with ExitCode: 3\n")),
+      application("long", failed(`x${"y".repeat(400)}`)),
+      application("good", { applicationState: { state: "COMPLETED" } }),
+      application("refused", { applicationState: { state: "SUBMISSION_FAILED", errorMessage: "exceeded quota" } }),
+    );
+    const { out } = await terminal.run("list");
+    assert.match(out, /AGE +WAITS FOR, OR WHY IT ENDED$/m);
+    assert.match(out, /bad +FAILED +0 +0s +driver container failed with ExitCode: 3$/m);
+    assert.match(out, /long +FAILED +0 +0s +xy{159}…$/m);
+    assert.match(out, /good +COMPLETED +0 +0s +-$/m);
+    assert.match(out, /refused +SUBMISSION_FAILED +0 +0s +its next submission \(exceeded quota\)$/m);
+    const found = JSON.parse((await terminal.run("list", "-o", "json")).out);
+    const rows = new Map(found.map((row: { name: string }) => [row.name, row]));
+    assert.partialDeepStrictEqual(rows.get("bad"), {
+      ended: "badly",
+      message: "driver container failed with ExitCode: 3\n",
+    });
+    assert.equal("waitsFor" in Object(rows.get("bad")), false);
+    assert.partialDeepStrictEqual(rows.get("refused"), { waitsFor: "its next submission", message: "exceeded quota" });
+  });
+
+  test("data have numbers as numbers, and no empty cell", async () => {
+    const terminal = openTerminal();
+    await record(terminal);
+    const job = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata: { name: "j", namespace: "default" } };
+    const task = { name: "w", template: { spec: { containers: [{ name: "c", image: "i" }] } } };
+    const status = { state: { phase: "Running" }, running: 2, succeeded: 1 };
+    await make(terminal.simulator, application("a"), { ...job, spec: { tasks: [task] }, status });
+    const [app, other] = JSON.parse((await terminal.run("list", "-o", "json")).out);
+    assert.deepEqual(app.usage, { all: { cores: 5, gib: 9 }, lost: { cores: 1, gib: 2 }, isWhole: true });
+    assert.deepEqual(app.details, {});
+    assert.deepEqual(other.details, { PENDING: 0, RUNNING: 2, SUCCEEDED: 1, FAILED: 0 });
   });
 
   test("-o yaml and -o json print the same, and -o name prints names", async () => {
@@ -172,7 +211,7 @@ describe("rekindle list", () => {
   test("--watch prints each change once: new, another state, gone", () => {
     const row = (name: string, state: string): Listed => ({
       ...{ kind: "SparkApplication", namespace: "default", name, state, attempts: 1, createdAt: 0 },
-      ...{ waitsFor: "-", message: undefined, details: {} },
+      ...{ waitsFor: undefined, message: undefined, ended: undefined, details: {}, usage: undefined },
     });
     const before = [row("a", "RUNNING"), row("b", "RUNNING"), row("c", "RUNNING")];
     const after = [row("a", "RUNNING"), row("b", "COMPLETED"), row("d", "NEW")];
@@ -226,7 +265,13 @@ describe("rekindle status", () => {
     assert.equal(code, 0);
     assert.deepEqual(
       [...out.matchAll(/^state {6}(\w+)$/gm)].map(([, state]) => state),
-      ["RUNNING", "RUNNING", "SUCCEEDING", "COMPLETED"],
+      ["RUNNING", "SUCCEEDING", "COMPLETED"],
+    );
+    const lines = out.split("\n");
+    assert.equal(
+      lines.filter((line) => line.startsWith("waits for")).length,
+      new Set(lines.filter((line) => line.startsWith("waits for"))).size,
+      out,
     );
   });
 });

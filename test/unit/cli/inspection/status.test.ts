@@ -111,6 +111,51 @@ const cases: readonly Case[] = [
   },
 ];
 
+describe("rekindle status of a running application", () => {
+  const spec = { spec: { executor: { instances: 3 } } };
+  const pod = (name: string, phase: string): Obj => ({
+    ...driver("app", { phase }),
+    metadata: {
+      ...driver("app", {}).metadata,
+      name,
+      labels: { "sparkoperator.k8s.io/app-name": "app", "spark-role": "executor" },
+    },
+  });
+  const seconds = start / 1_000;
+  const record = {
+    waitsFor: "the driver to finish",
+    memory: { attempt: 1, executors: { lost: { killed: 1, finished: 2 } } },
+    timeline: {
+      waits: [["the driver to start", seconds - 120, seconds - 60]],
+      waiting: ["the driver to finish", seconds - 60],
+    },
+  };
+  const opened = async (spec: object) => {
+    const terminal = openTerminal();
+    const app = application("app", running);
+    const pods = [pod("e-1", "Running"), pod("e-2", "Running"), pod("e-3", "Pending")];
+    const all = [{ ...app, spec: { ...Object(app["spec"]), ...spec } }, driver("app", { phase: "Running" }), ...pods];
+    await make(terminal.simulator, ...all, checkpoint("app", record));
+    return terminal;
+  };
+
+  test("counts its executors by their pods, and those that it lost", async () => {
+    const terminal = await opened(spec.spec);
+    assert.match((await terminal.run("status", "app")).out, /^executors {2}2 of 3 run, 1 lost$/m);
+    const { executors } = JSON.parse((await terminal.run("status", "app", "-o", "json")).out);
+    assert.deepEqual(executors, { running: 2, wanted: 3, lost: { killed: 1, finished: 2 }, losses: [] });
+    const dynamic = await opened({ ...spec.spec, dynamicAllocation: { enabled: true } });
+    assert.match((await dynamic.run("status", "app")).out, /^executors {2}2 run, 1 lost$/m);
+  });
+
+  test("waits since its open wait began, in text and in data", async () => {
+    const terminal = await opened(spec.spec);
+    assert.match((await terminal.run("status", "app")).out, /^since {6}2026-11-02T07:59:00Z \(1m ago\)$/m);
+    const told = JSON.parse((await terminal.run("status", "app", "-o", "json")).out);
+    assert.equal(told.since, told.waits.at(-1).from);
+  });
+});
+
 describe("rekindle status", () => {
   for (const { name, objects, lines } of cases) {
     test(`prints the state and three lines: ${name}`, async () => {
@@ -167,12 +212,12 @@ describe("rekindle list", () => {
     await make(terminal.simulator, ...objects, checkpoint("a", { waitsFor: "the driver to finish" }));
     const { out } = await terminal.run("list");
     const [head = "", ...rows] = out.split("\n");
-    assert.match(head, /^NAMESPACE +NAME +STATE +ATTEMPTS +AGE +WAITS FOR$/);
+    assert.match(head, /^NAMESPACE +NAME +STATE +ATTEMPTS +AGE +WAITS FOR, OR WHY IT ENDED$/);
     assert.deepEqual(
       rows.map((row) => row.split(/ {3,}/)),
       [
         ["default", "a", "RUNNING", "0", "0s", "the driver to finish"],
-        ["default", "b", "FAILED", "0", "0s", "-"],
+        ["default", "b", "FAILED", "0", "0s", failed.applicationState.errorMessage],
         ["default", "c", "NEW", "0", "0s", "a host to look at it"],
       ],
     );

@@ -13,14 +13,23 @@ export type Terminated = {
   readonly exitCode: number;
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
+  readonly startedAt?: string | null | undefined;
   readonly finishedAt?: string | null | undefined;
 };
+
+type Running = { readonly startedAt?: string | null | undefined };
 
 type Waiting = { readonly reason?: string | undefined; readonly message?: string | undefined };
 
 type Container = {
   readonly name: string;
-  readonly state?: { readonly terminated?: Terminated | undefined; readonly waiting?: Waiting | undefined } | undefined;
+  readonly state?:
+    | {
+        readonly running?: Running | undefined;
+        readonly terminated?: Terminated | undefined;
+        readonly waiting?: Waiting | undefined;
+      }
+    | undefined;
 };
 
 type Condition = {
@@ -59,11 +68,20 @@ const says = (value: unknown): value is Json =>
   isRecord(value) && mayBeText(value["reason"]) && mayBeText(value["message"]);
 
 const mayBeWaiting = isAbsentOr(says);
+const mayBeStarted = isAbsentOr((value) => isRecord(value) && mayBeNullOrText(value["startedAt"]));
 const mayBeTerminated = isAbsentOr(
-  (value) => says(value) && typeof value["exitCode"] === "number" && mayBeNullOrText(value["finishedAt"]),
+  (value) =>
+    says(value) &&
+    typeof value["exitCode"] === "number" &&
+    mayBeNullOrText(value["startedAt"]) &&
+    mayBeNullOrText(value["finishedAt"]),
 );
 const mayBeState = isAbsentOr(
-  (value) => isRecord(value) && mayBeTerminated(value["terminated"]) && mayBeWaiting(value["waiting"]),
+  (value) =>
+    isRecord(value) &&
+    mayBeStarted(value["running"]) &&
+    mayBeTerminated(value["terminated"]) &&
+    mayBeWaiting(value["waiting"]),
 );
 
 const isContainer = (value: unknown): boolean => isRecord(value) && isText(value["name"]) && mayBeState(value["state"]);
@@ -127,6 +145,18 @@ export const endedFirst = (pod: Obj, finished: number | undefined): boolean => {
 /** Returns how the named container ended; undefined if it did not. */
 export const terminationOf = (pod: PodStatus, name: string): Terminated | undefined =>
   pod.containerStatuses?.find((one) => one.name === name)?.state?.terminated;
+
+/**
+ * Returns when the first container of the pod started, epoch ms; undefined while none has. A pod whose containers show no
+ * time counts from its own start.
+ */
+export const startedAt = (pod: Obj): number | undefined => {
+  const { phase, startTime, containerStatuses } = podStatus(pod);
+  const states = (containerStatuses ?? []).map(({ state }) => state?.running ?? state?.terminated);
+  const starts = states.flatMap((state) => instantOf(state?.startedAt) ?? []);
+  if (starts.length > 0) return Math.min(...starts);
+  return phase === "Running" || states.some((state) => state !== undefined) ? instantOf(startTime) : undefined;
+};
 
 /** Returns the condition of this type, if the pod has it. */
 export const conditionOf = ({ conditions }: PodStatus, type: string) => conditions?.find((one) => one.type === type);

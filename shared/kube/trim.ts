@@ -35,10 +35,10 @@ const trimContainer = (container: unknown): Json => {
     name: container["name"],
     state: {
       ...(isRecord(state["terminated"])
-        ? { terminated: only(state["terminated"], ["exitCode", "reason", "finishedAt"]) }
+        ? { terminated: only(state["terminated"], ["exitCode", "reason", "startedAt", "finishedAt"]) }
         : {}),
       ...(isRecord(state["waiting"]) ? { waiting: only(state["waiting"], ["reason"]) } : {}),
-      ...(isRecord(state["running"]) ? { running: {} } : {}),
+      ...(isRecord(state["running"]) ? { running: only(state["running"], ["startedAt"]) } : {}),
     },
   };
 };

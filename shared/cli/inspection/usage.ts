@@ -5,14 +5,15 @@
 import * as z from "zod";
 import { costOf } from "../../kube/prices.ts";
 import type { Rates } from "./rates.ts";
-import type { RecordView } from "./record.ts";
+import { historyOf, type RecordView } from "./record.ts";
 
 /** As the record packs a lifetime: id, creation in epoch s, start and end in seconds after it, node, reason. */
 const lifetime = z.tuple([z.number(), z.number(), z.number(), z.number(), z.string(), z.string()]);
 
 const account = z.object({
-  /** The driver's node. */
+  /** The driver's node, and when its container started, epoch ms. */
   node: z.string().optional(),
+  upAt: z.number().optional(),
   needs: z.tuple([z.number(), z.number(), z.number(), z.number()]).optional(),
   ran: z.tuple([z.number(), z.number()]).optional(),
   lifetimes: z.array(lifetime).default([]),
@@ -21,35 +22,52 @@ const account = z.object({
 const present = z.object({
   driver: z.object({
     ...{ attempt: z.number(), submittedAt: z.number() },
-    ...{ needs: account.shape.needs, node: account.shape.node },
+    ...{ needs: account.shape.needs, node: account.shape.node, upAt: account.shape.upAt },
   }),
-  executors: account.omit({ needs: true, node: true }).extend({ attempt: z.number() }).optional(),
+  executors: account.omit({ needs: true, node: true, upAt: true }).extend({ attempt: z.number() }).optional(),
   state: z.object({ phase: z.string(), endedAt: z.number().optional() }),
 });
 
 export type RunAccount = z.infer<typeof account> & {
   readonly attempt: number;
-  readonly startedAt: number;
-  /** Epoch ms; undefined while the run goes on. */
+  /** Epoch ms, as below. */
+  readonly submittedAt: number;
+  /** Undefined: the driver has not run, as far as the record tells. */
+  readonly upAt: number | undefined;
+  /** Undefined while the run goes on. */
   readonly endedAt: number | undefined;
   readonly isFailed: boolean;
 };
 
-const pastOf = ({ runs = [] }: RecordView): readonly RunAccount[] =>
-  runs.flatMap(({ attempt, startedAt, endedAt, outcome, account: kept }) => {
+type Told = Omit<RunAccount, "upAt"> & { readonly upAt?: number | undefined };
+
+const pastOf = ({ runs = [] }: RecordView): readonly Told[] =>
+  runs.flatMap(({ attempt, startedAt: submittedAt, endedAt, outcome, account: kept }) => {
     const { data } = account.safeParse(kept ?? {});
-    if (data === undefined || startedAt === undefined) return [];
-    return [{ ...data, attempt, startedAt, endedAt, isFailed: outcome !== "completed" }];
+    if (data === undefined || submittedAt === undefined) return [];
+    return [{ ...data, attempt, submittedAt, endedAt, isFailed: outcome !== "completed" }];
   });
 
-const presentOf = ({ memory }: RecordView): RunAccount | undefined => {
+const presentOf = ({ memory }: RecordView): Told | undefined => {
   const { data } = present.safeParse(memory);
   if (data === undefined) return undefined;
   const { driver, executors, state } = data;
-  const { attempt, submittedAt: startedAt, needs, node } = driver;
+  const { attempt } = driver;
   const { lifetimes = [], ran } = executors?.attempt === attempt ? executors : {};
-  const isFailed = state.phase.startsWith("FAIL");
-  return { attempt, startedAt, endedAt: state.endedAt, isFailed, needs, node, ran, lifetimes };
+  return { ...driver, endedAt: state.endedAt, isFailed: state.phase.startsWith("FAIL"), ran, lifetimes };
+};
+
+/**
+ * The start of a driver of which the record keeps none, as one that ended between two steps, or of an older version: when a step
+ * saw it run; the submission of one that completed or had executors, which has run for certain.
+ */
+const assumedStart = (
+  record: RecordView,
+  { attempt, submittedAt, endedAt, isFailed, ran }: Told,
+): number | undefined => {
+  const seen = historyOf(record).find((one) => one.attempt === attempt && one.state === "RUNNING");
+  if (seen !== undefined) return Date.parse(seen.at);
+  return ran !== undefined || (endedAt !== undefined && !isFailed) ? submittedAt : undefined;
 };
 
 /** The runs of a SparkApplication, oldest first; none for other kinds. */
@@ -57,7 +75,8 @@ export const accountsOf = (record: RecordView | undefined): readonly RunAccount[
   if (record === undefined) return [];
   const newest = presentOf(record);
   const past = pastOf(record).filter(({ attempt }) => attempt !== newest?.attempt);
-  return newest === undefined ? past : [...past, newest];
+  const runs = newest === undefined ? past : [...past, newest];
+  return runs.map((run) => ({ ...run, upAt: run.upAt ?? assumedStart(record, run) }));
 };
 
 /** Cores and GiB of the driver and of each executor of a run; undefined where its record does not tell. */
@@ -123,8 +142,8 @@ const executorParts = ({ lifetimes, ran: [ended, lost] = [0, 0] }: RunAccount, n
 const partsOfRun = (run: RunAccount, now: number): readonly Part[] | undefined => {
   const requests = requestsIn(run);
   if (requests === undefined) return undefined;
-  const { startedAt, endedAt = now } = run;
-  const driver = { hours: during(requests.driver, (endedAt - startedAt) / 1_000), isLost: false, node: run.node };
+  const { endedAt = now, upAt = endedAt } = run;
+  const driver = { hours: during(requests.driver, (endedAt - upAt) / 1_000), isLost: false, node: run.node };
   const parts = [driver, ...executorParts(run, requests.executor)];
   return run.isFailed ? parts.map((part) => ({ ...part, isLost: true })) : parts;
 };

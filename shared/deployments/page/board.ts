@@ -6,7 +6,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { hintOf } from "../../adapters/checkpoints/kubernetes.ts";
 import type { Rates } from "../../cli/inspection/rates.ts";
-import { historyOf, lossesOf, type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
+import { type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
@@ -22,7 +22,7 @@ import {
   type Row,
 } from "../../page/wire.ts";
 import { type CostBook, openCostBook } from "./costs.ts";
-import { type Lanes, openLanes, recordedLosses } from "./lanes.ts";
+import { type Lanes, openLanes, recordedEnds } from "./lanes.ts";
 import { type Projected, projected, queueFrom, type RecordOutline, recordOutline, rowFrom } from "./projection.ts";
 
 /** The most deletions that are remembered: a reader from before the oldest gets all rows anew. */
@@ -164,9 +164,9 @@ const remove = (state: State, { uid }: Stored["metadata"], outline: Projected): 
   state.changes.delete(key);
 };
 
-/** Keeps the losses of a record for the lanes of its application, and what its runs used. */
+/** Keeps the ends of executors in a record for the lanes of its application, and what its runs used. */
 const putUsage = ({ lanes, book }: State, key: string, namespace: string, record: RecordView | undefined): void => {
-  lanes.recorded(key, recordedLosses(lossesOf(record)), historyOf(record).at(-1)?.attempt ?? 1);
+  lanes.recorded(key, recordedEnds(record));
   book.recorded(key, namespace, record);
 };
 

@@ -40,7 +40,7 @@ const spread = (from: number, to: number): Part["hours"] => {
 };
 
 /** The executors of a run. Those that the record has only as a sum count on the day on which the run began. */
-const executorsOf = ({ lifetimes, ran: [all, lost] = [0, 0], startedAt }: RunAccount, needs: Needs) => {
+const executorsOf = ({ lifetimes, ran: [all, lost] = [0, 0], submittedAt }: RunAccount, needs: Needs) => {
   const kept = lifetimes.map(([, created, up, end, node, reason]) => ({
     hours: up < 0 ? [] : spread((created + up) * 1_000, (created + end) * 1_000),
     seconds: up < 0 ? 0 : end - up,
@@ -49,7 +49,7 @@ const executorsOf = ({ lifetimes, ran: [all, lost] = [0, 0], startedAt }: RunAcc
   const sum = (isLost: boolean): number =>
     kept.reduce((total, one) => total + (one.isLost === isLost ? one.seconds : 0), 0);
   const rest = (seconds: number, isLost: boolean): Part => ({
-    hours: [[dayOf(startedAt), Math.max(0, seconds) / 3_600]],
+    hours: [[dayOf(submittedAt), Math.max(0, seconds) / 3_600]],
     ...{ needs, isLost, node: undefined },
   });
   return [...kept, rest(lost - sum(true), true), rest(all - lost - sum(false), false)];
@@ -59,8 +59,8 @@ const executorsOf = ({ lifetimes, ran: [all, lost] = [0, 0], startedAt }: RunAcc
 const partsOf = (run: RunAccount, now: number): readonly Part[] => {
   const requests = requestsIn(run);
   if (requests === undefined) return [];
-  const { startedAt, endedAt = now, isFailed } = run;
-  const driver = { hours: spread(startedAt, endedAt), needs: requests.driver, isLost: false, node: run.node };
+  const { endedAt = now, upAt = endedAt, isFailed } = run;
+  const driver = { hours: spread(upAt, endedAt), needs: requests.driver, isLost: false, node: run.node };
   return [driver, ...executorsOf(run, requests.executor)].map((part) => (isFailed ? { ...part, isLost: true } : part));
 };
 

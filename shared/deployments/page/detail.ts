@@ -42,7 +42,7 @@ import { actionsOn } from "./actions.ts";
 import type { Board } from "./board.ts";
 import { changesIn } from "./changes.ts";
 import { type KeptLogs, openKeptLogs } from "./kept-logs.ts";
-import { openLanes, recordedLanes, recordedLosses, withLosses } from "./lanes.ts";
+import { openLanes, type RecordedEnds, recordedEnds, recordedLanes, withLosses } from "./lanes.ts";
 import { groupOf } from "./projection.ts";
 
 /** The most cells, and the most nodes, of one object. */
@@ -181,11 +181,13 @@ const readEvents = async (source: Source, seen: StatusInput): Promise<EventsRead
 };
 
 /** The lanes of the pods that exist, for a process that has not watched them. */
-const presentLanes = (seen: StatusInput) => {
+const presentLanes = ({ target, pods }: StatusInput, ends: RecordedEnds) => {
   const lanes = openLanes();
-  const { kind, namespace, name } = seen.target.key;
-  for (const pod of seen.pods) lanes.see(pod);
-  return lanes.of(`${kind}/${namespace}/${name}`);
+  const { kind, namespace, name } = target.key;
+  const key = `${kind}/${namespace}/${name}`;
+  for (const pod of pods) lanes.see(pod);
+  lanes.recorded(key, ends);
+  return lanes.of(key);
 };
 
 const instants = ({ since, until }: { readonly since: string | undefined; readonly until: string | undefined }) => ({
@@ -248,15 +250,13 @@ type Beside = Pick<Detail, "keptLogs"> & Pick<Reading, "board" | "rates"> & { re
 
 const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, keptLogs }: Beside): Detail => {
   const view = statusView(seen);
-  const { found } = seen;
   const key = keyOf(view);
-  const losses = recordedLosses(view.executors);
+  const record = seen.found.is === "record" ? seen.found.record : undefined;
+  const ends = recordedEnds(record);
   const seenLanes = board.lanes(key);
-  const known = seenLanes.length === 0 ? presentLanes(seen) : seenLanes;
+  const known = seenLanes.length === 0 ? presentLanes(seen, ends) : seenLanes;
   const times = timesOf(view, seen);
-  const attempt = view.history.at(-1)?.attempt ?? view.attempts ?? 1;
-  const recorded = recordedLanes(accountsOf(found.is === "record" ? found.record : undefined));
-  const lanes = withLosses(withRecorded(known, recorded), losses, attempt);
+  const lanes = withLosses(withRecorded(known, recordedLanes(accountsOf(record))), ends);
   return {
     ...{ kind: view.kind, namespace: view.namespace, name: view.name, now: seen.now, state: view.state },
     ...{ uid: seen.object.metadata.uid, version: seen.object.metadata.resourceVersion },
@@ -277,9 +277,9 @@ const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, ke
     ],
     ...times,
     keptLogs,
-    changes: changesIn(found.is === "record" ? found.record : undefined, times.history),
+    changes: changesIn(record, times.history),
     ...membersOf(seen),
-    losses: losses.map(({ pod: _, ...loss }) => loss),
+    losses: ends.losses.map(({ pod: _, ...loss }) => loss),
     lost: view.executors?.lost ?? {},
     updates: updatesIn(view),
     lanes,

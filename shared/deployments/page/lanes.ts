@@ -3,8 +3,8 @@
  * they ended. Bounded: of an application the newest, and of each namespace, within its share, the applications whose pods
  * or records changed last.
  */
-import type { lossesOf } from "../../cli/inspection/record.ts";
-import { type RunAccount, requestsIn } from "../../cli/inspection/usage.ts";
+import { historyOf, lossesOf, type RecordView } from "../../cli/inspection/record.ts";
+import { accountsOf, type RunAccount, requestsIn } from "../../cli/inspection/usage.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
@@ -31,7 +31,7 @@ const short = (text: string): string => startOf(text, longestText);
 export type RecordedLoss = LossRow & { readonly pod: string };
 
 /** The losses of a record as lanes show them. */
-export const recordedLosses = (found: ReturnType<typeof lossesOf>): readonly RecordedLoss[] =>
+const recordedLosses = (found: ReturnType<typeof lossesOf>): readonly RecordedLoss[] =>
   (found?.losses ?? []).slice(-mostPods).map(({ id, reason, node = "", exitCode, why = "", at, pod = "" }) => ({
     ...{ id, reason: short(reason), node: short(node), why: short(why), pod: short(pod) },
     exit: exitCode,
@@ -39,12 +39,13 @@ export const recordedLosses = (found: ReturnType<typeof lossesOf>): readonly Rec
   }));
 
 /** The driver of a past run as its record tells it. */
-const pastDriver = ({ attempt, startedAt, endedAt, isFailed, node, ...run }: RunAccount): readonly Lane[] => {
+const pastDriver = ({ attempt, submittedAt, upAt, endedAt, isFailed, node, ...run }: RunAccount): readonly Lane[] => {
   if (endedAt === undefined) return [];
   return [
     {
       ...{ pod: `driver of attempt ${attempt}`, role: "driver", id: 0, attempt, isRecorded: true },
-      ...{ requestedAt: startedAt, up: startedAt, end: endedAt },
+      ...{ requestedAt: submittedAt, end: endedAt },
+      ...(upAt === undefined ? {} : { up: upAt }),
       ...requestsIn(run)?.driver,
       ...(node === undefined ? {} : { node: short(node) }),
       ...(isFailed ? { lost: true, reason: "failed" } : {}),
@@ -52,9 +53,36 @@ const pastDriver = ({ attempt, startedAt, endedAt, isFailed, node, ...run }: Run
   ];
 };
 
+const isLossReason = (text: string): text is LossReason => Object.hasOwn(lossTable, text);
+
+/** True for a reason in a record that is a loss; the application had no more use for an executor of any other. */
+const isLoss = (reason: string): boolean => isLossReason(reason) && lossTable[reason].hasEvent;
+
+/** The word of a record about ended executors, which precedes what their pods show. */
+export type RecordedEnds = {
+  /** The latest losses of the newest attempt. */
+  readonly losses: readonly RecordedLoss[];
+  readonly attempt: number;
+  /** Why executors ended, by `ATTEMPT/ID`. */
+  readonly reasons: ReadonlyMap<string, string>;
+};
+
+const noEnds: RecordedEnds = { losses: [], attempt: 1, reasons: new Map() };
+
+/** The ends in a record; of an edited one no more than lanes are kept. */
+export const recordedEnds = (record: RecordView | undefined): RecordedEnds => {
+  const reasons = accountsOf(record).flatMap(({ attempt, lifetimes }) =>
+    lifetimes.map(([id, , , , , reason]) => [`${attempt}/${id}`, short(reason)] as const),
+  );
+  return {
+    losses: recordedLosses(lossesOf(record)),
+    attempt: historyOf(record).at(-1)?.attempt ?? 1,
+    reasons: new Map(reasons.slice(-mostPods)),
+  };
+};
+
 const recordedLane = (run: RunAccount, [id, created, up, end, node, reason]: RunAccount["lifetimes"][number]): Lane => {
   const requestedAt = created * 1_000;
-  const isLost = isLossReason(reason) && lossTable[reason].hasEvent;
   return {
     ...{
       pod: `executor ${id} of attempt ${run.attempt}`,
@@ -67,11 +95,9 @@ const recordedLane = (run: RunAccount, [id, created, up, end, node, reason]: Run
     ...(up < 0 ? {} : { up: requestedAt + up * 1_000 }),
     ...(node === "" ? {} : { node: short(node) }),
     ...requestsIn(run)?.executor,
-    ...(isLost ? { lost: true, reason } : {}),
+    ...(isLoss(reason) ? { lost: true, reason } : {}),
   };
 };
-
-const isLossReason = (text: string): text is LossReason => Object.hasOwn(lossTable, text);
 
 /** The drivers of past runs, and executors that have ended, as the record tells them. */
 export const recordedLanes = (runs: readonly RunAccount[]): readonly Lane[] =>
@@ -82,9 +108,9 @@ export type Lanes = {
   see(pod: Stored): string | undefined;
   /** Takes in a pod's deletion. */
   gone(pod: Stored, now: number): string | undefined;
-  /** Takes in the losses of a record, of its newest attempt. */
-  recorded(key: string, losses: readonly RecordedLoss[], attempt: number): void;
-  /** The lanes, marked by what their pods show of their ends and by the record's losses. */
+  /** Takes in the ends of executors that a record tells. */
+  recorded(key: string, ends: RecordedEnds): void;
+  /** The lanes, marked by the record; where it does not tell of an end yet, by what the pod shows. */
   of(key: string): readonly Lane[];
   forget(key: string): void;
 };
@@ -177,22 +203,25 @@ const laneOf = (pod: Stored, before: Known | undefined): Known => {
 const endedWithDriver = ({ attempt, end = 0 }: Lane, drivers: readonly Lane[]): boolean =>
   drivers.some((driver) => driver.attempt === attempt && driver.end !== undefined && driver.end <= end);
 
-/** Marks the executors whose own pods show that they were lost: no step has to look first. */
-const marked = (known: readonly Known[]): readonly Lane[] => {
+/** The loss that a pod shows before a step has judged it: none of an executor that exited with 0, or with its driver. */
+const shownLoss = ({ own, ...lane }: Known, drivers: readonly Lane[]): string | undefined =>
+  lane.end === undefined || lane.exit === 0 || endedWithDriver(lane, drivers) ? undefined : own;
+
+/** Marks the executors that were lost: by the record, and before it tells of them by their own pods. */
+const marked = (known: readonly Known[], { reasons, attempt: newest }: RecordedEnds): readonly Lane[] => {
   const drivers = known.filter(({ role }) => role === "driver");
-  return known.map(({ own, ...lane }): Lane => {
-    if (own === undefined || lane.end === undefined || endedWithDriver(lane, drivers)) return lane;
-    return { ...lane, lost: true, reason: own };
+  return known.map((one): Lane => {
+    const { own: _, ...lane } = one;
+    if (lane.role !== "executor") return lane;
+    const recorded = reasons.get(`${lane.attempt || newest}/${lane.id}`);
+    const loss = recorded === undefined ? shownLoss(one, drivers) : isLoss(recorded) ? recorded : undefined;
+    return loss === undefined ? lane : { ...lane, lost: true, reason: loss };
   });
 };
 
-type Application = {
-  readonly pods: Map<string, Known>;
-  readonly losses: readonly RecordedLoss[];
-  readonly attempt: number;
-};
+type Application = { readonly pods: Map<string, Known>; readonly ends: RecordedEnds };
 
-const none: Omit<Application, "pods"> = { losses: [], attempt: 0 };
+const nothingKnown = (): Application => ({ pods: new Map(), ends: noEnds });
 
 /** The applications of each namespace, those that changed last at the end, within the namespace's share. */
 const openApplications = (most: number) => {
@@ -219,7 +248,8 @@ const openApplications = (most: number) => {
     get: (namespace: string, key: string): Application | undefined => byNamespace.get(namespace)?.get(key),
     put: (namespace: string, key: string, application: Application): void => {
       forget(namespace, key);
-      const size = application.pods.size + application.losses.length;
+      const { pods, ends } = application;
+      const size = pods.size + ends.losses.length + ends.reasons.size;
       if (size === 0 || !hasRoom(namespace, size)) return;
       const own = byNamespace.get(namespace) ?? new Map<string, Application>();
       byNamespace.set(namespace, own.set(key, application));
@@ -238,7 +268,7 @@ export const openLanes = (most = mostOfAll): Lanes => {
     if (owner === undefined) return undefined;
     const { namespace } = owner;
     const key = `${owner.kind}/${namespace}/${owner.name}`;
-    const application = known.get(namespace, key) ?? { ...none, pods: new Map<string, Known>() };
+    const application = known.get(namespace, key) ?? nothingKnown();
     const { pods } = application;
     const { uid } = pod.metadata;
     pods.set(uid, finish(laneOf(pod, pods.get(uid))));
@@ -249,15 +279,14 @@ export const openLanes = (most = mostOfAll): Lanes => {
   return {
     see: (pod) => take(pod, (lane) => lane),
     gone: (pod, now) => take(pod, (lane) => (lane.end === undefined ? { ...lane, end: now } : lane)),
-    recorded: (key, losses, attempt) => {
+    recorded: (key, ends) => {
       const namespace = namespaceIn(key);
-      const pods = known.get(namespace, key)?.pods ?? new Map<string, Known>();
-      known.put(namespace, key, { pods, ...(losses.length === 0 ? none : { losses, attempt }) });
+      known.put(namespace, key, { ...(known.get(namespace, key) ?? nothingKnown()), ends });
     },
     of: (key) => {
-      const { pods, losses, attempt } = known.get(namespaceIn(key), key) ?? { ...none, pods: new Map<string, Known>() };
-      const lanes = marked([...pods.values()]);
-      return lanes.length === 0 ? [] : withLosses(lanes, losses, attempt);
+      const { pods, ends } = known.get(namespaceIn(key), key) ?? nothingKnown();
+      const lanes = marked([...pods.values()], ends);
+      return lanes.length === 0 ? [] : withLosses(lanes, ends);
     },
     forget: (key) => known.forget(namespaceIn(key), key),
   };
@@ -270,15 +299,14 @@ export const openLanes = (most = mostOfAll): Lanes => {
  */
 export const withLosses = (
   lanes: readonly Lane[],
-  losses: readonly RecordedLoss[],
-  attempt: number,
+  { losses, attempt }: Pick<RecordedEnds, "losses" | "attempt">,
 ): readonly Lane[] => {
   const left = new Set(losses.filter(({ reason }) => reason !== "finished"));
   const isOf = (lane: Lane, { pod, id }: RecordedLoss): boolean =>
     pod === "" || lane.isRecorded === true
       ? lane.role === "executor" && lane.id === id && lane.attempt === attempt
       : lane.pod === pod;
-  const marked = lanes.map((lane): Lane => {
+  const found = lanes.map((lane): Lane => {
     const loss = [...left].find((one) => isOf(lane, one));
     if (loss === undefined) return lane;
     left.delete(loss);
@@ -292,7 +320,7 @@ export const withLosses = (
     };
   });
   return [
-    ...marked,
+    ...found,
     ...[...left].map(
       ({ pod, id, at, node, reason, exit }): Lane => ({
         ...{ pod, role: "executor" as const, id, attempt, end: at, reason, lost: true as const },

@@ -326,15 +326,19 @@ const past = (before: Memory, after: Memory, now: number): PastRun | undefined =
   };
 };
 
-/** The requests, the driver's node and the executors of a run, for people: the latest executors in full, and the sum of all. */
+/**
+ * The requests, the driver's node and start, and the executors of a run, for people: the latest executors in full, and the
+ * sum of all.
+ */
 const accountOf = (
   { executors }: Memory,
-  { attempt, needs, node }: Driver,
+  { attempt, needs, node, upAt }: Driver,
 ): Readonly<Record<string, unknown>> | undefined => {
   const { lifetimes = [], ran } = executors?.attempt === attempt ? executors : {};
   const account = {
     ...(needs === undefined ? {} : { needs }),
     ...(node === undefined ? {} : { node }),
+    ...(upAt === undefined ? {} : { upAt }),
     ...(ran === undefined ? {} : { ran, lifetimes: fitting(lifetimes, pastBytes) }),
   };
   return Object.keys(account).length === 0 ? undefined : account;

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { nodeNameOf, podStatus } from "../../kube/pods.ts";
+import { nodeNameOf, startedAt } from "../../kube/pods.ts";
 import { type LossReason, lossReasons, losses as lossTable } from "./losses.ts";
 
 /**
@@ -48,7 +48,7 @@ const secondsAfter = (at: number, from: number): number => Math.max(0, Math.roun
 export const lifetimeOf = (id: number, pod: Stored, reason: LossReason, end: number): readonly Lifetime[] => {
   const created = instantOf(pod.metadata.creationTimestamp);
   if (created === undefined) return [];
-  const start = instantOf(podStatus(pod).startTime);
+  const start = startedAt(pod);
   const up = start === undefined ? -1 : secondsAfter(start, created);
   const ended = Math.max(up, secondsAfter(end, created));
   return [[id, Math.floor(created / 1_000), up, ended, nodeNameOf(pod) ?? "", reason]];

@@ -17,8 +17,8 @@ export const pageMutants: readonly Mutant[] = [
     name: "driver-node-costs-a-save",
     promise: "the node of a driver is taken in with saves that happen anyway",
     file: "shared/spark/application/driver/monitor.ts",
-    find: "...(isSaved ? withNode(driver, pod) : driver), uid",
-    replace: "...withNode(driver, isSaved ? pod : pod), uid",
+    find: "...(isSaved ? withPlace(driver, pod) : driver), uid",
+    replace: "...withPlace(driver, isSaved ? pod : pod), uid",
     tests: ["test/unit/spark/application/driver/monitor.test.ts"],
   },
   {

@@ -1,7 +1,7 @@
 /** Tests which statuses of a pod are read: one of another form counts as empty. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { podStatus } from "../../../shared/kube/pods.ts";
+import { podStatus, startedAt } from "../../../shared/kube/pods.ts";
 
 const podWith = (status: unknown) => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "one" }, status });
 
@@ -55,5 +55,36 @@ describe("the status of a pod", () => {
   for (const status of others)
     test(`of another form counts as empty: ${JSON.stringify(status)}`, () => {
       assert.deepEqual(podStatus(podWith(status)), {});
+    });
+});
+
+describe("the start of a pod", () => {
+  const startTime = "2026-01-01T00:00:00Z";
+  const at = (second: number): string => `2026-01-01T00:00:0${second}Z`;
+  const waiting = { name: "c", state: { waiting: { reason: "ImagePullBackOff" } } };
+  const rows: readonly (readonly [string, object, string | undefined])[] = [
+    ["no node has it", { phase: "Pending" }, undefined],
+    ["its image cannot be pulled", { phase: "Pending", startTime, containerStatuses: [waiting] }, undefined],
+    [
+      "a container runs, another waits",
+      { containerStatuses: [waiting, { name: "d", state: { running: { startedAt: at(3) } } }] },
+      at(3),
+    ],
+    [
+      "its containers have ended",
+      {
+        containerStatuses: [5, 4].map((one) => ({
+          name: `${one}`,
+          state: { terminated: { ...terminated, startedAt: at(one) } },
+        })),
+      },
+      at(4),
+    ],
+    ["it runs and shows no container", { phase: "Running", startTime }, startTime],
+    ["it failed before any container started", { phase: "Failed", startTime }, undefined],
+  ];
+  for (const [when, status, expected] of rows)
+    test(`${expected === undefined ? "is none" : "is known"} when ${when}`, () => {
+      assert.equal(startedAt(podWith(status)), expected === undefined ? undefined : Date.parse(expected));
     });
 });

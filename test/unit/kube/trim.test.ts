@@ -51,7 +51,7 @@ describe("trimming", () => {
         containerStatuses: [
           { name: "c", state: { terminated: { exitCode: 137, reason: "OOMKilled" } } },
           { name: "w", state: { waiting: { reason: "ImagePullBackOff" } } },
-          { name: "r", state: { running: {} } },
+          { name: "r", state: { running: { startedAt: "2026-11-02T08:00:00Z" } } },
           { name: "s", state: {} },
         ],
       },

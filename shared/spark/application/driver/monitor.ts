@@ -6,7 +6,7 @@ import { type Effect, notYetRecorded, type Plan, type Wait, waitOf } from "../..
 import { counted } from "../../../core/text.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
-import { isEnding, labelOf, nodeNameOf, podStatus, waitingReason } from "../../../kube/pods.ts";
+import { isEnding, labelOf, nodeNameOf, podStatus, startedAt, waitingReason } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import type { AllocationResult } from "../executors/allocation-result.ts";
 import { ahead, allocateExecutors, type OwnRun, rushed, supplied } from "../executors/allocator.ts";
@@ -318,17 +318,17 @@ function* cared(context: ApplicationContext, run: Run, ended: Ended): Decision<M
   });
 }
 
-const withNode = (driver: Driver, pod: Stored | undefined): Driver => {
-  const node = pod === undefined ? undefined : nodeNameOf(pod);
-  return node === undefined ? driver : { ...driver, node };
+const withPlace = (driver: Driver, pod: Stored | undefined): Driver => {
+  const [node, upAt] = pod === undefined ? [] : [nodeNameOf(pod), startedAt(pod)];
+  return { ...driver, ...(node === undefined ? {} : { node }), ...(upAt === undefined ? {} : { upAt }) };
 };
 
-/** The driver as its pod shows it: its UID, and with this or with a new phase, which are saved, its node. */
+/** The driver as its pod shows it: its UID, and with this or with a new phase, which are saved, its node and start. */
 const knownBy = ({ state }: Memory, driver: Driver, { see, pod }: Sighted): Driver => {
   if (pod === undefined) return driver;
   const { uid } = pod.metadata;
   const isSaved = driver.uid !== uid || followed[see] !== state.phase;
-  return { ...(isSaved ? withNode(driver, pod) : driver), uid };
+  return { ...(isSaved ? withPlace(driver, pod) : driver), uid };
 };
 
 /** Evidence that a listed pod gives for good, or that the next event of the pod corrects. */
@@ -380,7 +380,7 @@ export function* monitorDriver(given: ApplicationContext, ended: Ended): Decisio
   );
   const after =
     late?.is === "late"
-      ? failed(context, withNode(known, sighting.pod), late.end)
+      ? failed(context, withPlace(known, sighting.pod), late.end)
       : memoryAfter(context, known, sighting);
   if (after === "resume") return yield* resume(context, driver, found, ended);
   const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";

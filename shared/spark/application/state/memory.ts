@@ -24,8 +24,9 @@ const driver = z.object({
   places: z.record(z.string(), z.int().positive()).optional(),
   /** Set once a step has seen the pod: from then on its absence is a loss. */
   uid: z.string().optional(),
-  /** The pod's node, for people and prices: taken in with a save that happens anyway. */
+  /** The pod's node and its start, for people and prices: taken in with a save that happens anyway. */
   node: z.string().optional(),
+  upAt: instant.optional(),
 });
 
 /** Phases without further memory. */

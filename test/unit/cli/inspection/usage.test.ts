@@ -15,7 +15,7 @@ const record = (memory: object, more: Partial<RecordView> = {}): RecordView => (
 });
 
 const memory = (state: object, ran: readonly number[], attempt = 1) => ({
-  driver: { attempt, submittedAt: 0, needs },
+  driver: { attempt, submittedAt: 0, upAt: 0, needs },
   executors: { attempt, ran, lifetimes: [] },
   state,
 });
@@ -48,6 +48,27 @@ describe("the cost of an application", () => {
     const account = { needs, ran: [3_600, 1_800] };
     assert.deepEqual(columnsOf(record(newest, failed(account))), ["4.000", "6.000", "3.000", "5.000"]);
     assert.deepEqual(columnsOf(record(newest, failed(account, "completed"))), ["4.000", "6.000", "1.000", "2.000"]);
+  });
+
+  test("of a driver that waits for a node, or whose image cannot be pulled, is nothing", () => {
+    const waiting = { driver: { attempt: 1, submittedAt: 0, needs }, state: { phase: "SUBMITTED" } };
+    assert.deepEqual(columnsOf(record(waiting)), ["0.000+", "0.000+", "0.000", "0.000"]);
+    const given = { ...waiting, state: { phase: "FAILED", endedAt: hour } };
+    assert.deepEqual(columnsOf(record(given)), ["0.000", "0.000", "0.000", "0.000"]);
+  });
+
+  test("begins with the driver's start; without it with the state RUNNING; without that, of a run that was one, with its submission", () => {
+    const driver = { attempt: 1, submittedAt: 0, needs };
+    const ended = { phase: "FAILED", endedAt: 2 * hour };
+    const seen = { driver, state: ended, history: [{ phase: "RUNNING", attempt: 1, at: hour }] };
+    assert.deepEqual(columnsOf(record(seen)).slice(0, 2), ["1.000", "1.000"]);
+    assert.deepEqual(columnsOf(record({ ...seen, driver: { ...driver, upAt: hour / 2 } })).slice(0, 2), [
+      ...["1.500", "1.500"],
+    ]);
+    const quick = { driver, state: { phase: "COMPLETED", endedAt: 2 * hour } };
+    assert.deepEqual(columnsOf(record(quick)).slice(0, 2), ["2.000", "2.000"]);
+    const past = record({ ...seen, driver: { ...driver, attempt: 2, upAt: 2 * hour } }, failed({ needs }));
+    assert.deepEqual(columnsOf(past).slice(0, 2), ["0.000", "0.000"]);
   });
 
   test("with a run of an older version, which kept no requests, is at least the rest", () => {
@@ -105,8 +126,8 @@ describe("the money for an application", () => {
     const summed = { ...onSpot, executors: { attempt: 1 } };
     assert.deepEqual(moneyOf(record(summed), rates), ["0.150", "0.000"]);
     const next = { ...summed, driver: { ...onSpot.driver, attempt: 2 }, executors: { attempt: 2 } };
-    assert.deepEqual(moneyOf(record(next, failed({ needs, node: "spot-1" })), rates), ["0.300", "0.150"]);
-    assert.deepEqual(moneyOf(record(next, failed({ needs })), rates), ["~1.650", "~1.500"]);
+    assert.deepEqual(moneyOf(record(next, failed({ needs, node: "spot-1", upAt: 0 })), rates), ["0.300", "0.150"]);
+    assert.deepEqual(moneyOf(record(next, failed({ needs, upAt: 0 })), rates), ["~1.650", "~1.500"]);
   });
 
   test("has the usual price for executors that the record keeps only as a sum", () => {

@@ -1,13 +1,18 @@
 /** Lanes of the page with the record's losses. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { RecordView } from "../../../../shared/cli/inspection/record.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { openLanes, recordedLanes, recordedLosses, withLosses } from "../../../../shared/deployments/page/lanes.ts";
+import { openLanes, recordedEnds, recordedLanes, withLosses } from "../../../../shared/deployments/page/lanes.ts";
 import { withRecorded } from "../../../../shared/page/timeline.ts";
 import type { Lane } from "../../../../shared/page/wire.ts";
 
 const lane = (id: number, attempt = 1): Lane => ({
   ...{ pod: `etl-${attempt}-exec-${id}`, role: "executor", id, attempt, requestedAt: 1_000, up: 2_000 },
+});
+
+const endsOf = (losses: Parameters<typeof withLosses>[1]["losses"], attempt = 1) => ({
+  ...{ losses, attempt, reasons: new Map<string, string>() },
 });
 
 const loss = (id: number, pod: string) => ({
@@ -39,7 +44,7 @@ test("a lane has the resource requests of its pod, even after the pod's spec is 
 
 describe("lanes with losses", () => {
   test("a loss whose pod is not in the record marks the lane of its executor in this attempt, and adds none", () => {
-    const lanes = withLosses([lane(2), lane(2, 2), lane(3, 2)], [loss(2, ""), loss(3, "")], 2);
+    const lanes = withLosses([lane(2), lane(2, 2), lane(3, 2)], endsOf([loss(2, ""), loss(3, "")], 2));
     assert.deepEqual(
       lanes.map(({ pod, lost = false, end }) => [pod, lost, end]),
       [
@@ -51,7 +56,7 @@ describe("lanes with losses", () => {
   });
 
   test("a loss marks the lane of its pod; without a watched pod it becomes a lane with only its end", () => {
-    const lanes = withLosses([lane(2), lane(3)], [loss(3, "etl-1-exec-3"), loss(4, "etl-1-exec-4")], 1);
+    const lanes = withLosses([lane(2), lane(3)], endsOf([loss(3, "etl-1-exec-3"), loss(4, "etl-1-exec-4")]));
     assert.deepEqual(
       lanes.map(({ id, lost = false, up }) => [id, lost, up]),
       [
@@ -63,14 +68,14 @@ describe("lanes with losses", () => {
   });
 
   test("an executor that finished is not lost", () => {
-    const [only] = withLosses([lane(2)], [{ ...loss(2, "etl-1-exec-2"), reason: "finished" }], 1);
+    const [only] = withLosses([lane(2)], endsOf([{ ...loss(2, "etl-1-exec-2"), reason: "finished" }]));
     assert.equal(only?.lost, undefined);
   });
 });
 
 describe("lanes of the record", () => {
   const run = {
-    ...{ attempt: 1, startedAt: 500, endedAt: 90_000, isFailed: true, ran: undefined, node: "node-9" },
+    ...{ attempt: 1, submittedAt: 500, upAt: 700, endedAt: 90_000, isFailed: true, ran: undefined, node: "node-9" },
     needs: [1_000, 1_024, 2_000, 4_096] as [number, number, number, number],
     lifetimes: [
       [2, 1, 2, 60, "node-1", "memory"],
@@ -83,7 +88,7 @@ describe("lanes of the record", () => {
     const requests = { cores: 2, gib: 4 };
     assert.deepEqual(lanes, [
       {
-        ...{ role: "driver", id: 0, attempt: 1, requestedAt: 500, up: 500, end: 90_000, cores: 1, gib: 1 },
+        ...{ role: "driver", id: 0, attempt: 1, requestedAt: 500, up: 700, end: 90_000, cores: 1, gib: 1 },
         ...{ node: "node-9", lost: true, reason: "failed" },
       },
       {
@@ -116,7 +121,7 @@ describe("lanes of the record", () => {
   });
 
   test("are marked by the record's losses, and no loss adds a second lane", () => {
-    const lanes = withLosses(recordedLanes([run]), [loss(3, "etl-1-exec-3")], 1);
+    const lanes = withLosses(recordedLanes([run]), endsOf([loss(3, "etl-1-exec-3")]));
     assert.deepEqual(
       lanes.map(({ id, lost = false, reason }) => [id, lost, reason]),
       [
@@ -162,9 +167,20 @@ const pod = (role: string, id: number, end?: End): Stored => ({
   },
 });
 
-const losesOf = (pods: readonly Stored[]) => {
+/** A record of the first attempt with these lifetimes. */
+const recordWith = (lifetimes: readonly unknown[], executors: object = {}): RecordView => ({
+  ...{ schema: 1, uid: "u1", saves: 1 },
+  memory: {
+    driver: { attempt: 1, submittedAt: 0 },
+    executors: { attempt: 1, lifetimes, ...executors },
+    state: { phase: "COMPLETED", endedAt: 10_000 },
+  },
+});
+
+const losesOf = (pods: readonly Stored[], record?: RecordView) => {
   const lanes = openLanes();
   for (const one of pods) lanes.see(one);
+  if (record !== undefined) lanes.recorded(application, recordedEnds(record));
   return lanes.of(application).flatMap(({ id, lost, reason }) => (lost === true ? [[id, reason]] : []));
 };
 
@@ -184,11 +200,29 @@ describe("lanes by the status of the pods", () => {
     assert.deepEqual(losesOf([ended, finished, followed, before]), [[3, "terminated"]]);
   });
 
+  test("an executor that exited with 0 and was deleted before its driver ended is not lost, with and without the record's word", () => {
+    const one = pod("executor", 1, { at: "2026-11-02T08:00:08Z", exit: 0, reason: "Completed" });
+    const metadata = { ...one.metadata, deletionTimestamp: "2026-11-02T08:00:08Z", deletionGracePeriodSeconds: 0 };
+    const ended = pod("driver", 0, { at: "2026-11-02T08:00:09Z", exit: 0 });
+    const all = [ended, { ...one, metadata }];
+    assert.deepEqual(losesOf(all), []);
+    assert.deepEqual(losesOf(all, recordWith([[1, 1, 0, 7, "", "finished"]])), []);
+    assert.deepEqual(losesOf(all, recordWith([[1, 1, 0, 7, "", "deleted"]])), [[1, "deleted"]]);
+  });
+
+  test("the record's word about an end replaces what its pod shows, whatever that is", () => {
+    const killed = pod("executor", 1, { at: "2026-11-02T08:00:05Z", exit: 143 });
+    assert.deepEqual(losesOf([driver, killed]), [[1, "terminated"]]);
+    for (const reason of ["finished", "dismissed", "driverEnded", "removed", "of another version"])
+      assert.deepEqual(losesOf([driver, killed], recordWith([[1, 1, 0, 5, "", reason]])), [], reason);
+    assert.deepEqual(losesOf([driver, killed], recordWith([[2, 1, 0, 5, "", "finished"]])), [[1, "terminated"]]);
+  });
+
   test("the record's reason replaces the pod's", () => {
     const lanes = openLanes();
     lanes.see(driver);
     lanes.see(pod("executor", 1, { at: "2026-11-02T08:00:09Z", exit: 143 }));
-    lanes.recorded(application, [{ ...loss(1, "etl-executor-1"), reason: "preempted" }], 1);
+    lanes.recorded(application, endsOf([{ ...loss(1, "etl-executor-1"), reason: "preempted" }]));
     assert.deepEqual(
       lanes.of(application).flatMap(({ lost, reason }) => (lost === true ? [reason] : [])),
       ["preempted"],
@@ -221,20 +255,22 @@ describe("the memory of lanes", () => {
     );
   });
 
-  test("losses of records count against the bound, and those of an edited record are cut", () => {
-    const found = {
-      losses: Array.from({ length: 5_000 }, (_, id) => ({
-        ...{ id, reason: "x".repeat(10_000), why: "y".repeat(10_000), at: "2026-11-02T08:00:00Z" },
-        ...{ node: "n", pod: "p", uid: `u${id}` },
-      })),
-      lost: {},
-    };
-    const losses = recordedLosses(found);
-    assert.equal(losses.length, 600);
-    assert.ok(JSON.stringify(losses).length < 600 * 700);
+  test("losses and reasons of records count against the bound, and those of an edited record are cut", () => {
+    const many = Array.from({ length: 5_000 }, (_, id) => id);
+    const losses = many.map((id) => ({
+      ...{ id, reason: "x".repeat(10_000), why: "y".repeat(10_000), at: 1_000, node: "n", pod: "p", uid: `u${id}` },
+    }));
+    const ends = recordedEnds(
+      recordWith(
+        many.map((id) => [id, 1, 0, 1, "n", "z".repeat(10_000)]),
+        { losses },
+      ),
+    );
+    assert.deepEqual([ends.losses.length, ends.reasons.size], [600, 600]);
+    assert.ok(JSON.stringify([ends.losses, [...ends.reasons]]).length < 600 * 1_000);
     const lanes = openLanes(1_000);
     lanes.see(podOf("mallory", 1));
-    lanes.recorded("Job/mallory/job-1", losses, 1);
+    lanes.recorded("Job/mallory/job-1", ends);
     assert.deepEqual(lanes.of("Job/mallory/job-1"), []);
   });
 });

@@ -33,6 +33,13 @@ describe("the lifetime of an executor", () => {
     assert.deepEqual(withLifetimes({}, lifetimes).ran, [0, 0]);
   });
 
+  test("has the start -1 if a node has taken the pod, and its image could not be pulled", () => {
+    const pod = executor({ id: 3, created, started });
+    const containerStatuses = [{ name: "c", state: { waiting: { reason: "ImagePullBackOff" } } }];
+    const waiting = { ...pod, status: { phase: "Pending", startTime: started, containerStatuses } };
+    assert.deepEqual(lifetimeOf(3, waiting, "neverStarted", now)[0]?.slice(2, 4), [-1, 600]);
+  });
+
   test("is kept by the account when the executor is lost, and only once", () => {
     const dead = executor({ id: 2, phase: "Failed", exit: 137, because: "OOMKilled", created, started, finishedAt });
     const first = account(freshLedger(1), { pods: [dead], now, certain: true }).ledger;

@@ -1,6 +1,7 @@
 /** A driver that no step ever saw: if it existed, it was lost; otherwise its attempt is submitted again. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { fieldsOf } from "../../../../../shared/core/json.ts";
 import { application, decided, driver, pod, remembered, type Short } from "../fixtures.ts";
 
 const { uid: _, ...unseen } = driver;
@@ -21,10 +22,14 @@ describe("a missing driver that no step ever saw", () => {
     });
 });
 
-describe("the node of a driver", () => {
-  const on = (node: string, short: Short = {}) => ({ ...pod(short), spec: { nodeName: node } });
-  const nodeAfter = (state: Parameters<typeof remembered>[0], seen: ReturnType<typeof on>): string | undefined =>
-    decided({ object: application(), memory: remembered(state), pods: [seen] }).plan.memory.driver?.node;
+describe("the node and the start of a driver", () => {
+  const upAt = "2026-11-02T07:59:00Z";
+  const on = (node: string, short: Short = {}) => {
+    const one = pod(short);
+    return { ...one, spec: { nodeName: node }, status: { ...fieldsOf(one["status"]), startTime: upAt } };
+  };
+  const driverAfter = (state: Parameters<typeof remembered>[0], seen: ReturnType<typeof on>) =>
+    decided({ object: application(), memory: remembered(state), pods: [seen] }).plan.memory.driver;
   const submitted = { phase: "SUBMITTED" } as const;
   const runs = { phase: "RUNNING" } as const;
   const pending = { phase: "Pending", waiting: "ContainerCreating" } as const;
@@ -47,12 +52,15 @@ describe("the node of a driver", () => {
   ] as const;
   for (const { when, state, pod: short, taken } of rows)
     test(`${taken ? "is remembered when" : "makes no save when"} ${when}`, () => {
-      assert.equal(nodeAfter(state, on("node-1", short)), taken ? "node-1" : undefined);
+      const known = driverAfter(state, on("node-1", short));
+      assert.equal(known?.node, taken ? "node-1" : undefined);
+      // A pod whose image is being pulled has not started.
+      assert.equal(known?.upAt, taken && short !== pending ? Date.parse(upAt) : undefined);
     });
 
   test("stays while its pod runs on, and when the pod is gone", () => {
     const known = { state: runs, driver: { ...driver, node: "node-1" } };
-    assert.equal(nodeAfter(known, on("node-1")), "node-1");
+    assert.equal(driverAfter(known, on("node-1"))?.node, "node-1");
     assert.equal(
       decided({ object: application(), memory: remembered(known), pods: [] }).plan.memory.driver?.node,
       "node-1",

@@ -31,6 +31,7 @@ import {
   removal,
   stillToDelete,
 } from "./context.ts";
+import { endReason } from "./end-reason.ts";
 import type { Later } from "./events.ts";
 import { isWorking, type Move, moveFor, type PodsAct, type Rule } from "./machine.ts";
 import { changed, enterPhase, type Memory, ofTask } from "./memory.ts";
@@ -237,15 +238,16 @@ export const applyAction = (context: JobContext, choice: SelectedAction, isShown
   const tally = podCounts({ ...context, memory: spent });
   const into = isShown ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
   const next = activeIn(enterPhase(spent, into, context.view.now), context.view.now);
-  if (because === undefined) return into === before.phase ? next : withoutWhy(next);
+  if (because === undefined) return into === before.phase ? next : withWhy(next, endReason(context, before, into));
   const delays = withoutSuperseded(next.delays, action, target);
   const until = into === before.phase ? undefined : heldUntil(next, context.view.now);
   const wait = until === undefined ? "" : `; its pods are created at ${timeText(until)}`;
   return { ...next, delays, why: { reason: action, message: `${reasonText(because, target)}${wait}` } };
 };
 
-/** Removes the cause: the cause of one phase is not that of the next. */
-const withoutWhy = ({ why: _, ...memory }: Memory): Memory => memory;
+/** Replaces the cause: the cause of one phase is not that of the next. */
+const withWhy = ({ why: _, ...memory }: Memory, why: Memory["why"]): Memory =>
+  why === undefined ? memory : { ...memory, why };
 
 /** The most creations at once: as many as a step's fence leaves time for. */
 const mostAtOnce = 400;

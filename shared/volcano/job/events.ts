@@ -19,7 +19,7 @@ import { instantOf } from "../../core/time.ts";
 import { workloads } from "../../kube/kueue.ts";
 import { claims, pods } from "../../kube/resources.ts";
 import { orderWord, takenOrders } from "../command/order.ts";
-import { type Action, jobs, podGroups } from "../schema/resource.ts";
+import { type Action, isAction, jobs, podGroups } from "../schema/resource.ts";
 import { durationText } from "../schema/spec.ts";
 import { isKept, type JobContext, type ReasonMessage } from "./context.ts";
 import { commandActions } from "./machine.ts";
@@ -103,7 +103,7 @@ export type Later = { readonly action: Action; readonly delayMs: number; readonl
 /** Returns the Event of the last action until the status shows it; `covered`: the status has another message. */
 const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly PendingEvent[] => {
   const { why, phase, version, retryCount, since } = memory;
-  if (why === undefined) return [];
+  if (why === undefined || !isAction(why.reason)) return [];
   const shown = stateShown(object);
   if (shown.phase === phase && (covered || `${shown.message}; `.startsWith(`${why.message}; `))) return [];
   const occasion = `${phase} ${version} ${retryCount} ${since} ${why.reason} ${why.message}`;

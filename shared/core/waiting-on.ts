@@ -75,9 +75,14 @@ export const platformText = ({ reason, message }: { readonly reason: string; rea
 const usualEnds: readonly string[] = [states.started[0], states.finished[0], "to become idle"];
 const usualTexts: readonly string[] = ["clients", "its next run", "its next time"];
 
-/** True of the text of a wait that is the usual course: nothing is in the way, and the text gives no reason. */
-export const isUsual = (text: string): boolean =>
-  usualTexts.includes(text) || usualEnds.some((end) => text.endsWith(` ${end}`));
+/** The reasons of a start that goes its usual course. */
+const usualReasons = / \((?:ContainerCreating|PodInitializing)\)$/;
+
+/** True of the text of a wait that is the usual course: nothing is in the way, and the text gives no other reason. */
+export const isUsual = (given: string): boolean => {
+  const text = given.replace(usualReasons, "");
+  return usualTexts.includes(text) || usualEnds.some((end) => text.endsWith(` ${end}`));
+};
 
 /** Returns a wait for a thing to come into a state. */
 export const until = (of: string, is: AwaitedState, why?: string): WaitingOn => ({ on: "state", of, is, why });

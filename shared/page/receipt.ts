@@ -78,7 +78,10 @@ const summed = (parts: readonly Part[]) => ({
 
 export const receiptOf = (detail: Known): Receipt => {
   const parts = partsOf(detail);
-  const ran = detail.lanes.filter(({ up, end }) => up !== undefined || end !== undefined).length;
+  // A pod whose request was seen, and no start, has not run.
+  const ran = detail.lanes.filter(
+    ({ requestedAt, up, end }) => up !== undefined || (end !== undefined && requestedAt === undefined),
+  ).length;
   const shares = (["good", "failed", "lost"] as const).flatMap((of): readonly Share[] => {
     const own = parts.filter((part) => part.of === of);
     return own.length === 0 ? [] : [{ of, title: titles[of], ...summed(own) }];

@@ -32,8 +32,14 @@ const tree = (rows: readonly QueueRow[], parent = "", depth = 0): readonly (read
     .flatMap((one) => [[one, depth] as const, ...tree(rows, one.name, depth + 1)]);
 
 const Use = ({ row, resource }: { readonly row: QueueRow; readonly resource: string }) => {
-  const [used = "0", limit] = [row.allocated[resource], row.capability[resource]];
-  if (limit === undefined) return <>{used === "0" ? "" : used}</>;
+  const [used, limit] = [row.allocated[resource], row.capability[resource]];
+  if (used === undefined || limit === undefined)
+    return (
+      <>
+        {used ?? "–"}
+        {limit === undefined ? "" : ` / ${limit}`}
+      </>
+    );
   const share = Math.min(1, quantity(used) / Math.max(1e-9, quantity(limit)));
   return (
     <span class="use">
@@ -44,6 +50,10 @@ const Use = ({ row, resource }: { readonly row: QueueRow; readonly resource: str
     </span>
   );
 };
+
+/** A count of groups; "–": it is not known. */
+const countText = (...counts: readonly number[]): string =>
+  counts.every((one) => one < 0) ? "–" : grouped(counts.reduce((sum, one) => sum + Math.max(0, one), 0));
 
 /** The queue whose groups are shown; "": none. */
 const chosen = signal("");
@@ -80,8 +90,8 @@ export const QueuePanel = () => (
         String(row.weight),
         <Use row={row} resource="cpu" />,
         <Use row={row} resource="memory" />,
-        grouped(row.groups[0] + row.groups[1]),
-        grouped(row.groups[2]),
+        countText(row.groups[0], row.groups[1]),
+        countText(row.groups[2]),
         ...(mayAct() ? [<QueueCell row={row} key={row.name} />] : []),
       ])}
       empty="There are no queues here, or you may not read them."

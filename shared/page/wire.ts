@@ -66,13 +66,15 @@ export type ActionAnswer =
   /** `version`: of the object after the action; absent where it was deleted, or where its controller acts on it later. */
   { readonly text: string; readonly version?: string } | { readonly error: string };
 
-/** A queue of Volcano: its share and its use, as the status tells them. */
+/** A queue of Volcano: its share and its use. */
 export type QueueRow = SeenVersion & {
   readonly name: string;
   readonly parent: string;
   readonly state: string;
   readonly weight: number;
+  /** By phase; -1: unknown. */
   readonly groups: readonly [pending: number, inqueue: number, running: number];
+  /** What its groups and those below it hold; a resource that is absent is not known. */
   readonly allocated: Readonly<Record<string, string>>;
   readonly capability: Readonly<Record<string, string>>;
 };

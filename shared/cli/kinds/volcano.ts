@@ -195,8 +195,8 @@ const flowOutlooks: Readonly<Record<string, Advice>> = {
     todo: "nothing; delete it and create it again to run it again",
   },
   Failed: {
-    waitsFor: "nothing: one of its jobs has failed",
-    todo: "see which with -o wide; fix it, delete the flow and create it again",
+    waitsFor: "nothing: it has failed",
+    todo: "see why with rekindle status of the job; fix it, delete the flow and create it again",
   },
 };
 
@@ -206,11 +206,13 @@ export const volcanoJobFlow: Kind = {
   // Pods are known by their jobs.
   podLabels: (name) => ({ "volcano.sh/createdByJobFlow": name }),
   stateOf: (object) => {
-    const { phase } = flowOf(object).state;
+    const { state, failedJobs } = flowOf(object);
+    const { phase } = state;
+    const failed = phase === "Failed" && failedJobs.length > 0 ? failedJobs.join(", ") : undefined;
     return {
       state: phase === "" ? "NEW" : phase,
       attempts: undefined,
-      message: undefined,
+      message: failed && `${failedJobs.length === 1 ? "job" : "jobs"} ${failed} failed`,
       since: since(object, undefined),
       ended: ends[phase],
       what: flowOutlooks[phase] ?? unknown(phase),

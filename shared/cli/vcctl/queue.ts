@@ -62,9 +62,9 @@ const create = (tools: Tools): Command =>
 const act = async (session: Session, name: string, action: string, { commandNamespace }: Commanding): Promise<void> =>
   order(session, { about: await queueNamed(session, name), resource: queues, action, commandNamespace });
 
-/** Lists the PodGroups of all namespaces; none, with a warning, without the right to list them or without their CRD. */
-const groupsIn = async (tools: Tools, { transport }: Session): Promise<readonly Stored[]> =>
-  (await listedOrNone(transport, podGroups, (why) => tools.warn(`groups are not counted: ${why}`))) ?? [];
+/** Lists the PodGroups of all namespaces; undefined, with a warning, without the right to list them or without their CRD. */
+const groupsIn = (tools: Tools, { transport }: Session): Promise<readonly Stored[] | undefined> =>
+  listedOrNone(transport, podGroups, (why) => tools.warn(`groups are not counted: ${why}`));
 
 /** The counts of one queue, and the groups that wait in it, in their order. */
 const described = async (tools: Tools, session: Session, queue: Stored): Promise<string> => {
@@ -72,7 +72,7 @@ const described = async (tools: Tools, session: Session, queue: Stored): Promise
   const priorities = await readPriorities(session.transport);
   if (priorities === undefined)
     tools.warn("priority classes cannot be listed: waiting groups are in the order of their age");
-  const waiting = waitingIn(queue.metadata.name, groups, priorities ?? new Map());
+  const waiting = waitingIn(queue.metadata.name, groups ?? [], priorities ?? new Map());
   return [queueTable([queue], groups), waitingTable(waiting, tools.now())].filter(Boolean).join("\n\n");
 };
 

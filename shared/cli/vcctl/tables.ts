@@ -239,20 +239,20 @@ const fieldOf = (object: Stored, part: string, field: string): unknown => {
 /** A PodGroup without a phase is pending. */
 const groupPhaseOf = (group: Stored): unknown => fieldOf(group, "status", "phase") ?? "Pending";
 
-const queueRow = (queue: Stored, groups: readonly Stored[]): readonly string[] => {
+const queueRow = (queue: Stored, groups: readonly Stored[] | undefined): readonly string[] => {
   const { spec, status } = shape.safeParse(queue).data ?? {};
-  const own = groups.filter((group) => (fieldOf(group, "spec", "queue") ?? "default") === queue.metadata.name);
+  const own = groups?.filter((group) => (fieldOf(group, "spec", "queue") ?? "default") === queue.metadata.name);
   return [
     queue.metadata.name,
     `${spec?.weight ?? 0}`,
     status?.state ?? "",
     spec?.parent ?? "",
-    ...phases.map((phase) => `${own.filter((group) => groupPhaseOf(group) === phase).length}`),
+    ...phases.map((phase) => `${own?.filter((group) => groupPhaseOf(group) === phase).length ?? "-"}`),
   ];
 };
 
-/** As `vcctl queue list` and `get`. */
-export const queueTable = (queues: readonly Stored[], groups: readonly Stored[]): string =>
+/** As `vcctl queue list` and `get`. `groups` undefined: they cannot be counted. */
+export const queueTable = (queues: readonly Stored[], groups: readonly Stored[] | undefined): string =>
   queues.length === 0 ? "No resources found" : columns([queueHeads, ...queues.map((queue) => queueRow(queue, groups))]);
 
 /** The output form, and the time, epoch ms. */

@@ -24,6 +24,7 @@ import {
 import { type CostBook, openCostBook } from "./costs.ts";
 import { type Lanes, openLanes, recordedEnds } from "./lanes.ts";
 import { type Projected, projected, queueFrom, type RecordOutline, recordOutline, rowFrom } from "./projection.ts";
+import { type GroupUse, groupUseFrom, withUse } from "./queue-use.ts";
 
 /** The most deletions that are remembered: a reader from before the oldest gets all rows anew. */
 const mostGone = 4_096;
@@ -95,8 +96,13 @@ type State = {
   readonly entries: Map<string, Entry>;
   /** By namespace and name of the `Checkpoint`. */
   readonly records: Map<string, RecordOutline>;
+  /** As their objects tell them. */
   readonly queues: Map<string, QueueRow>;
-  /** The revision of the newest change of a queue. */
+  /** By the UID of their PodGroups; undefined before the first was seen: this process may not be able to list them. */
+  groups: Map<string, GroupUse> | undefined;
+  /** The queues with what their groups use; undefined: to be summed up anew. */
+  queueRows: readonly QueueRow[] | undefined;
+  /** The revision of the newest change of a queue, or of its groups. */
   queuesAt: number;
   readonly changes: Map<string, number>;
   /** The number of the newest change of any application. */
@@ -225,12 +231,31 @@ const remember = async (state: State, records: ReadonlyMap<string, RecordView>):
   }
 };
 
-const putQueue = (state: State, row: QueueRow): void => {
-  if (JSON.stringify(state.queues.get(row.name)) === JSON.stringify(row)) return;
+/** Notes a change of queues or of their groups: the next reader has them summed up. */
+const noteQueues = (state: State): void => {
   state.revision += 1;
   state.queuesAt = state.revision;
-  state.queues.set(row.name, row);
+  state.queueRows = undefined;
   tell(state, "");
+};
+
+const putQueue = (state: State, row: QueueRow): void => {
+  if (JSON.stringify(state.queues.get(row.name)) === JSON.stringify(row)) return;
+  state.queues.set(row.name, row);
+  noteQueues(state);
+};
+
+const putGroup = (state: State, uid: string, use: GroupUse): void => {
+  state.groups ??= new Map();
+  if (JSON.stringify(state.groups.get(uid)) === JSON.stringify(use)) return;
+  state.groups.set(uid, use);
+  noteQueues(state);
+};
+
+/** The queues of the cluster with what their groups use. */
+const queueRows = (state: State): readonly QueueRow[] => {
+  state.queueRows ??= withUse([...state.queues.values()], state.groups);
+  return state.queueRows;
 };
 
 const tellIf = (state: State, application: string | undefined): void => {
@@ -244,17 +269,16 @@ const seen = (state: State, object: Stored): void => {
     putRecord(state, object, recordView(object["spec"]));
   } else {
     const queue = queueFrom(object);
+    const group = groupUseFrom(object);
     const outline = projected(object);
     if (queue !== undefined) putQueue(state, queue);
+    if (group !== undefined) putGroup(state, object.metadata.uid, group);
     if (outline !== undefined) put(state, object.metadata.uid, outline);
   }
 };
 
 const removeQueue = (state: State, { name }: QueueRow): void => {
-  if (!state.queues.delete(name)) return;
-  state.revision += 1;
-  state.queuesAt = state.revision;
-  tell(state, "");
+  if (state.queues.delete(name)) noteQueues(state);
 };
 
 const left = (state: State, object: Stored): void => {
@@ -266,6 +290,7 @@ const left = (state: State, object: Stored): void => {
     const queue = queueFrom(object);
     const outline = projected(object);
     if (queue !== undefined) removeQueue(state, queue);
+    if (state.groups?.delete(object.metadata.uid) === true) noteQueues(state);
     if (outline !== undefined) remove(state, object.metadata, outline);
   }
 };
@@ -280,7 +305,7 @@ const sinceOf = ({ epoch, revision, forgotten }: State, id: string | undefined):
 
 /** The tag of all rows and queues that a caller of these namespaces sees. */
 const printOfAll = (state: State, namespaces: readonly string[]): string => {
-  let sum = namespaces.length === 0 ? printOf(JSON.stringify([...state.queues.values()])) : 0;
+  let sum = namespaces.length === 0 ? printOf(JSON.stringify(queueRows(state))) : 0;
   for (const { row, print } of state.entries.values())
     if (within(namespaces, row.namespace)) sum = (sum + print) % printBound;
   return sum.toString(36);
@@ -312,7 +337,7 @@ const read = (state: State, namespaces: readonly string[], id: string | undefine
     whole: since === undefined,
     columns: columnsOf(entries.map(({ row }) => row)),
     gone: gone.filter(({ key }) => !state.entries.has(key)).map(({ key }) => key),
-    ...(queuesAt === undefined ? {} : { queues: [...state.queues.values()] }),
+    ...(queuesAt === undefined ? {} : { queues: queueRows(state) }),
   };
 };
 
@@ -337,7 +362,15 @@ export const openBoard = (now: () => number, rates?: Rates): Board => {
   const state: State = {
     epoch: randomBytes(6).toString("hex"),
     now,
-    ...{ entries: new Map(), records: new Map(), queues: new Map(), changes: new Map(), lanes: openLanes() },
+    ...{
+      entries: new Map(),
+      records: new Map(),
+      queues: new Map(),
+      groups: undefined,
+      changes: new Map(),
+      lanes: openLanes(),
+    },
+    queueRows: undefined,
     book: openCostBook(rates, now),
     ...{ listeners: new Set(), serial: 0, log: [], gone: [], forgotten: 0, revision: 0, queuesAt: 0 },
   };

@@ -43,7 +43,7 @@ import type { Board } from "./board.ts";
 import { changesIn } from "./changes.ts";
 import { type KeptLogs, openKeptLogs } from "./kept-logs.ts";
 import { openLanes, type RecordedEnds, recordedEnds, recordedLanes, withLosses } from "./lanes.ts";
-import { groupOf } from "./projection.ts";
+import { groupIn, groupOf } from "./projection.ts";
 
 /** The most cells, and the most nodes, of one object. */
 const mostMembers = 1_000;
@@ -261,7 +261,7 @@ const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, ke
     ...{ kind: view.kind, namespace: view.namespace, name: view.name, now: seen.now, state: view.state },
     ...{ uid: seen.object.metadata.uid, version: seen.object.metadata.resourceVersion },
     actions: actionsOn(seen.target, seen.object),
-    group: board.row(key)?.group ?? groupOf(view.state),
+    group: groupIn(seen.object, record),
     attempts: view.attempts ?? 0,
     message: view.message ?? "",
     isOver: view.ended !== undefined,

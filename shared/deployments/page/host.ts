@@ -12,7 +12,7 @@ import { everyKind } from "../../cli/kinds/all.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
-import { queues } from "../../volcano/schema/resource.ts";
+import { podGroups, queues } from "../../volcano/schema/resource.ts";
 import type { SignIn } from "../common/sign-in.ts";
 import { tableIn } from "../read-api/reader.ts";
 import type { Configuration } from "../settings/table.ts";
@@ -92,7 +92,12 @@ const listed = async (
 
 export const openPolling = (settings: Settings): BoardFreshness => {
   const { report, rates, hasRecords, now } = settings;
-  const resources = [...everyKind.map(({ resource }) => resource), ...(hasRecords ? [checkpointResource] : []), queues];
+  const resources = [
+    ...everyKind.map(({ resource }) => resource),
+    ...(hasRecords ? [checkpointResource] : []),
+    queues,
+    podGroups,
+  ];
   const known = new Map<Resource, ReadonlyMap<string, Known>>();
   let dueAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;

@@ -19,7 +19,7 @@ import { pods } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";
 import { keyOf } from "../../page/wire.ts";
 import { vcctlNamespace } from "../../volcano/gang/settings.ts";
-import { queues } from "../../volcano/schema/resource.ts";
+import { podGroups, queues } from "../../volcano/schema/resource.ts";
 import { requestListener } from "../http/process.ts";
 import { httpTimeouts } from "../http/server.ts";
 import { type Access, oneTime } from "./access.ts";
@@ -45,6 +45,7 @@ const everything: readonly Followed[] = [
   { resource: pods, selector: "spark-role" },
   { resource: pods, selector: "volcano.sh/job-name" },
   { resource: queues, isClusterWide: true },
+  { resource: podGroups, isClusterWide: true },
 ];
 
 type WatchSettings = {

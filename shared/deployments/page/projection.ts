@@ -5,10 +5,12 @@
 import { type Outline, outlineOf, waitsIn } from "../../cli/inspection/list.ts";
 import { historyOf, lossesOf, type RecordView } from "../../cli/inspection/record.ts";
 import { repairCommand, repairText } from "../../cli/inspection/status.ts";
+import { waitsOf as recordedWaits } from "../../cli/inspection/waits.ts";
 import { kindOf } from "../../cli/kinds/all.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { oneLine, startOf } from "../../core/text.ts";
+import { isUsual } from "../../core/waiting-on.ts";
 import { labelOf } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Group, groups, type QueueRow, type Row, type Segment } from "../../page/wire.ts";
@@ -35,6 +37,8 @@ export const groupOf = (state: string): Group => {
 export type RecordOutline = Pick<RecordView, "trouble" | "waitsFor"> & {
   readonly strip: readonly Segment[];
   readonly lost: number;
+  /** The present wait: its begin in epoch s, and whether something is in the way; absent: the record tells none. */
+  readonly wait?: { readonly since: number; readonly isUsual: boolean };
 };
 
 /** The most spans of a strip: the latest tell what matters. */
@@ -57,8 +61,10 @@ export const recordOutline = (record: RecordView): RecordOutline => {
   const { reason = "", message = "", since = 0 } = record.trouble ?? {};
   const trouble = record.trouble === undefined ? undefined : { reason: short(reason), message: short(message), since };
   const lost = Object.entries(lossesOf(record)?.lost ?? {}).filter(([reason]) => reason !== "finished");
+  const wait = recordedWaits(record).find(({ to }) => to === undefined);
   return {
     trouble,
+    ...(wait === undefined ? {} : { wait: { since: seconds(Date.parse(wait.from)), isUsual: wait.isUsual } }),
     waitsFor: waitsFor === undefined ? undefined : short(waitsFor),
     strip: segmentsOf(record),
     lost: lost.reduce((sum, [, count]) => sum + count, 0),
@@ -83,7 +89,11 @@ const executorsOf = (object: Stored): readonly [number, number] => {
 const tasksOf = (object: Stored): readonly [number, number] => {
   const tasks = at(object, "spec", "tasks");
   const wants = Array.isArray(tasks) ? tasks.map((task: unknown) => numberOr(at(task, "replicas"), 1)) : [];
-  return [numberOr(at(object, "status", "running"), 0), wants.reduce((sum, want) => sum + want, 0)];
+  // A status leaves out counts that are 0; without one nothing is known.
+  return [
+    isRecord(object["status"]) ? numberOr(at(object, "status", "running"), 0) : -1,
+    wants.reduce((sum, want) => sum + want, 0),
+  ];
 };
 
 const podsOf = (object: Stored): readonly [number, number] => {
@@ -123,6 +133,10 @@ const brokenIn = ({ message = "" }: Projected): string | undefined => {
   return at < 0 ? undefined : message.slice(at + failedRecovery.length);
 };
 
+/** True while something is in the way of a start, for example no node has room for the driver. */
+const isHeldUp = (record: RecordOutline | undefined): boolean =>
+  record?.trouble !== undefined || (record?.waitsFor !== undefined && !isUsual(record.waitsFor));
+
 const rowGroup = (outline: Projected, record: RecordOutline | undefined): Group => {
   if (outline.ended === "well") return "completed";
   if (outline.ended === "badly") return "failed";
@@ -130,7 +144,27 @@ const rowGroup = (outline: Projected, record: RecordOutline | undefined): Group 
   const group = groupOf(outline.state);
   if (group === "held") return group;
   if (outline.held?.startsWith("a user") === true) return "held";
-  return record?.trouble === undefined ? group : "waiting";
+  return record?.trouble !== undefined || (group === "submitted" && isHeldUp(record)) ? "waiting" : group;
+};
+
+/** The group in which every screen shows an object. */
+export const groupIn = (object: Stored, record: RecordView | undefined): Group => {
+  const outline = projected(object);
+  return outline === undefined ? "waiting" : rowGroup(outline, record && recordOutline(record));
+};
+
+/** The strip, with a wait that began after the last state. */
+const stripOf = ({ strip = [], wait }: Partial<RecordOutline>, group: Group): readonly Segment[] => {
+  const last = strip.at(-1);
+  if (last === undefined || wait === undefined || group !== "waiting") return strip;
+  const isShown = groups[last[1]] === "waiting" || wait.isUsual;
+  return isShown ? strip : [...strip, [Math.max(last[0], wait.since), groups.indexOf("waiting")]];
+};
+
+/** The begin of the present wait, or the end of an application. */
+const sinceOf = (outline: Projected, record: RecordOutline | undefined): number => {
+  const shown = seconds(outline.since ?? outline.createdAt ?? 0);
+  return outline.ended === undefined ? Math.max(shown, record?.wait?.since ?? shown) : shown;
 };
 
 /** Why it ended, or what it waits for; nothing where it runs and waits only for its own end. */
@@ -162,12 +196,12 @@ export const rowFrom = (outline: Projected, record: RecordOutline | undefined): 
     group,
     attempts: outline.attempts ?? 0,
     createdAt: seconds(created),
-    since: seconds(outline.since ?? created),
+    since: sinceOf(outline, record),
     waits: short(oneLine(waitsOf(outline, group, record))),
     pods: [have, want, record?.lost ?? -1],
     queue: outline.queue,
     next: nextOf(outline),
-    strip: record?.strip ?? [],
+    strip: stripOf(record ?? {}, group),
     repair: brokenIn(outline) === undefined ? "" : repairCommand(outline),
   };
 };
@@ -178,7 +212,7 @@ const textsOf = (value: unknown): Readonly<Record<string, string>> =>
 const isQueue = ({ apiVersion, kind }: Stored): boolean =>
   kind === "Queue" && apiVersion.startsWith("scheduling.volcano.sh/");
 
-/** A queue of Volcano as a row; undefined for any other object. */
+/** A queue of Volcano as a row, as its status tells it; undefined for any other object. */
 export const queueFrom = (object: Stored): QueueRow | undefined => {
   if (!isQueue(object)) return undefined;
   const status: Json = fieldsOf(object["status"]);
@@ -187,7 +221,7 @@ export const queueFrom = (object: Stored): QueueRow | undefined => {
     parent: textOr(at(object, "spec", "parent"), object.metadata.name === "root" ? "" : "root"),
     state: textOr(status["state"], ""),
     weight: numberOr(at(object, "spec", "weight"), 1),
-    groups: [numberOr(status["pending"], 0), numberOr(status["inqueue"], 0), numberOr(status["running"], 0)],
+    groups: [numberOr(status["pending"], -1), numberOr(status["inqueue"], -1), numberOr(status["running"], -1)],
     allocated: textsOf(status["allocated"]),
     capability: textsOf(at(object, "spec", "capability")),
   };

@@ -245,6 +245,9 @@ export type AdmissionInput = {
 
 const holding = ["Inqueue", "Running", "Unknown"];
 
+/** True of the phase of a group that holds its resources in its queue. */
+export const isHolding = (phase: string): boolean => holding.includes(phase);
+
 /** Returns why a group must wait; undefined if it may be admitted. */
 const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored, isNominated: boolean): string | undefined => {
   const [own] = line;
@@ -259,7 +262,7 @@ export const verdictsOf = (hall: AdmissionInput): readonly Verdict[] => {
   const queues = new Map(hall.queues.map((queue) => [queue.metadata.name, queue]));
   const ledger = openLedger(hall.queues);
   const isNominated = (group: Stored): boolean => hall.nominated?.has(group.metadata.uid) === true;
-  for (const group of hall.groups.filter((one) => holding.includes(phaseOf(one)) || isNominated(one)))
+  for (const group of hall.groups.filter((one) => isHolding(phaseOf(one)) || isNominated(one)))
     enter(ledger, lineOf(queueOfGroup(group), queues), needOf(ledger, group));
   const blocked = new Set<string>();
   const answerTo = (group: Stored): Answer => {

@@ -13,6 +13,7 @@ import { nativeMutants } from "./natives.ts";
 import { natsMutants } from "./nats.ts";
 import { nodeMutants } from "./nodes.ts";
 import { pageMutants } from "./page.ts";
+import { verdictMutants } from "./page-verdicts.ts";
 import { recordingMutants } from "./recordings.ts";
 import { recoveryMutants } from "./recoveries.ts";
 import { shareMutants } from "./shares.ts";
@@ -47,6 +48,7 @@ export const mutants: readonly Mutant[] = [
   ...natsMutants,
   ...specChangeMutants,
   ...pageMutants,
+  ...verdictMutants,
   ...watchedPodMutants,
   ...windowMutants,
   ...signInMutants,

@@ -47,7 +47,10 @@ describe("Volcano's kinds", () => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["Job/default/j", /^state +Aborted\nwaits for .*\n.*\ndo +.*another controller runs it/],
     ["vj/default/j", /Aborted/],
-    ["jf/default/f", /^state +Failed\nwaits for +nothing: one of its jobs has failed\n.*\ndo +see which with -o wide/],
+    [
+      "jf/default/f",
+      /^state +Failed\nwaits for +nothing: it has failed: job f-a failed\n.*\ndo +see why with rekindle status of the job/,
+    ],
     ["cronvj/default/c", /^state +Active\nwaits for +c-1 and its next time/],
   ];
   for (const [name, wanted] of rows)

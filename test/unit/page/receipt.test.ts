@@ -62,6 +62,12 @@ describe("the receipt of an application", () => {
     assert.deepEqual([shares.length, count], [1, 2]);
   });
 
+  test("counts a pod that was seen, and never started, as nothing: it is not unknown", () => {
+    const { up: _, ...waiting } = lane(1, { requestedAt: 0 });
+    const receipt = receiptOf({ lanes: [waiting], group: "failed", now: hour, runs: [] });
+    assert.deepEqual([receipt.shares, receipt.coreHours, receipt.unknown], [[], 0, 0]);
+  });
+
   test("has money where prices are set: each pod at the price of its node, and at the usual one on others", () => {
     const prices = { currency: "EUR", usual: [1, 0.5], isByNode: true, nodes: { spot: [0.1, 0.05] } } as const;
     const lanes = [lane(1, { node: "spot", lost: true }), lane(2, { node: "gone" }), lane(3)];

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type RecordView, recordId, recordView } from "../../../../shared/cli/inspection/record.ts";
+import { fieldsOf } from "../../../../shared/core/json.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { masked } from "../../../../shared/kube/secret-mask.ts";
-import { rowsOf } from "../../../../shared/page/wire.ts";
+import { groups, rowsOf } from "../../../../shared/page/wire.ts";
 
 const now = Date.parse("2026-11-02T08:10:00Z");
 
@@ -48,8 +49,49 @@ describe("the board of the page", () => {
     board.see(application("etl", "SUBMITTED"));
     board.see(record("etl", "executor 3 to get a place"));
     const [row] = read(board).rows;
-    assert.deepEqual([row?.state, row?.group, row?.waits], ["SUBMITTED", "submitted", "executor 3 to get a place"]);
+    assert.deepEqual([row?.state, row?.group, row?.waits], ["SUBMITTED", "waiting", "executor 3 to get a place"]);
     assert.deepEqual(row?.pods, [1, 3, 0]);
+  });
+
+  test("a driver that no node takes waits, since its wait began, in group, strip and time; one that comes up does not", () => {
+    const rows: readonly (readonly [string, string, number])[] = [
+      ["the driver to start (Unschedulable: 0/3 nodes are available)", "waiting", 250],
+      ["the driver to start (ImagePullBackOff: Back-off)", "waiting", 250],
+      ["the driver to start (ContainerCreating)", "submitted", 250],
+      ["the driver to start", "submitted", 250],
+    ];
+    for (const [waitsFor, group, sinceS] of rows) {
+      const board = openBoard(() => now);
+      const created = Date.parse("2026-11-02T08:00:00Z") / 1_000;
+      const { spec, ...rest } = record("etl", waitsFor);
+      const memory = { history: [{ phase: "SUBMITTED", attempt: 1, at: created * 1_000 }] };
+      board.see(application("etl", "SUBMITTED"));
+      board.see({ ...rest, spec: { ...fieldsOf(spec), memory, timeline: { waiting: [waitsFor, created + sinceS] } } });
+      const [row] = read(board).rows;
+      assert.deepEqual([row?.group, row?.since], [group, created + sinceS], waitsFor);
+      assert.deepEqual(
+        row?.strip.map(([at, of]) => [at - created, groups[of]]),
+        group === "waiting"
+          ? [
+              [0, "submitted"],
+              [sinceS, "waiting"],
+            ]
+          : [[0, "submitted"]],
+      );
+    }
+  });
+
+  test("the pods of a Job without a status are not known, and no zero", () => {
+    const board = openBoard(() => now);
+    const job = (status: object | undefined): Stored => ({
+      ...{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", spec: { tasks: [{ replicas: 2 }] } },
+      metadata: { name: "j", namespace: "team-a", uid: "j", resourceVersion: "1" },
+      ...(status === undefined ? {} : { status }),
+    });
+    board.see(job(undefined));
+    assert.deepEqual(read(board).rows[0]?.pods, [-1, 2, -1]);
+    board.see(job({ state: { phase: "Pending" } }));
+    assert.deepEqual(read(board).rows[0]?.pods, [0, 2, -1]);
   });
 
   test("the row of a failed application has its error", () => {

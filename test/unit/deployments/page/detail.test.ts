@@ -164,8 +164,11 @@ describe("details of the page", () => {
   });
 
   test("a change shortly after a read is read once more for all viewers, and none gets the older answer", async () => {
-    const { board, details, reads } = open();
+    const { simulator, board, details, reads } = open();
     await details(named);
+    const headers = { "content-type": "application/merge-patch+json" };
+    const body = JSON.stringify({ status: { applicationState: { state: "RUNNING" }, driverInfo: {} } });
+    assert.equal(simulator.handle({ method: "PATCH", path: `${path}/etl/status`, headers, body }).status, 200);
     board.see(application("RUNNING"));
     const answers = await Promise.all([details(named), details(named)]);
     assert.equal(reads.length, 2);

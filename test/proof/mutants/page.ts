@@ -178,8 +178,8 @@ export const pageMutants: readonly Mutant[] = [
     name: "page-end-with-the-driver-is-a-loss",
     promise: "an executor that ended with its driver is not marked as lost",
     file: `${folder}/lanes.ts`,
-    find: "lane.end === undefined || endedWithDriver(lane, drivers)",
-    replace: "lane.end === undefined",
+    find: "lane.exit === 0 || endedWithDriver(lane, drivers)",
+    replace: "lane.exit === 0",
     tests: testsOf("lanes"),
   },
   {

@@ -1,7 +1,8 @@
 /**
- * Takes deliveries from the embedded queue, a limited number at once, and drains on stop. A namespace has at most three
- * times as many deliveries in flight as slots are free: alone it takes three quarters of the slots, and some always
- * stay free for a namespace that comes later, however slow the others are.
+ * Takes deliveries from the embedded queue, a limited number at once, and drains on stop. A namespace alone has as many
+ * deliveries in flight as `parallel` says. A third as many slots more are for others: a namespace has at most three
+ * times as many deliveries in flight as slots are free, so some slots always stay free for a namespace that comes
+ * later, however slow the others are.
  */
 import type { Message } from "../../core/key.ts";
 import type { Delivery, EmbeddedQueue, Returned } from "./queue.ts";
@@ -24,6 +25,7 @@ export const allOrNone =
 type Options = {
   readonly queue: EmbeddedQueue;
   readonly take: (delivery: Delivery) => Promise<Outcome>;
+  /** Deliveries in flight of a namespace that is alone. */
   readonly parallel: number;
   /** The wait before a delivery is taken again whose `take` threw, ms. */
   readonly againMs: number;
@@ -37,6 +39,7 @@ type Options = {
 const perFreePlace = 3;
 
 export const startWorkers = ({ queue, take, parallel, againMs, now }: Options): Workers => {
+  const slots = parallel + Math.floor(parallel / perFreePlace);
   let stopping = false;
   let timer: NodeJS.Timeout | undefined;
   const flights = new Set<Promise<void>>();
@@ -47,8 +50,7 @@ export const startWorkers = ({ queue, take, parallel, againMs, now }: Options): 
     if (count > 0) inFlight.set(namespace, count);
     else inFlight.delete(namespace);
   };
-  const admits = (namespace: string): boolean =>
-    (inFlight.get(namespace) ?? 0) < perFreePlace * (parallel - flights.size);
+  const admits = (namespace: string): boolean => (inFlight.get(namespace) ?? 0) < perFreePlace * (slots - flights.size);
 
   const fly = async (delivery: Delivery): Promise<void> => {
     const outcome = await take(delivery).catch((): Outcome => ({ againMs }));
@@ -58,7 +60,7 @@ export const startWorkers = ({ queue, take, parallel, againMs, now }: Options): 
 
   const pump = (): void => {
     if (stopping) return;
-    while (flights.size < parallel) {
+    while (flights.size < slots) {
       const [delivery] = queue.receive(1, admits);
       if (delivery === undefined) break;
       countIn(delivery.namespace, 1);

@@ -116,7 +116,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   concurrency: {
     form: "count",
     unit: "keys",
-    text: "keys processed concurrently by a host, or by a process that polls a queue",
+    text: "keys of one namespace that a host, or a process that polls a queue, processes at once; a third as many more places are for other namespaces",
     value: "controller.workers",
     absent: { sam: "Lambda hands each function one batch at a time; the parameter Concurrency bounds the functions" },
   },

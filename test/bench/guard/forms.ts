@@ -3,10 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { each } from "../../support/parallel.ts";
 import { sparkPi } from "../../support/pi.ts";
 import type { Server, ServerOptions } from "../served.ts";
+import type { Held } from "./recorder.ts";
 
 export type Form = {
   readonly name: string;
   readonly server: ServerOptions;
+  /** Requests to withhold and to count; the form's figure is then how many are in flight at once. */
+  readonly held?: Held;
   /** Creates what exists before the measurement. */
   readonly before?: (server: Server) => Promise<void>;
   /** The measured work; resolves when its result is there, and throws when it is wrong. */
@@ -132,6 +135,20 @@ export const forms: readonly Form[] = [
       await allAre(server, "SUBMITTED", 200);
       const drivers = await podsOf(server, "driver");
       if (drivers.length !== 200) throw new Error(`${drivers.length} drivers of 200`);
+    },
+  },
+  {
+    // The steps of one namespace that a host takes at once. Their times differ between machines, their number does not.
+    name: "steps-at-once",
+    server: {},
+    held: { method: "POST", path: /\/checkpoints(\?|$)/, ms: 500 },
+    work: async (server) => {
+      await createAll(
+        server,
+        applications,
+        numbers(64).map((at) => application(`one-${at}`)),
+      );
+      await allAre(server, "SUBMITTED", 64);
     },
   },
   {

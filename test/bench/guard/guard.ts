@@ -68,10 +68,10 @@ const floorOf = async (exchanges: readonly Exchange[], dir: string): Promise<num
 };
 
 /** Measures one form once. */
-const roundOf = async ({ name, server: options, before, work }: Form): Promise<readonly Measured[]> => {
+const roundOf = async ({ name, server: options, held, before, work }: Form): Promise<readonly Measured[]> => {
   const dir = mkdtempSync(join(tmpdir(), "rekindle-guard-"));
   const server = await startServer(options);
-  const recorder = await openRecorder(server.url);
+  const recorder = await openRecorder(server.url, held);
   try {
     writeFileSync(join(dir, "kubeconfig"), server.kubeconfig.replaceAll(server.url, recorder.url));
     const host = await openHost(join(dir, "kubeconfig"), join(dir, "host.log"), ["--log-level", "warn"]);
@@ -87,6 +87,7 @@ const roundOf = async ({ name, server: options, before, work }: Form): Promise<r
       const { cpu } = await account(host);
       await work(server);
       await quiet();
+      if (held !== undefined) return [{ name: `guard.${name}`, value: recorder.mostHeld(), unit: "steps" }];
       const used = (await account(host)).cpu - cpu;
       const during = recorder.exchanges
         .map((exchange, index) => ({ ...exchange, answer: () => exchange.answer().slice(watched[index] ?? 0) }))

@@ -5,6 +5,7 @@
 import { createServer, request as requestOf } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export type Exchange = {
   readonly method: string;
@@ -17,24 +18,38 @@ export type Exchange = {
   readonly answer: () => string;
 };
 
+/** Requests whose answers the proxy withholds for a time, so that those in flight at once can be counted. */
+export type Held = { readonly method: string; readonly path: RegExp; readonly ms: number };
+
 export type Recorder = {
   readonly url: string;
   readonly exchanges: readonly Exchange[];
   /** Time of the latest request or of the latest piece of an answer, by `performance.now()`. */
   readonly latest: () => number;
+  /** The greatest number of held requests that were in flight at one time. */
+  readonly mostHeld: () => number;
   stop(): Promise<void>;
 };
 
 /** Opens the proxy to the API server at `url`. */
-export const openRecorder = async (url: string): Promise<Recorder> => {
+export const openRecorder = async (url: string, held?: Held): Promise<Recorder> => {
   const exchanges: Exchange[] = [];
   let latest = performance.now();
+  let [holding, mostHeld] = [0, 0];
+  const hold = async (method: string, path: string): Promise<void> => {
+    if (held === undefined || held.method !== method || !held.path.test(path)) return;
+    holding += 1;
+    mostHeld = Math.max(mostHeld, holding);
+    await sleep(held.ms);
+    holding -= 1;
+  };
   const { hostname, port } = new URL(url);
   const server = createServer((incoming, response) => {
     const { method = "GET", url: path = "/", headers } = incoming;
     latest = performance.now();
     const onward = async (): Promise<void> => {
       const body = await buffer(incoming);
+      await hold(method, path);
       const sent = requestOf({ hostname, port, method, path, headers }, (answer) => {
         const pieces: Buffer[] = [];
         const status = answer.statusCode ?? 502;
@@ -60,7 +75,7 @@ export const openRecorder = async (url: string): Promise<Recorder> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port: own } = server.address() as AddressInfo;
   return {
-    ...{ url: `http://127.0.0.1:${own}`, exchanges, latest: () => latest },
+    ...{ url: `http://127.0.0.1:${own}`, exchanges, latest: () => latest, mostHeld: () => mostHeld },
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -189,22 +189,6 @@ export const tenantMutants: readonly Mutant[] = [
     tests: ["test/unit/engine/namespace-share.test.ts"],
   },
   {
-    name: "namespace-takes-all-places",
-    promise: "no namespace takes all workers of the host",
-    file: "shared/adapters/embedded/workers.ts",
-    find: "const perFreePlace = 3;",
-    replace: "const perFreePlace = 1_000;",
-    tests: ["test/unit/adapters/embedded/workers.test.ts"],
-  },
-  {
-    name: "namespace-alone-leaves-places-empty",
-    promise: "a namespace that is alone has as many steps at once as the setting says",
-    file: "shared/adapters/embedded/workers.ts",
-    find: "const slots = parallel + Math.floor(parallel / perFreePlace);",
-    replace: "const slots = parallel;",
-    tests: ["test/unit/adapters/embedded/workers.test.ts"],
-  },
-  {
     name: "queue-obeys-every-namespace",
     promise: "a Command for a queue takes effect only from namespaces that the operator names",
     file: "shared/volcano/queue/action.ts",

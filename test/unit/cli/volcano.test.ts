@@ -39,7 +39,7 @@ describe("Volcano's kinds", () => {
     for (const line of [
       /^default +j +Aborted +3 +\S+ +a user to resume it +0 +0 +0 +1$/m,
       /^default +c +Active +\S+ +c-1 and its next time +\* \* \* \* \* +1? *.*2026-11-02T08:00:00Z$/m,
-      /^default +f +Failed +\S+ +- +f-a$/m,
+      /^default +f +Failed +\S+ +job f-a failed +f-a$/m,
     ])
       assert.match(out, line);
   });

@@ -15,9 +15,9 @@ export const handler = async (event: LambdaEvent) => (await wiring())(event);
 if (import.meta.main) {
   const { serveUntil } = await import("../shared/deployments/http/process.ts");
   const { stopped } = await import("../shared/deployments/http/server.ts");
-  const { mayListen } = await import("../shared/deployments/submitter/function.ts");
+  const { largest, mayListen } = await import("../shared/deployments/submitter/function.ts");
   const { settingsFor } = await import("../shared/deployments/settings/read.ts");
   const settings = settingsFor("submitter", process.env);
   mayListen(settings);
-  await serveUntil(settings, submitterApp(openSubmitter(process.env)), stopped());
+  await serveUntil(settings, submitterApp(openSubmitter(process.env)), stopped(), largest);
 }

@@ -6,7 +6,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { BudgetError } from "../../core/http.ts";
-import { isRecord, jsonOf } from "../../core/json.ts";
+import { isRecord, jsonOf, opensMoreThan } from "../../core/json.ts";
 import type { Slices } from "../../engine/ports.ts";
 import { openDecisionQueue } from "../../engine/quarantine.ts";
 import {
@@ -80,7 +80,10 @@ const volcanoPatched = async (request: AdmissionRequest, judging: Judging, aroun
 };
 
 /** The largest body: the API server's size limit of an object, for the old and the new one. */
-const largest = 8 * 1024 * 1024;
+export const largest = 8 * 1024 * 1024;
+
+/** The most arrays and objects in a review: the parser blocks all other work for some microseconds with each. */
+const mostParts = 100_000;
 
 /** Reads the quotas of a namespace. Throws where the API server cannot be read. */
 export type Quotas = (namespace: string) => Promise<readonly unknown[]>;
@@ -187,7 +190,10 @@ export const admissionApp = (admits: Admits = {}): Hono => {
   const app = new Hono();
   const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
     app.post(path, async (c) => {
-      const request = readReview(jsonOf(await c.req.text()));
+      const text = await c.req.text();
+      if (opensMoreThan(text, mostParts))
+        return c.json({ error: `more than ${mostParts} arrays and objects: make the object smaller` }, 413);
+      const request = readReview(jsonOf(text));
       if (request === undefined) return c.json({ error: "an AdmissionReview of admission.k8s.io/v1 is needed" }, 400);
       return c.json(answerTo(request, (await isOurs(request, admits)) ? await judge(request) : pass));
     });

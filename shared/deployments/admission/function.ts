@@ -9,7 +9,7 @@ import { selectorOf } from "../../kube/selector.ts";
 import { openSecret } from "../common/secret.ts";
 import { openManySlices, openSlices } from "../common/slices.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
-import { admissionApp } from "./app.ts";
+import { admissionApp, largest } from "./app.ts";
 
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
@@ -79,5 +79,5 @@ export const admitUntil = async (env: Environment, stopped: Promise<void>): Prom
   const settings = settingsFor("admission", env);
   if (settings.admission) return await serveRegistered(settings, stopped);
   const { serveUntil } = await import("../http/process.ts");
-  await serveUntil(settings, await openAdmissionApp(env), stopped);
+  await serveUntil(settings, await openAdmissionApp(env), stopped, largest);
 };

@@ -4,7 +4,7 @@
  * again, and the process goes on.
  */
 import { readFile } from "node:fs/promises";
-import { createServer, type Server } from "node:https";
+import type { Server } from "node:https";
 import { join } from "node:path";
 import { bundled, isFresh, makePair, type Pair } from "../../adapters/certificates/pair.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
@@ -22,8 +22,9 @@ import { sparkApplications } from "../../spark/schema/resource.ts";
 import { jobs } from "../../volcano/schema/resource.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { requestListener } from "../http/process.ts";
+import { openSecurePort } from "../http/server.ts";
 import type { Settings } from "../settings/table.ts";
-import { type Admits, admissionApp } from "./app.ts";
+import { type Admits, admissionApp, largest } from "./app.ts";
 import { quotasOf, surroundingsOf } from "./surroundings.ts";
 
 /** Returns the certificate to serve with; called again at an interval, it returns a changed one. */
@@ -205,9 +206,6 @@ export type OpenAdmission = {
   close(): Promise<void>;
 };
 
-/** Timeout of a request, ms: longer than the API server waits for an answer. */
-const requestMs = 5_000;
-
 const listening = (server: Server, { hostname, port }: Admission["listen"]): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once("error", (cause) =>
@@ -218,15 +216,6 @@ const listening = (server: Server, { hostname, port }: Admission["listen"]): Pro
       resolve(typeof bound === "object" && bound !== null ? bound.port : port);
     });
   });
-
-const opened = (served: Served, admits: Admits): Server => {
-  const { cert, key } = served;
-  const server = createServer({ cert, key, minVersion: "TLSv1.2" }, requestListener(admissionApp(admits).fetch));
-  server.requestTimeout = requestMs;
-  server.headersTimeout = requestMs;
-  server.maxConnections = 512;
-  return server;
-};
 
 /**
  * Renews certificate and registration. The new CA is registered before the new certificate is served, so that no call
@@ -275,7 +264,9 @@ const lookAfter = (admission: Admission, server: Server, first: Served) => {
 /** Serves, then registers. Throws one line where the start fails. */
 export const serveAdmission = async (admission: Admission): Promise<OpenAdmission> => {
   const served = await admission.certificates();
-  const server = opened(served, admission.admits);
+  const { cert, key } = served;
+  const answer = requestListener(admissionApp(admission.admits).fetch);
+  const server = openSecurePort(answer, { cert, key }, largest);
   const port = await listening(server, admission.listen);
   const close = async (): Promise<void> => {
     server.closeIdleConnections();

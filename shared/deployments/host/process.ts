@@ -3,7 +3,7 @@
  * when it is stopped.
  */
 
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import { openJournal } from "../../adapters/journal.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../../adapters/kubernetes/kubeconfig.ts";
 import { takingTurns } from "../../adapters/kubernetes/turns.ts";
@@ -26,7 +26,7 @@ import { openManySlices } from "../common/slices.ts";
 import { lookoutFor } from "../common/standby.ts";
 import type { Listening } from "../deliver/function.ts";
 import { requestListener } from "../http/process.ts";
-import { httpTimeouts } from "../http/server.ts";
+import { openPort } from "../http/server.ts";
 import type { ServedPage } from "../page/host.ts";
 import type { Reader } from "../read-api/reader.ts";
 import { namingOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
@@ -286,7 +286,7 @@ const serve = async (
     acknowledging: acknowledgingFor(cluster, updates, send),
     page: page === undefined ? undefined : async () => ({ ...page, ready, depth }),
   });
-  const server = createServer(httpTimeouts, requestListener(app.fetch));
+  const server = openPort(requestListener(app.fetch));
   const address = await listening(server, listen);
   process.print(
     `rekindle host: serving http://${address}/healthz /readyz /metrics${secret === undefined ? "" : " /reconcile /page"}`,

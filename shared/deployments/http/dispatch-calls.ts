@@ -3,7 +3,7 @@
  * come again and which messages it sends. One contract for a process behind Knative, Cloud Run or Azure's custom
  * handler, and for a Lambda function URL.
  */
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage } from "node:http";
 import * as z from "zod";
 import type { Carrier } from "../../adapters/dispatch/carrier.ts";
 import { enclosureIn } from "../../adapters/dispatch/enclosed.ts";
@@ -14,7 +14,7 @@ import type { Delivered } from "../../engine/reconcile/intake.ts";
 import { identifyBy } from "../common/authentication.ts";
 import { openOptional } from "../common/secret.ts";
 import type { Settings } from "../settings/read.ts";
-import { listenUntil } from "./server.ts";
+import { type Answering, listenUntil, type Received } from "./server.ts";
 
 type Called = Settings<"reconcile"> | Settings<"deliver">;
 
@@ -121,18 +121,11 @@ const answering = ({ settings, take, during, report }: Parts): ((call: Call) => 
   };
 };
 
-/** Reads a body to its end or its limit. */
-const bodyOf = async (request: IncomingMessage): Promise<string | undefined> => {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request) {
-    const part = Buffer.from(chunk);
-    length += part.length;
-    if (length > longestBody) return undefined;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString("utf8");
-};
+/** Returns the body of a call; undefined if it is too long. */
+const bodyOf = ({ headers, rawBody }: Received): string | undefined =>
+  Number(headers["content-length"] ?? 0) > longestBody || rawBody.length > longestBody
+    ? undefined
+    : rawBody.toString("utf8");
 
 const singly = (headers: IncomingMessage["headers"]): Call["headers"] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
@@ -145,10 +138,10 @@ export const serveCalls = async (parts: Parts, stopped: Promise<void>): Promise<
       "set the function's environment: REKINDLE_LISTEN (is missing: the address at which the dispatcher calls)",
     );
   const answer = answering(parts);
-  const listener: RequestListener = (request, response) => {
+  const listener: Answering = (request, response) => {
     const answered = async (): Promise<Answer> => {
       const { method = "", url: path = "", headers } = request;
-      return await answer({ method, path, headers: singly(headers), body: await bodyOf(request), leftMs: unhurriedMs });
+      return await answer({ method, path, headers: singly(headers), body: bodyOf(request), leftMs: unhurriedMs });
     };
     answered()
       .catch((cause: unknown): Answer => {
@@ -159,7 +152,7 @@ export const serveCalls = async (parts: Parts, stopped: Promise<void>): Promise<
         response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
       });
   };
-  await listenUntil({ ...parts.settings, listen }, listener, stopped);
+  await listenUntil({ ...parts.settings, listen }, listener, stopped, longestBody);
 };
 
 /** The answer of a function URL. */

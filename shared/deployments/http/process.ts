@@ -45,5 +45,5 @@ export const requestListener = (fetch: Parameters<typeof getRequestListener>[0])
 type App = { readonly fetch: (request: Request) => Response | Promise<Response> };
 
 /** Serves until `stopped`; requests in flight are answered. */
-export const serveUntil = (settings: Served, app: App, stopped: Promise<void>): Promise<void> =>
-  listenUntil(settings, requestListener(app.fetch), stopped);
+export const serveUntil = (settings: Served, app: App, stopped: Promise<void>, longest?: number): Promise<void> =>
+  listenUntil(settings, requestListener(app.fetch), stopped, longest);

@@ -1,24 +1,33 @@
 /**
- * A function as a process: an HTTP server, over TLS if a certificate is set, that listens until a signal stops it, and
- * the health endpoints by which the kubelet probes it. Timeouts keep a client that sends slowly from holding a
- * connection for long.
+ * The HTTP server of each process, over TLS if a certificate is set, with its bounds of time, connections and bodies; a
+ * function as a process, which listens until a signal stops it; and the health endpoints by which the kubelet probes it.
  */
 import { readFile } from "node:fs/promises";
-import { createServer, type RequestListener, type Server } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import type { Settings } from "../settings/read.ts";
+import { openBodies } from "./bodies.ts";
+import { boundConnections } from "./connections.ts";
 
-export const httpTimeouts = {
+/** What a port bears, whoever calls it. `highWaterMark`: bytes that a connection holds of a body that waits. */
+const bounds = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   keepAliveTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
+  highWaterMark: 16_384,
 } as const;
 
-type Secure = {
-  readonly cert: Buffer;
-  readonly key: Buffer;
+const mostConnections = 512;
+/** Bytes of all bodies that a port holds at one time; at least four of the longest. */
+const bodyBytes = 8 * 1_024 * 1_024;
+/** The longest body of a port that says nothing else, bytes. */
+const usualBody = 262_144;
+
+export type Secure = {
+  readonly cert: Buffer | string;
+  readonly key: Buffer | string;
   /** CA of client certificates: a client must present a certificate that it signed. */
   readonly ca?: Buffer;
   readonly requestCert?: true;
@@ -42,6 +51,42 @@ const certificateOf = async (settings: Served): Promise<Secure | undefined> => {
   return clientCa === undefined ? own : { ...own, ca: await readFile(clientCa), requestCert: true };
 };
 
+/** A request whose body has arrived; of one that is too long, nothing or a part that is longer than the longest. */
+export type Received = IncomingMessage & { rawBody: Buffer };
+
+export type Answering = (request: Received, response: ServerResponse) => void;
+
+/** Answers a request once its body has arrived, within the bound of the port. */
+const receiving = (answer: Answering, longest: number): RequestListener => {
+  const bodies = openBodies({ longest, total: Math.max(bodyBytes, 4 * longest) });
+  return (request, response) => {
+    void bodies.receive(request, response).then((rawBody) => {
+      if (rawBody === undefined) return;
+      const received = Object.assign(request, { rawBody });
+      // The connection outlives its request, and keeps what belongs to it.
+      response.once("close", () => {
+        received.rawBody = Buffer.alloc(0);
+      });
+      answer(received, response);
+    });
+  };
+};
+
+/** Makes the server of a port, with the port's bounds. `longest`: the longest body, bytes. */
+export const openPort = (answer: Answering, longest = usualBody): Server => {
+  const server = createServer(bounds, receiving(answer, longest));
+  boundConnections(server, mostConnections);
+  return server;
+};
+
+/** The same over TLS. */
+export const openSecurePort = (answer: Answering, secure: Secure, longest = usualBody): SecureServer => {
+  const options = { ...secure, ...bounds, minVersion: "TLSv1.2", handshakeTimeout: 5_000 } as const;
+  const server = createSecureServer(options, receiving(answer, longest));
+  boundConnections(server, mostConnections);
+  return server;
+};
+
 /** Listens on `HOST:PORT`. */
 const listening = (server: Server, listen: string): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -51,13 +96,15 @@ const listening = (server: Server, listen: string): Promise<void> =>
   });
 
 /** Listens until `stopped`; requests in flight are answered. */
-export const listenUntil = async (settings: Served, answer: RequestListener, stopped: Promise<void>): Promise<void> => {
+export const listenUntil = async (
+  settings: Served,
+  answer: Answering,
+  stopped: Promise<void>,
+  longest = usualBody,
+): Promise<void> => {
   const { listen, logLevel } = settings;
   const secure = await certificateOf(settings);
-  const server =
-    secure === undefined
-      ? createServer(httpTimeouts, answer)
-      : createSecureServer({ ...secure, ...httpTimeouts }, answer);
+  const server = secure === undefined ? openPort(answer, longest) : openSecurePort(answer, secure, longest);
   await listening(server, listen);
   lineReport(logLevel)("info", "serving", { listen, secure: secure !== undefined });
   await stopped;
@@ -82,7 +129,7 @@ export const tellHealth = async (
   until: Promise<void> = stopped(),
 ): Promise<void> => {
   if (listen === undefined) return;
-  const server = createServer(({ url = "" }, answer) => {
+  const server = openPort(({ url = "" }, answer) => {
     answer.writeHead(known.has(url) ? 200 : 404).end();
   });
   await listening(server, listen);

@@ -4,7 +4,6 @@
  * process runs no steps.
  */
 
-import { createServer } from "node:http";
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { openRates } from "../../cli/inspection/rates.ts";
 import type { PageOptions, ReadTable, Session } from "../../cli/io/tools.ts";
@@ -21,7 +20,7 @@ import { keyOf } from "../../page/wire.ts";
 import { vcctlNamespace } from "../../volcano/gang/settings.ts";
 import { podGroups, queues } from "../../volcano/schema/resource.ts";
 import { requestListener } from "../http/process.ts";
-import { httpTimeouts } from "../http/server.ts";
+import { openPort } from "../http/server.ts";
 import { type Access, oneTime } from "./access.ts";
 import { openActions } from "./actions.ts";
 import { type Board, openBoard } from "./board.ts";
@@ -145,7 +144,7 @@ export const openLocalPage = async (settings: Settings): Promise<LocalPage> => {
     access,
     hosts,
   );
-  const server = createServer(httpTimeouts, requestListener(app.fetch));
+  const server = openPort(requestListener(app.fetch));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) =>
       reject(new Error(`cannot listen on 127.0.0.1:${port}: ${cause.message}`, { cause })),

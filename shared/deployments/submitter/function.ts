@@ -37,7 +37,8 @@ export type Submitter = {
 };
 
 const path = "/api/v1/spark-submit";
-const largest = 3 * 1024 * 1024;
+/** The longest body of a submission, bytes. */
+export const largest = 3 * 1024 * 1024;
 
 class Refusal extends Error {
   readonly fault: Fault;

@@ -6,6 +6,7 @@ import { crowds } from "./crowds.ts";
 import { doorCrowds } from "./door-crowds.ts";
 import { doors } from "./doors.ts";
 import { escapes } from "./escapes.ts";
+import { floods } from "./floods.ts";
 import { memories } from "./memory.ts";
 import { names } from "./names.ts";
 import { pageDoors } from "./page-doors.ts";
@@ -21,6 +22,7 @@ export const all: readonly Attack[] = [
   ...names,
   ...doors,
   ...doorCrowds,
+  ...floods,
   ...pageDoors,
   ...memories,
   ...shares,

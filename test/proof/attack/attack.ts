@@ -10,6 +10,7 @@ export const classes = [
   "memory",
   "dns",
   "door",
+  "floods",
   "escape",
   "canaries",
   "clock",

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type HostProcess, startHost } from "../../real/e2e/installed.ts";
+import { confine } from "./confinement.ts";
 import { type Probe, startProbe } from "./probe.ts";
 
 /** The heap bound of the host under attack, MiB, enforced by V8. */
@@ -47,11 +48,13 @@ export const openHost = async (
   readyMs = usualReadyMs,
 ): Promise<HostUnderAttack> => {
   const host = startHost(kubeconfig, logFile, args, [heapFlag, ...node]);
+  const release = confine(host.pid);
   const log = (): string => textOf(logFile);
   const starting = { host, log, readyMs };
   const ready = <T>(look: () => Promise<T | undefined>): Promise<T> =>
     awaited(starting, look).catch(async (cause: unknown) => {
       await host.kill();
+      release();
       throw cause;
     });
   const url = await ready(async () => /serving (http:\S+?)\/healthz/.exec(log())?.[1]);
@@ -64,7 +67,7 @@ export const openHost = async (
   let peak = 0;
   const stopped = async <T>(end: () => Promise<T>): Promise<T> => {
     await probe.stop();
-    return await end();
+    return await end().finally(release);
   };
   return {
     ...host,

@@ -14,6 +14,7 @@ import { natsMutants } from "./nats.ts";
 import { nodeMutants } from "./nodes.ts";
 import { pageMutants } from "./page.ts";
 import { verdictMutants } from "./page-verdicts.ts";
+import { portMutants } from "./ports.ts";
 import { recordingMutants } from "./recordings.ts";
 import { recoveryMutants } from "./recoveries.ts";
 import { shareMutants } from "./shares.ts";
@@ -39,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...nodeMutants,
   ...keptLogMutants,
   ...tenantMutants,
+  ...portMutants,
   ...shareMutants,
   ...makerMutants,
   ...recoveryMutants,

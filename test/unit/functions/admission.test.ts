@@ -193,6 +193,13 @@ describe("the admission server", () => {
     });
   }
 
+  test("answers 413 to a review with more objects than the parser takes in a moment", async () => {
+    const body = `[${Array.from({ length: 100_001 }, () => "{}").join(",")}]`;
+    const answer = await admissionApp().request("/validate", { method: "POST", body });
+    assert.equal(answer.status, 413);
+    assert.match(await answer.text(), /more than 100000 arrays and objects: make the object smaller/);
+  });
+
   test("answers 413 to a body that is larger than any object", async () => {
     const answer = await app.request("/validate", { method: "POST", body: "x".repeat(9 * 1024 * 1024) });
     assert.equal(answer.status, 413);

@@ -1,0 +1,124 @@
+/** The bounds of a port: crowds of connections and of unfinished bodies, and an honest request among them. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request, type Server } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterEach, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Answering, openPort } from "../../../../shared/deployments/http/server.ts";
+
+const mebibyte = 1_048_576;
+
+const echo: Answering = ({ rawBody }, response) => void response.end(String(rawBody.length));
+
+describe("a port", () => {
+  let server: Server | undefined;
+  const sockets: Socket[] = [];
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  const opened = async (answer: Answering, longest?: number): Promise<number> => {
+    server = openPort(answer, longest);
+    await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+    return (server.address() as AddressInfo).port;
+  };
+
+  /** Connects and sends a text; the connection stays as it is. */
+  const held = async (port: number, text: string, from = "127.0.0.1"): Promise<Socket> => {
+    const socket = connect({ port, host: "127.0.0.1", localAddress: from });
+    socket.on("error", () => {});
+    sockets.push(socket);
+    await once(socket, "connect");
+    if (text !== "") socket.write(text);
+    return socket;
+  };
+
+  const unfinished = (bytes: number, sent: number): string =>
+    `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${bytes}\r\n\r\n${"x".repeat(sent)}`;
+
+  /** Posts a whole body; returns status and answer, or the error. */
+  const post = (port: number, bytes: number, from = "127.0.0.1"): Promise<string> =>
+    new Promise((resolve) => {
+      const options = { port, host: "127.0.0.1", method: "POST", localAddress: from, agent: false, timeout: 3_000 };
+      const sent = request(options, (answer) => {
+        let text = "";
+        answer.on("data", (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+        answer.once("end", () => resolve(`${answer.statusCode} ${text}`));
+      });
+      sent.once("timeout", () => sent.destroy(new Error("no answer within 3 s")));
+      sent.once("error", ({ message }) => resolve(message));
+      sent.end("x".repeat(bytes));
+    });
+
+  test("holds 32 MiB of unfinished bodies at most, and answers a small request at once", async () => {
+    const port = await opened(echo, 8 * mebibyte);
+    const served: Socket[] = [];
+    server?.on("connection", (socket) => served.push(socket));
+    await Promise.all(Array.from({ length: 40 }, () => held(port, unfinished(8 * mebibyte, 4 * mebibyte))));
+    await sleep(300);
+    const began = performance.now();
+    assert.equal(await post(port, 5_000), "200 5000");
+    assert.ok(performance.now() - began < 400, "it waited for a slow sender");
+    const taken = served.reduce((sum, { bytesRead }) => sum + bytesRead, 0) / mebibyte;
+    assert.ok(taken < 34, `the port has taken ${Math.round(taken)} MiB`);
+  });
+
+  test("dismisses slow senders of a caller for its own large body", async () => {
+    const port = await opened(echo, 8 * mebibyte);
+    const crowd = Array.from({ length: 10 }, () => held(port, unfinished(8 * mebibyte, 100_000)));
+    await Promise.all(crowd);
+    await sleep(100);
+    assert.equal(await post(port, 3 * mebibyte), `200 ${3 * mebibyte}`);
+  });
+
+  test("gives a caller room for a large body at once, whatever another one sends", async () => {
+    const port = await opened(echo, 8 * mebibyte);
+    await Promise.all(Array.from({ length: 40 }, () => held(port, unfinished(8 * mebibyte, 100_000), "127.0.0.2")));
+    const began = performance.now();
+    assert.equal(await post(port, 3 * mebibyte), `200 ${3 * mebibyte}`);
+    assert.ok(performance.now() - began < 400, "it waited for a sender of another caller");
+  });
+
+  test("tells a slow sender why its request ends", async () => {
+    const port = await opened(echo, mebibyte);
+    const crowd = Array.from({ length: 40 }, () => held(port, unfinished(mebibyte, 10)));
+    const heard: string[] = [];
+    for (const socket of await Promise.all(crowd))
+      socket.on("data", (chunk: Buffer) => {
+        heard.push(chunk.toString());
+      });
+    await sleep(1_200);
+    assert.match(heard[0] ?? "", /^HTTP\/1.1 408 [\s\S]*came too slowly while other requests waited/);
+  });
+
+  test("ends idle connections of the caller that has most of them, and answers a new one", async () => {
+    const going = Promise.withResolvers<void>();
+    const port = await opened((incoming, response) => {
+      if (incoming.rawBody.length === 3) void going.promise.then(() => response.end("late"));
+      else response.end("now");
+    });
+    const worked = post(port, 3);
+    const other = await held(port, "", "127.0.0.3");
+    let hasEnded = false;
+    other.once("close", () => {
+      hasEnded = true;
+    });
+    for (let batch = 0; batch < 6; batch += 1) await Promise.all(Array.from({ length: 100 }, () => held(port, "")));
+    assert.equal(await post(port, 10), "200 now");
+    const count = await new Promise<number>((resolve) => server?.getConnections((_, found) => resolve(found)));
+    assert.ok(count <= 513, `${count} connections are open`);
+    going.resolve();
+    assert.equal(await worked, "200 late", "the connection that the port worked for has ended");
+    assert.equal(hasEnded, false, "the connection of a caller with only one has ended");
+  });
+
+  test("gives the room of an answered request back", async () => {
+    const port = await opened(echo, 8 * mebibyte);
+    for (let nth = 0; nth < 12; nth += 1) assert.equal(await post(port, 8 * mebibyte), `200 ${8 * mebibyte}`);
+  });
+});

@@ -16,10 +16,11 @@ import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
 import { type ProbeTurn, probeTurn } from "../native/probe.ts";
 import { type NativeProbe, type Nomination, type QueueMemory, rootName, specOf } from "../queue/state/tree.ts";
 import { jobs, keys, podGroups, queues as queueKind } from "../schema/resource.ts";
-import { type AdmissionInput, statedIn, type Verdict, verdictsOf } from "./admission.ts";
+import { type AdmissionInput, type Verdict, verdictsOf } from "./admission.ts";
 import { beyondEvents, mostAtOnce, roundWrites, type StandingPlan, standingIn, takeBack } from "./admission-writes.ts";
 import type { Evicting } from "./eviction-port.ts";
 import { type ClusterNodes, openGround, type RoundPlanner } from "./ground.ts";
+import { statedIn } from "./ledger.ts";
 import { nativeWay } from "./native-way.ts";
 import {
   asksForHyperNodes,

@@ -288,7 +288,7 @@ export const shareMutants: readonly Mutant[] = [
   {
     name: "resources-summed-by-copies",
     promise: "resources of a group that no queue names cost no time",
-    file: "shared/volcano/gang/admission.ts",
+    file: "shared/volcano/gang/ledger.ts",
     find: "return amountsIn(Object.fromEntries([...stated].map((name) => [name, given[name]])));",
     replace: "return stated.size === 0 ? new Map() : amountsIn(given);",
     tests: ["test/unit/volcano/growth.test.ts"],

@@ -252,7 +252,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "gang-guarantee-lent",
     promise: "the guarantee of one queue is not lent to others",
-    file: "shared/volcano/gang/admission.ts",
+    file: "shared/volcano/gang/ledger.ts",
     find: "left.nano + nanoOf(own, name)",
     replace: "nano",
     tests: ["test/unit/volcano/gang/queue-order.test.ts"],
@@ -268,7 +268,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "gang-deserved-beyond-room",
     promise: "no queue deserves more than its room",
-    file: "shared/volcano/gang/admission.ts",
+    file: "shared/volcano/gang/ledger.ts",
     find: "smaller(wanted, room.get(name) ?? wanted)",
     replace: "wanted",
     tests: ["test/unit/volcano/gang/queue-order.test.ts"],

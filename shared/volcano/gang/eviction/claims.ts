@@ -11,7 +11,7 @@ import { isEnding, isOver, nodeNameOf, podStatus } from "../../../kube/pods.ts";
 import { larger, type Quantity } from "../../../kube/quantity.ts";
 import { type Amounts, merged } from "../../podgroup/usage.ts";
 import { lineOf, queueOfGroup, specOf } from "../../queue/state/tree.ts";
-import { amountsIn, openDues } from "../admission.ts";
+import { amountsIn, openDues } from "../ledger.ts";
 import type { Part } from "../fit.ts";
 import { needsOf } from "../needs.ts";
 import type { Classes, Unit } from "./victims.ts";

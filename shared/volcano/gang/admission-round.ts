@@ -10,31 +10,22 @@ import type { Stored } from "../../core/object.ts";
 import type { Effect, Looking, Next, View } from "../../core/plan.ts";
 import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
-import { bindMs, isWaiting, phaseOf } from "../../kube/gang-plan.ts";
+import { bindMs, isWaiting } from "../../kube/gang-plan.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { nodes, pods, priorityClasses } from "../../kube/resources.ts";
+import { priorityClasses } from "../../kube/resources.ts";
 import { type ProbeTurn, probeTurn } from "../native/probe.ts";
 import { type NativeProbe, type Nomination, type QueueMemory, rootName, specOf } from "../queue/state/tree.ts";
-import { jobs, keys, podGroups, queues as queueKind } from "../schema/resource.ts";
-import { type AdmissionInput, type Verdict, verdictsOf } from "./admission.ts";
+import { keys, podGroups, queues as queueKind } from "../schema/resource.ts";
+import { type Admission, type AdmissionInput, admissionOf, type Verdict } from "./admission.ts";
 import { beyondEvents, mostAtOnce, roundWrites, type StandingPlan, standingIn, takeBack } from "./admission-writes.ts";
+import { type Cluster, clusterFor, type Planning, readUsage } from "./cluster-reads.ts";
 import type { Evicting } from "./eviction-port.ts";
-import { type ClusterNodes, openGround, type RoundPlanner } from "./ground.ts";
+import { openGround, type RoundPlanner } from "./ground.ts";
 import { statedIn } from "./ledger.ts";
-import { nativeWay } from "./native-way.ts";
-import {
-  asksForHyperNodes,
-  groupOutline,
-  jobOutlines,
-  jobOwnerOf,
-  nodeOutline,
-  podOutline,
-  statedMembers,
-} from "./outlines.ts";
+import { groupOutline, jobOwnerOf, statedMembers } from "./outlines.ts";
 import { plannableAt } from "./plan.ts";
 import { find, isSchedulers, readLeases, type SchedulerFinding } from "./scheduler.ts";
 import type { GangMode } from "./settings.ts";
-import { allHyperNodes } from "./topology/domains.ts";
 import { waitingEvents } from "./waiting-events.ts";
 
 type InFlight = NonNullable<QueueMemory["planning"]>;
@@ -49,13 +40,11 @@ export const unsettledUntil = (
   now: number,
 ): number | undefined => {
   if (planning === undefined || now >= planning.at + latestMs) return undefined;
-  const isOpen = groups.some(
-    (group) => isWaiting(group) && planning.groups[group.metadata.uid] === group.metadata.resourceVersion,
-  );
+  const isOpen = groups.some(({ metadata }) => planning.groups[metadata.uid] === metadata.resourceVersion);
   return isOpen ? planning.at + latestMs : undefined;
 };
 
-/** Returns what a round remembers of the groups that it admits; undefined if it admits none. */
+/** Returns what a round remembers of the groups that it admits or gives room to; undefined if there is none. */
 export const inFlightOf = (groups: readonly Stored[], now: number): InFlight | undefined =>
   groups.length === 0
     ? undefined
@@ -92,49 +81,6 @@ function* readPriorities(names: readonly string[]): Reads<ReadonlyMap<string, nu
   );
 }
 
-const everywhere = (query: Pick<Extract<Looking, { do: "list" }>, "resource" | "field" | "projecting">): Looking => ({
-  ...{ do: "list", namespace: "", labels: {}, again: true },
-  ...query,
-});
-
-const allNodes = everywhere({ resource: nodes, projecting: () => nodeOutline });
-
-/** Listed, because a watch keeps no requests. */
-const unfinishedPods = everywhere({
-  ...{ resource: pods, projecting: () => podOutline },
-  field: "status.phase!=Succeeded,status.phase!=Failed",
-});
-
-const ownersOf = (groups: readonly Stored[]): ReadonlySet<string> =>
-  new Set(groups.flatMap((group) => jobOwnerOf(group)?.uid ?? []));
-
-/** The Jobs of groups that need places, and of groups that may give room. */
-const jobsOf = (needy: readonly Stored[], giving: readonly Stored[]): Looking => {
-  const [uids, counted] = [ownersOf(needy), ownersOf(giving)];
-  return everywhere({ resource: jobs, projecting: () => jobOutlines(uids, undefined, counted) });
-};
-
-/** True for a group whose pods have to be counted: it waits, or was admitted and may lack some. */
-const isOpen = (group: Stored): boolean => isWaiting(group) || ["Inqueue", "Unknown"].includes(phaseOf(group));
-
-/** Reads the nodes, the unfinished pods, and the Jobs of groups that need places or may give room. */
-function* readCluster(groups: readonly Stored[], giving: readonly Stored[] = []): Reads<Cluster> {
-  const ofGroups = jobsOf(groups.filter(isOpen), giving);
-  const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all([allNodes, unfinishedPods, ofGroups].map(list));
-  const cluster = { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
-  return ofJobs.some(asksForHyperNodes) ? { ...cluster, hyperNodes: yield* list(allHyperNodes) } : cluster;
-}
-
-/** Reads the Jobs of groups, and the nodes and pods only if a group waits that PodGroups of Kubernetes cannot place. */
-function* readNativeFirst(groups: readonly Stored[]): Reads<Cluster> {
-  const ofJobs = yield* list(jobsOf(groups.filter(isOpen), []));
-  const byUid = new Map(ofJobs.map((job) => [job.metadata.uid, job]));
-  const isSpared = groups.filter(isWaiting).every((group) => nativeWay(group, byUid).is === "native");
-  return isSpared ? { nodes: [], pods: [], jobs: ofJobs } : yield* readCluster(groups);
-}
-
-type Cluster = Pick<ClusterNodes, "nodes" | "pods" | "jobs" | "hyperNodes">;
-
 export type AdmissionRound = {
   /** Every group, as the round read them. */
   readonly groups: readonly Stored[];
@@ -144,7 +90,7 @@ export type AdmissionRound = {
   readonly events?: readonly Effect[];
   /** Evictions and what is said about them, in stages after the effects. */
   readonly stages?: readonly (readonly Effect[])[];
-  /** The groups that the effects admit by plans; saved before them. */
+  /** The groups that the effects admit by plans, or give room of bounded queues to; saved before them. */
   readonly planning?: InFlight;
   /** The finding about PodGroups of Kubernetes; saved before the effects of a probe. */
   readonly native?: NativeProbe;
@@ -175,10 +121,6 @@ const nextOf = (
   return wakeAt === undefined ? { do: "rest" } : { do: "wait", waitsFor: until("admitted groups", "started"), ...wake };
 };
 
-/** True if the time of a plan may be over. */
-const isDue = (groups: readonly Stored[], now: number): boolean =>
-  standingIn(groups).some(({ dueAt }) => dueAt !== undefined && dueAt <= now);
-
 /** While pods of groups are ending and others wait, the step looks again this often, ms: no watch shows that they have ended. */
 const endingPollMs = 5_000;
 
@@ -188,9 +130,6 @@ const whileEnding = (next: AdmissionRound["next"], pods: readonly Stored[]): Adm
     ? { ...next, pollMs: Math.min(next.pollMs, endingPollMs) }
     : next;
 };
-
-/** True if the nodes must be read: groups wait for places, or the time of a plan is over. */
-const needsCluster = (groups: readonly Stored[], now: number): boolean => groups.some(isWaiting) || isDue(groups, now);
 
 /** The time after which a round looks again at a plan whose group states its members, ms: no step but its own ends it. */
 const lookMs = 10_000;
@@ -249,18 +188,38 @@ type Planned = Seen & {
   readonly ground: RoundPlanner;
 };
 
-type Planning = { readonly evicting?: Evicting | undefined; readonly native?: boolean };
+/** Returns the groups that wait after a round, or of which pods wait. */
+const leftIn = ({ verdicts, growths }: Admission): number =>
+  verdicts.filter(({ enters }) => !enters).length + growths.filter(({ short }) => short !== undefined).length;
 
-/** Reads what the round needs of the cluster; undefined if it needs nothing. */
-function* clusterFor(
-  groups: readonly Stored[],
+/** Decides without a look at nodes. What is given is remembered where queues are bounded, so that it is given once. */
+const roomRound = (
+  hall: AdmissionInput,
+  found: SchedulerFinding,
   now: number,
-  { evicting, native, isGiving }: Planning & { readonly isGiving: boolean },
-): Reads<Cluster | undefined> {
-  if (!isGiving && !needsCluster(groups, now)) return undefined;
-  if (native === true && !isDue(groups, now)) return yield* readNativeFirst(groups);
-  return yield* readCluster(groups, evicting?.givingIn(groups));
-}
+  wakeAt?: number,
+): Omit<AdmissionRound, "groups"> => {
+  const admission = admissionOf(hall);
+  const { effects, given, isAll } = roundWrites(admission, hall.queues, now);
+  const next = nextOf(found, leftIn(admission), wakeAt);
+  const planning = hall.usage === undefined ? undefined : inFlightOf(given, now);
+  return {
+    ...{ found, effects, next: isAll ? next : { ...next, do: "again" } },
+    ...(planning === undefined ? {} : { planning }),
+  };
+};
+
+/** Returns a round that decides nothing while writes of an earlier one may still arrive; undefined if none may. */
+const pausedBy = (
+  { groups }: AdmissionInput,
+  found: SchedulerFinding,
+  { now, memory }: Seen,
+): Omit<AdmissionRound, "groups"> | undefined => {
+  const settlesAt = unsettledUntil(memory?.planning, groups, now);
+  if (settlesAt === undefined) return undefined;
+  const next = nextOf(found, groups.filter(isWaiting).length, settlesAt);
+  return { found, effects: [], next, ...(memory?.planning && { planning: memory.planning }) };
+};
 
 /** Decides a round in which groups enter by plans; with `native` only those that PodGroups of Kubernetes cannot place. */
 function* plannedRound(
@@ -272,31 +231,29 @@ function* plannedRound(
   const { groups } = hall;
   const waits = groups.filter(isWaiting);
   const nominations = evicting === undefined ? [] : (memory?.nominations ?? []);
-  const settlesAt = unsettledUntil(memory?.planning, groups, now);
-  if (settlesAt !== undefined) {
-    const next = nextOf(found, waits.length, settlesAt);
-    const kept = nominations.length === 0 ? {} : { nominations };
-    return { groups, found, effects: [], next, ...kept, ...(memory?.planning && { planning: memory.planning }) };
-  }
-  const cluster = yield* clusterFor(groups, now, { evicting, native, isGiving: nominations.length > 0 });
+  const pause = pausedBy(hall, found, { now, memory });
+  if (pause !== undefined) return { groups, ...pause, ...(nominations.length === 0 ? {} : { nominations }) };
+  const cluster = yield* clusterFor(hall, now, { evicting, native, isGiving: nominations.length > 0 });
+  const usage = yield* readUsage(hall, cluster);
   const standing = standingIn(groups, cluster);
   const retries = waits.map(plannableAt);
   const follows = standing.some(({ members }) => members !== undefined) ? now + lookMs : undefined;
   const wakes = [dueNext(standing, now), ...retries, follows];
-  if (cluster === undefined) return { groups, found, effects: [], next: nextOf(found, 0, earliest(wakes, now)) };
+  if (cluster === undefined) return { groups, ...roomRound({ ...hall, usage }, found, now, earliest(wakes, now)) };
   const back = yield* takeBack(standing, cluster, now);
   const open = evicting?.openIn(nominations, groups, now) ?? [];
   const ground = openGround({ ...cluster, ...{ groups, now, priorities: hall.priorities, nominations: open, native } });
-  const verdicts = verdictsOf({ ...hall, ground, nominated: new Set(open.map(({ uid }) => uid)) });
+  const admission = admissionOf({ ...hall, ground, usage, nominated: new Set(open.map(({ uid }) => uid)) });
+  const { verdicts } = admission;
   const most = Math.max(0, mostAtOnce - back.length);
-  const { effects, ...first } = roundWrites(verdicts, hall.queues, now, most);
+  const { effects, ...first } = roundWrites(admission, hall.queues, now, most);
   const admitted = entering(first.verdicts);
-  const planning = inFlightOf(admitted, now);
+  const planning = inFlightOf(first.given, now);
   const wakeAt = earliest(
     [...wakes, ...admitted.map((group) => now + (statedMembers(group) === undefined ? bindMs : lookMs))],
     now,
   );
-  const next = whileEnding(nextOf(found, waits.length - entering(verdicts).length, wakeAt), cluster.pods);
+  const next = whileEnding(nextOf(found, leftIn(admission), wakeAt), cluster.pods);
   // A round that admits groups and has no time for others goes on at once; one that admits none would go on for ever.
   const isShort = ground.wasShort() && admitted.length > 0;
   const turn = yield* withEvictions({ evicting, hall, cluster, ground, memory, now }, verdicts, {
@@ -350,6 +307,17 @@ function* nativeRound(hall: AdmissionInput, found: SchedulerFinding, seen: Seen)
   };
 }
 
+/** Decides a round in which groups enter by the room of their queues alone. */
+function* unplannedRound(
+  hall: AdmissionInput,
+  found: SchedulerFinding,
+  seen: Seen,
+): Reads<Omit<AdmissionRound, "groups">> {
+  const pause = pausedBy(hall, found, seen);
+  if (pause !== undefined) return pause;
+  return roomRound({ ...hall, usage: yield* readUsage(hall) }, found, seen.now);
+}
+
 /** Decides one round: the component that admits groups, and the groups to admit if that is Rekindle. */
 export function* admissionRound(
   { mode, evicting }: { readonly mode: GangMode; readonly evicting?: Evicting | undefined },
@@ -366,8 +334,5 @@ export function* admissionRound(
   const hall: AdmissionInput = { queues, groups: ours, priorities };
   if (mode === "native") return { ...(yield* nativeRound(hall, found, seen)), groups };
   if (mode === "builtin") return { ...(yield* plannedRound(hall, found, seen, { evicting })), groups };
-  const verdicts = verdictsOf(hall);
-  const { effects, isAll } = roundWrites(verdicts, queues, now);
-  const next = nextOf(found, waits - entering(verdicts).length);
-  return { groups, found, effects, next: isAll ? next : { ...next, do: "again" } };
+  return { ...(yield* unplannedRound(hall, found, seen)), groups };
 }

@@ -12,6 +12,7 @@ import type { GangMembers } from "../../kube/gang-members.ts";
 import {
   bindMs,
   type GangPlan,
+  isWaiting,
   lacksRoomKey,
   phaseOf,
   placer,
@@ -28,16 +29,21 @@ import {
 import { topologyKey } from "../../kube/gang-topology.ts";
 import { nativeKey } from "../../kube/native-gang.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { countsText, roomKey } from "../../kube/queue-room.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { isFifo, queueOfGroup, statusOf } from "../queue/state/tree.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { specIn } from "../validation/parse.ts";
-import type { Verdict } from "./admission.ts";
-import { byGroup, type ClusterNodes, type Obstacle } from "./ground.ts";
+import type { Admission, Verdict } from "./admission.ts";
+import type { ClusterNodes, Obstacle } from "./ground.ts";
+import { byGroup } from "./group-pods.ts";
 import { byPlan } from "./native-way.ts";
-import { jobOwnerOf, podOutline, statedMembers } from "./outlines.ts";
+import { jobOwnerOf, statedMembers } from "./outlines.ts";
 import { deadlineOf, isForfeit, planEnds, type Refused, refusedOf, statedDeadline } from "./plan.ts";
+import { podOutline } from "./pod-outlines.ts";
+import { shortageCondition } from "./queue-usage.ts";
+import type { Growth } from "./surplus.ts";
 
 /** The most nodes that are remembered as having refused a group. */
 const mostNodes = 100;
@@ -58,7 +64,7 @@ const conditionsOf = (group: Stored): readonly Json[] => {
 
 /** The conditions of a group, without the one that says why it waits. */
 export const otherConditions = (group: Stored): readonly Json[] =>
-  conditionsOf(group).filter(({ type }) => type !== "Unschedulable" && type !== nativeCondition);
+  conditionsOf(group).filter(({ type }) => type !== shortageCondition && type !== nativeCondition);
 
 /** Events about the groups that have plans because PodGroups of Kubernetes cannot say what they ask for. */
 export const beyondEvents = (verdicts: readonly Verdict[]): readonly Effect[] =>
@@ -87,8 +93,15 @@ const beyondCondition = (group: Stored, beyond: string, now: number): Json => ({
 });
 
 /** One patch admits the group and saves its plan, so that no step sees one without the other. */
-const entering = ({ group, places, topology, native, beyond }: Entry, now: number): Effect => {
-  const said = beyond === undefined ? [] : [beyondCondition(group, beyond, now)];
+const entering = (
+  { group, places, topology, native, beyond }: Entry,
+  growth: Growth | undefined,
+  now: number,
+): Effect => {
+  const said = [
+    ...(beyond === undefined ? [] : [beyondCondition(group, beyond, now)]),
+    ...(growth?.short === undefined ? [] : [conditionOf(group, notEnough, growth.short, now)]),
+  ];
   const conditions =
     conditionsOf(group).length + said.length === 0 ? {} : { conditions: [...otherConditions(group), ...said] };
   const { [lacksRoomKey]: lacked } = group.metadata.annotations ?? {};
@@ -100,19 +113,23 @@ const entering = ({ group, places, topology, native, beyond }: Entry, now: numbe
         ...(topology === undefined ? {} : { [topologyKey]: topology }),
         ...(native === true ? { [nativeKey]: "true" } : {}),
         ...(lacked === undefined ? {} : { [lacksRoomKey]: null }),
+        ...roomText(group, growth),
       },
     },
     status: { phase: "Inqueue", ...conditions },
   });
 };
 
+const says = (group: Stored, why: string): boolean =>
+  conditionsOf(group).some(({ type, message }) => type === shortageCondition && message === why);
+
 const isReported = (group: Stored, { why, lacksRoom }: Obstacle): boolean =>
   phaseOf(group) === "Pending" &&
-  conditionsOf(group).some(({ type, message }) => type === "Unschedulable" && message === why) &&
+  says(group, why) &&
   (group.metadata.annotations?.[lacksRoomKey] !== undefined) === (lacksRoom === true);
 
 const conditionOf = (group: Stored, reason: string, message: string, now: number): Json => ({
-  ...{ type: "Unschedulable", status: "True", reason, message },
+  ...{ type: shortageCondition, status: "True", reason, message },
   ...{ transitionID: group.metadata.resourceVersion, lastTransitionTime: timeText(now) },
 });
 
@@ -129,20 +146,45 @@ const waiting = (group: Stored, obstacle: Obstacle, now: number): Effect =>
     ...lacksRoomFrom(group, obstacle, now),
     status: {
       phase: "Pending",
-      conditions: [...otherConditions(group), conditionOf(group, "NotEnoughResources", obstacle.why, now)],
+      conditions: [...otherConditions(group), conditionOf(group, notEnough, obstacle.why, now)],
     },
   });
 
-type Write = { readonly verdict: Verdict; readonly effect: Effect };
+/** The reason why a group, or pods of it, wait. */
+const notEnough = "NotEnoughResources";
+
+type Write = { readonly group: Stored; readonly effect: Effect; readonly verdict?: Verdict };
 
 /** Returns the write for a verdict; none for a group whose status gives the reason already. */
-const writeFor = (verdict: Verdict, now: number): readonly Write[] => {
-  if (verdict.enters) return [{ verdict, effect: entering(verdict, now) }];
-  if (verdict.isReported === true || isReported(verdict.group, verdict)) return [];
-  return [{ verdict, effect: waiting(verdict.group, verdict, now) }];
+const writeFor = (verdict: Verdict, growth: Growth | undefined, now: number): readonly Write[] => {
+  const { group } = verdict;
+  if (verdict.enters) return [{ group, verdict, effect: entering(verdict, growth, now) }];
+  if (verdict.isReported === true || isReported(group, verdict)) return [];
+  return [{ group, verdict, effect: waiting(group, verdict, now) }];
 };
 
-const workOf = ({ verdict: { group } }: Write): number => {
+/** Returns the annotation of a group's room; it is removed when no queue bounds the group's pods any more. */
+const roomText = (group: Stored, growth: Growth | undefined): Json => {
+  const text = growth === undefined ? undefined : countsText(growth.room);
+  const shown = group.metadata.annotations?.[roomKey];
+  if (text === shown) return {};
+  return { [roomKey]: text ?? null };
+};
+
+/** Returns the write of an admitted group's room; none if the group says it already. */
+const growing = (growth: Growth, now: number): readonly Write[] => {
+  const { group, short } = growth;
+  const annotations = roomText(group, growth);
+  const isSaid = short === undefined ? !conditionsOf(group).some(isShortage) : says(group, short);
+  if (isSaid && Object.keys(annotations).length === 0) return [];
+  const kept = conditionsOf(group).filter((one) => !isShortage(one));
+  const conditions = [...kept, ...(short === undefined ? [] : [conditionOf(group, notEnough, short, now)])];
+  return [{ group, effect: patchOf(group, { metadata: { annotations }, status: { conditions } }) }];
+};
+
+const isShortage = ({ type }: Json): boolean => type === shortageCondition;
+
+const workOf = ({ group }: Write): number => {
   const { size } = group;
   return typeof size === "number" ? Math.ceil(size / usualSize) : 1;
 };
@@ -157,7 +199,7 @@ const turnOf = (group: Stored, queues: ReadonlyMap<string, Stored>): string => {
 const inTurns = (writes: readonly Write[], queues: ReadonlyMap<string, Stored>): readonly Write[] => {
   const counts = new Map<string, number>();
   const numbered = writes.map((write) => {
-    const turn = turnOf(write.verdict.group, queues);
+    const turn = turnOf(write.group, queues);
     const number = counts.get(turn) ?? 0;
     counts.set(turn, number + 1);
     return { write, number };
@@ -169,6 +211,8 @@ const inTurns = (writes: readonly Write[], queues: ReadonlyMap<string, Stored>):
 export type RoundWrites = {
   readonly effects: readonly Effect[];
   readonly verdicts: readonly Verdict[];
+  /** The groups that the writes admit, or give room to. */
+  readonly given: readonly Stored[];
   readonly isAll: boolean;
 };
 
@@ -178,12 +222,16 @@ export type RoundWrites = {
  * group has room beside all that were admitted before it.
  */
 export const roundWrites = (
-  verdicts: readonly Verdict[],
+  { verdicts, growths }: Admission,
   queues: readonly Stored[],
   now: number,
   most = mostAtOnce,
 ): RoundWrites => {
-  const all = verdicts.flatMap((verdict) => writeFor(verdict, now));
+  const byUid = new Map(growths.map((growth) => [growth.group.metadata.uid, growth]));
+  const all = [
+    ...verdicts.flatMap((verdict) => writeFor(verdict, byUid.get(verdict.group.metadata.uid), now)),
+    ...growths.filter(({ group }) => !isWaiting(group)).flatMap((growth) => growing(growth, now)),
+  ];
   const ordered = inTurns(all, new Map(queues.map((queue) => [queue.metadata.name, queue])));
   let work = 0;
   const first = ordered.filter((write, at) => {
@@ -192,7 +240,8 @@ export const roundWrites = (
   });
   return {
     effects: first.map(({ effect }) => effect),
-    verdicts: first.map(({ verdict }) => verdict),
+    verdicts: first.flatMap(({ verdict }) => verdict ?? []),
+    given: first.filter(({ verdict }) => verdict?.enters !== false).map(({ group }) => group),
     isAll: first.length === all.length,
   };
 };

@@ -4,10 +4,16 @@
  */
 import type { Stored } from "../../core/object.ts";
 import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
+import { larger } from "../../kube/quantity.ts";
 import { byRank, type Ranked, rankedInQueue } from "../../kube/queue-order.ts";
+import { roomOf } from "../../kube/queue-room.ts";
+import { type Amounts, merged } from "../podgroup/usage.ts";
 import { isFifo, lineOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
 import type { Answer, Obstacle, RoundPlanner } from "./ground.ts";
-import { enter, type Ledger, needOf, openLedger, shareOf, shortage } from "./ledger.ts";
+import { enter, isBounding, type Ledger, needOf, openLedger, shareOf, shortage, statedOf } from "./ledger.ts";
+import { jobOwnerOf } from "./outlines.ts";
+import { asksForRoom, type QueueUsage } from "./queue-usage.ts";
+import { type Contender, type Growth, growthsOf } from "./surplus.ts";
 
 /** The groups that wait in one queue, in their order; `at` is the index of the next. */
 type Waiting = { readonly line: readonly Stored[]; readonly groups: readonly Ranked[]; readonly at: number };
@@ -81,47 +87,108 @@ export type AdmissionInput = {
   readonly priorities: ReadonlyMap<string, number>;
   /** The room of nodes, and the demands of groups on it; absent: groups are admitted without a look at nodes. */
   readonly ground?: RoundPlanner;
+  /** The pods of groups as queues count them; absent: no queue bounds them, or no group may get more room in this round. */
+  readonly usage?: QueueUsage | undefined;
   /** UIDs of groups that get the room of evicted pods: their queues have admitted them already. Absent: none. */
   readonly nominated?: ReadonlySet<string>;
 };
 
-const holding = ["Inqueue", "Running", "Unknown"];
-
 /** True of the phase of a group that holds its resources in its queue. */
-export const isHolding = (phase: string): boolean => holding.includes(phase);
+export const isHolding = (phase: string): boolean => ["Inqueue", "Running", "Unknown"].includes(phase);
+
+const unreadable =
+  "its Job is not found, or it and the Jobs of its namespace hold too much text for one admission round: wait, or make them smaller";
+
+type Hall = AdmissionInput & {
+  readonly ledger: Ledger;
+  readonly lineFor: (group: Stored) => readonly Stored[];
+  readonly isNominated: (group: Stored) => boolean;
+};
+
+/** Returns what a waiting group needs. */
+const needIn = ({ usage, ledger }: Hall, group: Stored): Amounts =>
+  merged(needOf(ledger, group), statedOf(ledger, usage?.needOf(group) ?? new Map()), larger);
+
+/** Returns what an admitted group holds. */
+const heldIn = ({ usage, ledger }: Hall, group: Stored): Amounts => {
+  const stated = needOf(ledger, group);
+  return usage === undefined ? stated : statedOf(ledger, usage.heldBy(group, stated));
+};
 
 /** Returns why a group must wait; undefined if it may be admitted. */
-const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored, isNominated: boolean): string | undefined => {
+const obstacle = (hall: Hall, group: Stored): string | undefined => {
+  const line = hall.lineFor(group);
   const [own] = line;
   const name = queueOfGroup(group);
   if (own === undefined) return `queue ${name} is not found`;
   if (shownState(own) !== "Open") return `queue ${name} is ${shownState(own)}`;
-  return isNominated ? undefined : shortage(ledger, line, needOf(ledger, group));
+  if (hall.isNominated(group)) return undefined;
+  const { usage } = hall;
+  const isUnknown = usage !== undefined && jobOwnerOf(group) !== undefined && usage.tasksOf(group) === undefined;
+  return isUnknown && line.some(isBounding) ? unreadable : shortage(hall.ledger, line, needIn(hall, group));
 };
 
-/** Returns a verdict for every waiting group, in their order. In a `fifo` queue no group passes one before it. */
-export const verdictsOf = (hall: AdmissionInput): readonly Verdict[] => {
+const open = (input: AdmissionInput): Hall => {
+  const queues = new Map(input.queues.map((queue) => [queue.metadata.name, queue]));
+  const ledger = openLedger(input.queues);
+  const hall: Hall = {
+    ...input,
+    ledger,
+    lineFor: (group) => lineOf(queueOfGroup(group), queues),
+    isNominated: ({ metadata }) => input.nominated?.has(metadata.uid) === true,
+  };
+  for (const group of input.groups) {
+    if (isHolding(phaseOf(group))) enter(ledger, hall.lineFor(group), heldIn(hall, group));
+    else if (hall.isNominated(group)) enter(ledger, hall.lineFor(group), needIn(hall, group));
+  }
+  return hall;
+};
+
+/** Returns the groups whose pods get room of bounded queues: those that enter, and admitted ones that want more or state no room. */
+const contendersIn = (hall: Hall, verdicts: readonly Verdict[], blocked: ReadonlySet<string>): readonly Contender[] => {
+  const { usage, priorities } = hall;
+  if (usage === undefined) return [];
+  const entering = verdicts.filter(({ enters }) => enters).map(({ group }) => group);
+  const admitted = hall.groups.filter((group) => isHolding(phaseOf(group)) && asksForRoom(group));
+  return [...entering, ...admitted].flatMap((group): readonly Contender[] => {
+    const line = hall.lineFor(group);
+    const tasks = usage.tasksOf(group);
+    if (tasks === undefined || (roomOf(group) === undefined && !line.some(isBounding))) return [];
+    const [own] = line;
+    const rank = [-numberOf(own === undefined ? 0 : specOf(own)["priority"]), ...rankedInQueue(group, priorities).rank];
+    const name = queueOfGroup(group);
+    const closed = blocked.has(name) ? `others come before them in queue ${name}` : undefined;
+    return [{ group, line, tasks, closed, rank: rank.slice(0, 2) }];
+  });
+};
+
+export type Admission = {
+  /** A verdict for every waiting group, in their order. */
+  readonly verdicts: readonly Verdict[];
+  /** The room for the pods of groups that enter, and of others that have asked for more. */
+  readonly growths: readonly Growth[];
+};
+
+/** Decides about every waiting group, in their order, then about room. In a `fifo` queue no group passes one before it. */
+export const admissionOf = (input: AdmissionInput): Admission => {
+  const hall = open(input);
+  const { ledger, isNominated } = hall;
   const queues = new Map(hall.queues.map((queue) => [queue.metadata.name, queue]));
-  const ledger = openLedger(hall.queues);
-  const isNominated = (group: Stored): boolean => hall.nominated?.has(group.metadata.uid) === true;
-  for (const group of hall.groups.filter((one) => isHolding(phaseOf(one)) || isNominated(one)))
-    enter(ledger, lineOf(queueOfGroup(group), queues), needOf(ledger, group));
   const blocked = new Set<string>();
   const answerTo = (group: Stored): Answer => {
     const name = queueOfGroup(group);
-    const why =
-      blocked.has(name) && !isNominated(group)
-        ? `others come before it in queue ${name}`
-        : obstacle(ledger, lineOf(name, queues), group, isNominated(group));
+    const isPassed = blocked.has(name) && !isNominated(group);
+    const why = isPassed ? `others come before it in queue ${name}` : obstacle(hall, group);
     if (why !== undefined) return { enters: false, why };
     return hall.ground?.ask(group) ?? { enters: true, places: [] };
   };
-  return Array.from(inTurn(hall.groups.filter(isWaiting), queues, hall.priorities, ledger), (group): Verdict => {
+  const waiting = inTurn(hall.groups.filter(isWaiting), queues, hall.priorities, ledger);
+  const verdicts = Array.from(waiting, (group): Verdict => {
     const name = queueOfGroup(group);
-    const line = lineOf(name, queues);
     const answer = answerTo(group);
-    if (answer.enters && !isNominated(group)) enter(ledger, line, needOf(ledger, group));
+    if (answer.enters && !isNominated(group)) enter(ledger, hall.lineFor(group), needIn(hall, group));
     else if (!answer.enters && isFifo(queues.get(name))) blocked.add(name);
     return { group, ...answer };
   });
+  return { verdicts, growths: growthsOf(ledger, contendersIn(hall, verdicts, blocked)) };
 };

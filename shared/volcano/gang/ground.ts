@@ -21,8 +21,8 @@ import {
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import type { Nomination } from "../queue/state/tree.ts";
-import { keys } from "../schema/resource.ts";
 import { type Fit, fill, heldFor, type NodeHold, type Part, type Plan, type RoundWork } from "./fit.ts";
+import { byGroup, keyOf, ofTask } from "./group-pods.ts";
 import { byPlan, nativeWay } from "./native-way.ts";
 import { fitNear, nodesLookedAt, type TopologyRequest } from "./nearness.ts";
 import { topologyText } from "./nearness-text.ts";
@@ -106,20 +106,6 @@ export type Answer =
 /** Takes as many places of each part as there are, up to the numbers wanted. */
 const filled = (rooms: readonly Room[], parts: readonly Part[], wanted: (part: Part) => number): readonly Room[] =>
   parts.reduce((left, part) => fill(left, part, Math.max(0, wanted(part))).left, rooms);
-
-const groupKey = (namespace: string, group: string): string => `${namespace}/${group}`;
-
-const keyOf = ({ metadata: { namespace = "", name } }: Stored): string => groupKey(namespace, name);
-
-/** The pods of each group. */
-export const byGroup = (pods: readonly Stored[]): ReadonlyMap<string, readonly Stored[]> =>
-  Map.groupBy(
-    pods.filter(({ metadata }) => metadata.annotations?.[keys.group] !== undefined),
-    ({ metadata }) => groupKey(metadata.namespace ?? "", metadata.annotations?.[keys.group] ?? ""),
-  );
-
-const ofTask = (pods: readonly Stored[], task: string): readonly Stored[] =>
-  pods.filter(({ metadata }) => metadata.annotations?.[keys.taskSpec] === task);
 
 /** Takes the places of a plan that no pod of the group has yet; those of its pods are taken with the pods. */
 const withPlan = (

@@ -56,11 +56,18 @@ export const openLedger = (queues: readonly Stored[]): Ledger => {
   return { held: new Map(), guaranteed, stated: statedIn(queues) };
 };
 
-/** Returns what a group needs of the resources that queues state. */
+/** Returns what a group says that it needs of the resources that queues state. */
 export const needOf = ({ stated }: Ledger, group: Stored): Amounts => {
   const given = fieldsOf(specOf(group)["minResources"]);
   return amountsIn(Object.fromEntries([...stated].map((name) => [name, given[name]])));
 };
+
+/** Returns the amounts of the resources that queues state. */
+export const statedOf = ({ stated }: Pick<Ledger, "stated">, amounts: Amounts): Amounts =>
+  new Map([...amounts].filter(([name]) => stated.has(name)));
+
+/** True for a queue that bounds the amounts in it and below it. */
+export const isBounding = (queue: Stored): boolean => capabilityOf(queue).size > 0;
 
 const heldIn = ({ held }: Ledger, queue: Stored): Amounts => held.get(queue.metadata.name) ?? none;
 
@@ -100,6 +107,20 @@ const overfull = (held: Amounts, need: Amounts, room: Amounts): string | undefin
     const more = nanoOf(need, name);
     return more > 0n && nanoOf(held, name) + more > nano;
   })?.[0];
+
+/** Returns how many times an amount fits the room of a queue and its ancestors; infinite if nothing bounds it. */
+export const mostThatFit = (ledger: Ledger, line: readonly Stored[], size: Amounts): number => {
+  const rooms = roomsOf(ledger, line);
+  let most = Number.POSITIVE_INFINITY;
+  for (const [at, queue] of line.entries())
+    for (const [name, { nano }] of rooms[at] ?? none) {
+      const each = nanoOf(size, name);
+      if (each <= 0n) continue;
+      const left = nano - nanoOf(heldIn(ledger, queue), name);
+      most = Math.min(most, left < each ? 0 : Number(left / each));
+    }
+  return most;
+};
 
 /** Returns the reason why a need exceeds the room of its queue or an ancestor; undefined if there is room. */
 export const shortage = (ledger: Ledger, line: readonly Stored[], need: Amounts): string | undefined => {

@@ -1,5 +1,5 @@
 /**
- * The parts of groups, Jobs and pods that an admission round reads, and the pods that a group needs beyond its plan. A
+ * The parts of groups and Jobs that an admission round reads, and the pods that a group needs beyond its plan. A
  * round lists all namespaces, and tenants write the objects, so it keeps of each object a bounded part, and of the
  * Jobs of one namespace a share of all.
  */
@@ -11,20 +11,17 @@ import { bytesOf, openShare } from "../../core/share.ts";
 import { evictedKey, mostEvictedText } from "../../kube/gang-eviction.ts";
 import { type GangMembers, membersKey, membersOf, mostMembersText, schedulingPart } from "../../kube/gang-members.ts";
 import { lacksRoomKey, mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "../../kube/gang-plan.ts";
-import { pinned, pinOf } from "../../kube/nodes.ts";
 import { antiAffinityIn, isBetweenNodes } from "../../kube/pod-anti-affinity.ts";
-import { quantityText } from "../../kube/quantity.ts";
+import { mostCountsText, roomKey, wantedKey } from "../../kube/queue-room.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Labels } from "../../kube/selector.ts";
 import { only } from "../../kube/trim.ts";
 import { counts, inOrder, type Priorities, ranked } from "../podgroup/group.ts";
-import { requestsOf } from "../podgroup/usage.ts";
 import { specOf, statusOf } from "../queue/state/tree.ts";
 import { jobs, keys } from "../schema/resource.ts";
-import { containersIn, type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
+import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
 import { type Limit, type Part, type Partition, partOf, type RoundWork } from "./fit.ts";
-import { portsOutline } from "./needs.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are, and does not state its members. `refused`: `why` says what no plan covers. */
 export type Demand =
@@ -32,7 +29,7 @@ export type Demand =
   | { readonly is: "unplanned" }
   | { readonly is: "refused"; readonly why: string };
 
-const required = "requiredDuringSchedulingIgnoredDuringExecution";
+export const required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 const hasItems = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
@@ -184,20 +181,13 @@ export const demandOf = (group: Stored, jobsOfRound: Jobs): Demand => {
 
 /** The most conditions, and the most writers, of a group that are kept. */
 const mostEntries = 50;
-/** The most amounts in the requests and limits of a pod that are read. */
-const mostAmounts = 1_000;
-/** The most characters of the labels of a pod, and of its anti-affinity; more of them keep no pod off its node. */
-const mostLabels = 2_048;
-const mostTerms = 4_096;
-/** The most host ports of a pod that are read. */
-const mostPorts = 100;
 /** The most text of the Jobs of one round, characters. */
 const mostText = 8_000_000;
 /** The largest size of a group that counts, bytes: an API server keeps no object that is much larger. */
 const mostSize = 1_048_576;
 
 /** Identity and times, and of the annotations those named. */
-const metadataOf = ({ metadata }: Stored, names: readonly string[]): Stored["metadata"] => {
+export const metadataOf = ({ metadata }: Stored, names: readonly string[]): Stored["metadata"] => {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, annotations = {} } = metadata;
   const kept = names.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]] as const]));
   const optional: Partial<Metadata> = {
@@ -209,7 +199,7 @@ const metadataOf = ({ metadata }: Stored, names: readonly string[]): Stored["met
   return { name, uid, resourceVersion, ...optional };
 };
 
-const marked = (metadata: Stored["metadata"], more: Readonly<Record<string, string>>): Stored["metadata"] =>
+export const marked = (metadata: Stored["metadata"], more: Readonly<Record<string, string>>): Stored["metadata"] =>
   Object.keys(more).length === 0 ? metadata : { ...metadata, annotations: { ...metadata.annotations, ...more } };
 
 /** The writers of an object and their times, which tell whether Volcano's scheduler is at work. */
@@ -226,11 +216,12 @@ const writersOf = ({ metadata }: Stored): Json => {
 /** Marks of a group, and the most characters of each: a longer one is no mark of Rekindle's. */
 const marks = {
   ...{ [scheduledByKey]: 253, [lacksRoomKey]: 64, [takenBackKey]: 65_536 },
+  ...{ [roomKey]: mostCountsText, [wantedKey]: mostCountsText },
   ...{ [planKey]: mostPlanBytes, [membersKey]: mostMembersText, [evictedKey]: mostEvictedText },
 } as const;
 
 /** Keeps that pods must not be evicted for other groups, by an annotation or a label. */
-const refusalIn = ({ metadata: { annotations = {}, labels = {} } }: Stored): Readonly<Record<string, string>> =>
+export const refusalIn = ({ metadata: { annotations = {}, labels = {} } }: Stored): Readonly<Record<string, string>> =>
   [annotations, labels].some((marks) => marks[keys.preemptable] === "false") ? { [keys.preemptable]: "false" } : {};
 
 /** Members that are not kept leave an annotation that cannot be read, so that no group is admitted without its plan. */
@@ -317,80 +308,3 @@ export const jobOutlines = (
     return share.take(namespace, JSON.stringify(outline).length) ? { ...kept, spec: outline } : kept;
   };
 };
-
-/** The number of amounts in the requests and limits of a pod's containers. */
-const amountsOf = (spec: Json): number =>
-  [spec, ...containersIn(spec), ...containersIn(spec, "initContainers")]
-    .flatMap(({ resources }) => Object.values(fieldsOf(resources)))
-    .reduce<number>((sum, amounts) => sum + Object.keys(fieldsOf(amounts)).length, 0);
-
-/** The requests of a pod as texts. No node accepts a pod with so many resources, so such a pod takes no room. */
-const requestsIn = (spec: Json): Json => {
-  if (amountsOf(spec) > mostAmounts) return {};
-  const requests = [...requestsOf(spec)].filter(([name, { nano }]) => name !== "pods" && nano !== 0n);
-  return Object.fromEntries(requests.map(([name, amount]) => [name, quantityText(amount)]));
-};
-
-/** Keeps the labels of a pod, and its anti-affinity between nodes, by which other pods are kept off its node. */
-const labelsIn = ({ metadata: { labels = {} } }: Stored): Pick<Metadata, "labels"> =>
-  Object.keys(labels).length === 0 || JSON.stringify(labels).length > mostLabels ? {} : { labels };
-
-const affinityIn = (spec: Json, pin: string | undefined): Json => {
-  const own = antiAffinityIn(spec).filter(isBetweenNodes);
-  const isKept = own.length > 0 && JSON.stringify(own).length <= mostTerms;
-  const apart = isKept ? { podAntiAffinity: { [required]: own } } : {};
-  const placed = pin === undefined ? {} : fieldsOf(pinned({}, pin)["affinity"]);
-  const affinity = { ...placed, ...apart };
-  return Object.keys(affinity).length === 0 ? {} : { affinity };
-};
-
-/** Keeps the controller of a pod, which tells whether it would be made again. */
-const controllerIn = ({ metadata }: Stored): Json => {
-  const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
-  return controller === undefined ? {} : { ownerReferences: [controller] };
-};
-
-/** Keeps when the pod got its node, which tells the pod that has taken a place, and when it was up. */
-const boundIn = (status: Json): Json => {
-  const kept = recordsIn(status["conditions"]).filter(({ type }) => type === "PodScheduled" || type === "Ready");
-  const known = only(status, ["phase", "nominatedNodeName", "startTime"]);
-  return kept.length === 0
-    ? known
-    : { ...known, conditions: kept.map((one) => only(one, ["type", "status", "lastTransitionTime"])) };
-};
-
-/** True for a pod that no other pod may displace. */
-export const isCritical = ({ priorityClassName }: Json): boolean =>
-  priorityClassName === "system-cluster-critical" || priorityClassName === "system-node-critical";
-
-/** Keeps the node, the task and the needs of pods that have a node or a pin, and of others of a group that they exist. */
-export const podOutline: Projection = (pod) => {
-  const spec = fieldsOf(pod["spec"]);
-  const status = fieldsOf(pod["status"]);
-  const pin = pinOf(spec);
-  const takesRoom = spec["nodeName"] !== undefined || status["nominatedNodeName"] !== undefined || pin !== undefined;
-  if (!takesRoom && pod.metadata.annotations?.[keys.group] === undefined) return undefined;
-  const needs = takesRoom ? { resources: { requests: requestsIn(spec) }, ...portsOutline(spec, mostPorts) } : {};
-  return {
-    ...{ apiVersion: pod.apiVersion, kind: pod.kind },
-    metadata: {
-      ...marked(metadataOf(pod, [keys.group, keys.taskSpec]), refusalIn(pod)),
-      ...labelsIn(pod),
-      ...controllerIn(pod),
-    },
-    spec: {
-      ...only(spec, isCritical(spec) ? ["nodeName", "priorityClassName"] : ["nodeName"]),
-      ...(takesRoom ? affinityIn(spec, pin) : {}),
-      ...needs,
-    },
-    status: boundIn(status),
-  };
-};
-
-/** Keeps the room of a node and what its scheduling depends on. */
-export const nodeOutline: Projection = (node) => ({
-  ...{ apiVersion: node.apiVersion, kind: node.kind },
-  metadata: { ...metadataOf(node, []), labels: node.metadata.labels ?? {} },
-  spec: only(fieldsOf(node["spec"]), ["taints", "unschedulable"]),
-  status: only(fieldsOf(node["status"]), ["allocatable"]),
-});

@@ -37,6 +37,7 @@ import { isWorking, type Move, moveFor, type PodsAct, type Rule } from "./machin
 import { changed, enterPhase, type Memory, ofTask } from "./memory.ts";
 import { type Counting, isOverByRight, type Member, type Tally } from "./pods.ts";
 import { type ActionTarget, groupPhase, type PolicyEvent, withoutSuperseded } from "./policies.ts";
+import { openRoom } from "./queue-room.ts";
 import { makesWay, mayStart } from "./starts.ts";
 
 type Counted = {
@@ -274,10 +275,11 @@ const missingOf = (context: JobContext, task: Task): readonly number[] => {
 /** `wave`: pods of a lower one are created first; absent: with the first. */
 type Missing = { readonly task: Task; readonly index: number; readonly wave?: number };
 
-/** Pods that may be created now; while the plan of the group stands, these are the pods of the plan. */
+/** Pods that may be created now: those that the queue has room for, and while the plan of the group stands, those of the plan. */
 const missing = (context: JobContext): readonly Missing[] => {
   const nodes = planIn(context) === undefined ? undefined : plannedNodes(context);
   const mark = evictionIn(context);
+  const room = openRoom(context);
   return tasksOf(context.spec)
     .filter((task) => mayStart(context, task))
     .flatMap((task) => {
@@ -286,6 +288,7 @@ const missing = (context: JobContext): readonly Missing[] => {
         .filter(
           (index) => index < most && (mark === undefined || !isKeptOut(mark, nameOf(task), index, context.view.now)),
         )
+        .slice(0, room(task))
         .map((index) => ({ task, index }));
     });
 };

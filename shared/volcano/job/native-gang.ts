@@ -17,7 +17,7 @@ import { hasFinished, removedOf } from "./pods.ts";
 import { makesWay, mayStart } from "./starts.ts";
 
 /** Returns how many pods of a task have finished and are not created again. */
-const finishedOf = (context: JobContext, task: Task): number => {
+export const finishedOf = (context: JobContext, task: Task): number => {
   const finished = context.members.filter(
     (member) =>
       member.task === nameOf(task) &&

@@ -19,6 +19,7 @@ import { got, isHeld, type JobContext, ownerOf, planIn, plannedNodes, podInputOf
 import { isFinished, moveFor } from "./machine.ts";
 import { holderOf, type Memory } from "./memory.ts";
 import { hasFinished, hasSucceeded, isOver } from "./pods.ts";
+import { roomChange } from "./queue-room.ts";
 
 /** Claims are created with the job and stay as long as it exists. */
 const claimsOf = (context: JobContext): readonly PluginObject[] =>
@@ -139,6 +140,12 @@ const isWhole = (context: JobContext): boolean => {
   );
 };
 
+const withAnnotations = (patch: Json, more: Json): Json => {
+  if (Object.keys(more).length === 0) return patch;
+  const metadata = fieldsOf(patch["metadata"]);
+  return { ...patch, metadata: { ...metadata, annotations: { ...fieldsOf(metadata["annotations"]), ...more } } };
+};
+
 /** Returns the effects on the group. There is one group at a time: a retired group is deleted first. */
 export const groupEffects = (context: JobContext): readonly Effect[] => {
   const { group, memory, priorities } = context;
@@ -157,8 +164,9 @@ export const groupEffects = (context: JobContext): readonly Effect[] => {
       .map(({ pod }) => pod),
     { isWhole: isWhole(context), now: context.view.now },
   );
-  if (change === undefined && stands === undefined) return [];
-  const patch = { ...change, ...stands };
+  const room = isHeld(context) ? {} : roomChange(context, group);
+  if (change === undefined && stands === undefined && Object.keys(room).length === 0) return [];
+  const patch = { ...change, ...withAnnotations(stands ?? {}, room) };
   const { resourceVersion } = group.metadata;
   return [{ do: "patch", ref: refOf(podGroups, group), uid: group.metadata.uid, resourceVersion, patch }];
 };

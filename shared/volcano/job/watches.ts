@@ -5,6 +5,7 @@ import type { Watch } from "../../core/operator.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
 import { conditionsOf, isActive, isTrue, ownWorkloads, workloads } from "../../kube/kueue.ts";
 import { changed, isEnding, labelOf, leavingAt } from "../../kube/pods.ts";
+import { roomKey } from "../../kube/queue-room.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { only, trim, trimWith } from "../../kube/trim.ts";
@@ -29,8 +30,8 @@ const containersOf = (pod: Obj): readonly unknown[] =>
 const gist = (pod: Obj): unknown => [statusOf(pod)["phase"], containersOf(pod), isEnding(pod), leavingAt(pod)];
 
 /**
- * The fields of a group whose change sends the key: phase and conditions, without their messages and times, and the mark of
- * evicted pods.
+ * The fields of a group whose change sends the key: phase and conditions, without their messages and times, the mark of
+ * evicted pods, and the room of its queue.
  */
 const word = (group: Obj): unknown => {
   const { phase, conditions } = statusOf(group);
@@ -38,6 +39,7 @@ const word = (group: Obj): unknown => {
   return [
     phase,
     group.metadata.annotations?.[evictedKey],
+    group.metadata.annotations?.[roomKey],
     known.map(({ type, status, reason }) => ({ type, status, reason })),
   ];
 };

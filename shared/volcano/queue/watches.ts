@@ -8,6 +8,7 @@ import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import type { Effect } from "../../core/plan.ts";
 import { changed } from "../../kube/pods.ts";
+import { roomKey, wantedKey } from "../../kube/queue-room.ts";
 import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
@@ -51,6 +52,12 @@ const asks = (group: Obj): boolean => !["Inqueue", "Running", "Unknown"].include
 /** True for a group that is not admitted yet. */
 const waits = (group: Obj): boolean => ["undefined", "", "Pending"].includes(String(phaseOf(group)));
 
+const roomsOf = ({ metadata: { annotations = {} } }: Obj): unknown => [annotations[roomKey], annotations[wantedKey]];
+
+/** True if the owner of an admitted group wants more pods than its queue has had room for, or has given room back. */
+const hasOtherRoom = (before: Obj, after: Obj): boolean =>
+  before.metadata.annotations?.[roomKey] !== undefined && !same(roomsOf(before), roomsOf(after));
+
 const watches: readonly Watch[] = [
   {
     resource: queues,
@@ -81,7 +88,8 @@ const watches: readonly Watch[] = [
     optional: true,
     trim: trimGroup,
     ownerName: () => rootName,
-    matters: (before, after) => before === undefined || (phaseOf(before) !== phaseOf(after) && asks(after)),
+    matters: (before, after) =>
+      before === undefined || (phaseOf(before) !== phaseOf(after) && asks(after)) || hasOtherRoom(before, after),
   },
   // A group that waits is admitted by the root's step, also when the message about it was lost.
   {

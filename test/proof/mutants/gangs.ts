@@ -204,7 +204,7 @@ export const gangMutants: readonly Mutant[] = [
   {
     name: "host-ports-unseen",
     promise: "a round counts the host ports of pods without a plan",
-    file: `${gang}/outlines.ts`,
+    file: `${gang}/pod-outlines.ts`,
     find: ", ...portsOutline(spec, mostPorts)",
     replace: ", ...portsOutline(spec, mostPorts * 0)",
     tests: ["test/unit/volcano/gang/outlines.test.ts"],

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
 import { wholeOf } from "../../../shared/core/plan.ts";
-import { verdictsOf } from "../../../shared/volcano/gang/admission.ts";
+import { admissionOf } from "../../../shared/volcano/gang/admission.ts";
 import { areSets, ordinalsIn, ordinalsText } from "../../../shared/volcano/job/memory.ts";
 import { minResources } from "../../../shared/volcano/podgroup/group.ts";
 import { requestsOf } from "../../../shared/volcano/podgroup/usage.ts";
@@ -167,7 +167,7 @@ describe("the work for unknown resources grows linearly with their text", () => 
       40,
       (n) => each(n).map(group),
       (groups) => {
-        const verdicts = verdictsOf({ queues: [queue], groups, priorities: new Map() });
+        const verdicts = admissionOf({ queues: [queue], groups, priorities: new Map() }).verdicts;
         assert.ok(verdicts.every(({ enters }) => enters));
       },
     );

@@ -13,7 +13,8 @@ import { type Amounts, merged } from "../../podgroup/usage.ts";
 import { specOf } from "../../queue/state/tree.ts";
 import { keys } from "../../schema/resource.ts";
 import { needsOf } from "../needs.ts";
-import { demandOf, isCritical, type Jobs, jobOwnerOf, statedMembers } from "../outlines.ts";
+import { demandOf, type Jobs, jobOwnerOf, statedMembers } from "../outlines.ts";
+import { isCritical } from "../pod-outlines.ts";
 
 /** Pods that are evicted together. */
 export type Unit = {

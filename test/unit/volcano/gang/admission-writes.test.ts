@@ -29,12 +29,18 @@ const namesOf = ({ verdicts }: Pick<ReturnType<typeof roundWrites>, "verdicts">)
 
 test("the groups of two tenants are written in turns, each tenant's in their order", () => {
   const verdicts = [...many(3, (at) => group("a", `a${at}`)), ...many(2, (at) => group("b", `b${at}`))];
-  assert.deepEqual(namesOf(roundWrites(verdicts, [queue({})], eight)), ["a0", "b0", "a1", "b1", "a2"]);
+  assert.deepEqual(namesOf(roundWrites({ verdicts: verdicts, growths: [] }, [queue({})], eight)), [
+    "a0",
+    "b0",
+    "a1",
+    "b1",
+    "a2",
+  ]);
 });
 
 test("a round without time for all of one tenant's groups still admits the newest group of another tenant", () => {
   const verdicts = [...many(2_000, (at) => group("a", `a${at}`)), enters(group("b", "b"))];
-  const round = roundWrites(verdicts, [queue({})], eight);
+  const round = roundWrites({ verdicts: verdicts, growths: [] }, [queue({})], eight);
   assert.deepEqual(namesOf(round).slice(0, 2), ["a0", "b"]);
   assert.equal(round.effects.length, mostAtOnce);
   assert.equal(round.isAll, false);
@@ -42,15 +48,15 @@ test("a round without time for all of one tenant's groups still admits the newes
 
 test("groups of a fifo queue are written in their order, of all tenants", () => {
   const verdicts = [...many(3, (at) => group("a", `a${at}`)), enters(group("b", "b"))];
-  const round = roundWrites(verdicts, [queue({ dequeueStrategy: "fifo" })], eight);
+  const round = roundWrites({ verdicts: verdicts, growths: [] }, [queue({ dequeueStrategy: "fifo" })], eight);
   assert.deepEqual(namesOf(round), ["a0", "a1", "a2", "b"]);
 });
 
 test("few large groups fill a round, and one that is larger than a round is written alone", () => {
   const large = many(60, (at) => group("a", `a${at}`, 1_048_576));
-  assert.equal(roundWrites(large, [queue({})], eight).effects.length, 4);
-  assert.deepEqual(namesOf(roundWrites(large, [queue({})], eight, 1)), ["a0"]);
-  assert.deepEqual(namesOf(roundWrites(large, [queue({})], eight, 0)), []);
+  assert.equal(roundWrites({ verdicts: large, growths: [] }, [queue({})], eight).effects.length, 4);
+  assert.deepEqual(namesOf(roundWrites({ verdicts: large, growths: [] }, [queue({})], eight, 1)), ["a0"]);
+  assert.deepEqual(namesOf(roundWrites({ verdicts: large, growths: [] }, [queue({})], eight, 0)), []);
 });
 
 test("the outline of a group states its size, at most a megabyte", () => {
@@ -63,7 +69,7 @@ test("the outline of a group states its size, at most a megabyte", () => {
 test("a group whose status gives the reason already is not written", () => {
   const told = enters(group("a", "a"));
   const waits: Verdict = { group: group("b", "b"), enters: false, why: "no room", isReported: true };
-  const round = roundWrites([told, waits], [queue({})], eight);
+  const round = roundWrites({ verdicts: [told, waits], growths: [] }, [queue({})], eight);
   assert.deepEqual(namesOf(round), ["a"]);
   assert.equal(round.isAll, true);
 });

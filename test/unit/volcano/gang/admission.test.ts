@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
+import { admissionOf } from "../../../../shared/volcano/gang/admission.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -37,7 +37,7 @@ const verdicts = (
   groups: readonly Stored[],
   classes: Readonly<Record<string, number>> = {},
 ): readonly (readonly [string, string])[] =>
-  verdictsOf({ queues, groups, priorities: new Map(Object.entries(classes)) }).map((verdict) => [
+  admissionOf({ queues, groups, priorities: new Map(Object.entries(classes)) }).verdicts.map((verdict) => [
     verdict.group.metadata.name,
     verdict.enters ? "" : verdict.why,
   ]);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
+import { admissionOf } from "../../../../shared/volcano/gang/admission.ts";
 import { openGround, openShares } from "../../../../shared/volcano/gang/ground.ts";
 import {
   eight,
@@ -218,7 +218,7 @@ const crowdOf = (count: number, task: (at: number) => Task, phase = "") => ({
 const roundOf = ({ jobs, groups }: ReturnType<typeof crowdOf>, nodes: readonly Stored[], most: number) => {
   const turns = openShares(most);
   const ground = openGround({ nodes, pods: [], jobs, priorities: new Map(), groups, now: eight }, turns);
-  const found = verdictsOf({ queues: [queue], groups, priorities: new Map(), ground });
+  const found = admissionOf({ queues: [queue], groups, priorities: new Map(), ground }).verdicts;
   const entered = found.filter(({ enters }) => enters).map(({ group: { metadata } }) => metadata.name);
   return { entered, looks: turns.work.looks, wasShort: ground.wasShort(), found };
 };

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { pinned, pinOf } from "../../../../shared/kube/nodes.ts";
-import { groupOutline, jobOutlines, nodeOutline, podOutline } from "../../../../shared/volcano/gang/outlines.ts";
+import { groupOutline, jobOutlines } from "../../../../shared/volcano/gang/outlines.ts";
+import { nodeOutline, podOutline } from "../../../../shared/volcano/gang/pod-outlines.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

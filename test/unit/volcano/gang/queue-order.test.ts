@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
+import { admissionOf } from "../../../../shared/volcano/gang/admission.ts";
 import { openChance } from "../../../proof/sweep/chance.ts";
 
 type Amount = Readonly<Record<string, number>>;
@@ -69,7 +69,7 @@ const classes = new Map([0, 1, 2].map((value) => [`class-${value}`, value]));
 type Decided = readonly [string, boolean];
 
 const decided = ({ queues, groups }: Mix): readonly Decided[] =>
-  verdictsOf({ queues: queues.map(queueObject), groups: groups.map(groupObject), priorities: classes }).map(
+  admissionOf({ queues: queues.map(queueObject), groups: groups.map(groupObject), priorities: classes }).verdicts.map(
     ({ group, enters }) => [group.metadata.name, enters],
   );
 
@@ -210,7 +210,7 @@ describe("queues of groups", () => {
     ].map(queueObject);
     const groups = waitingIn("q", ["a", "b"]).map(groupObject);
     assert.deepEqual(
-      verdictsOf({ queues, groups, priorities: classes }).map((one) => (one.enters ? "" : one.why)),
+      admissionOf({ queues, groups, priorities: classes }).verdicts.map((one) => (one.enters ? "" : one.why)),
       ["", "queue q has too little cpu left: queue root guarantees the rest to other queues"],
     );
   });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
-import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
+import { admissionOf } from "../../../../shared/volcano/gang/admission.ts";
 import { openGround } from "../../../../shared/volcano/gang/ground.ts";
 import type { Nomination } from "../../../../shared/volcano/queue/state/tree.ts";
 import { eight, groupOf, job, node, podOf, queue } from "./round.ts";
@@ -31,7 +31,7 @@ const verdicts = (pods: readonly Stored[], nominations: readonly Nomination[] = 
     ...{ priorities: new Map(), now: eight },
   });
   const nominated = new Set(nominations.map(({ uid }) => uid));
-  const all = verdictsOf({ queues: [queue], groups, priorities: new Map(), ground, nominated });
+  const all = admissionOf({ queues: [queue], groups, priorities: new Map(), ground, nominated }).verdicts;
   return Object.fromEntries(all.map((one) => [one.group.metadata.name, one.enters ? "enters" : one.why]));
 };
 

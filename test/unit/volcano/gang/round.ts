@@ -2,7 +2,7 @@
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { pinned } from "../../../../shared/kube/nodes.ts";
-import { verdictsOf } from "../../../../shared/volcano/gang/admission.ts";
+import { admissionOf } from "../../../../shared/volcano/gang/admission.ts";
 import { openGround } from "../../../../shared/volcano/gang/ground.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -104,7 +104,7 @@ export const verdicts = ({ nodes = [node("n", 4)], pods = [], priorities = {}, .
   const { groups } = given;
   const ground = openGround({ ...given, nodes, pods, priorities: values, now: eight });
   return Object.fromEntries(
-    verdictsOf({ queues: [queue], groups, priorities: values, ground }).map((verdict) => [
+    admissionOf({ queues: [queue], groups, priorities: values, ground }).verdicts.map((verdict) => [
       verdict.group.metadata.name,
       verdict.enters ? placesText(verdict.places) : verdict.why,
     ]),

@@ -150,7 +150,13 @@ describe("a round whose writes are in flight", () => {
   const rows: readonly (readonly [string, readonly Stored[], number, number | undefined])[] = [
     ["delays the next round while a write may still arrive", [group({})], 15_000, eight + 16_000],
     ["is over when the fence and the request timeout have passed", [group({})], 16_000, undefined],
-    ["is over when the group is admitted", [group({}, "Inqueue")], 1_000, undefined],
+    ["is over when the group is admitted", [group({}, "Inqueue", "8")], 1_000, undefined],
+    [
+      "delays the next round while room may still be given to an admitted group",
+      [group({}, "Running")],
+      1_000,
+      eight + 16_000,
+    ],
     [
       "is over when the write cannot arrive, because the group has changed",
       [group({}, "Pending", "8")],

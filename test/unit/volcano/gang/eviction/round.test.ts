@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { timeText } from "../../../../../shared/core/time.ts";
-import { verdictsOf } from "../../../../../shared/volcano/gang/admission.ts";
+import { admissionOf } from "../../../../../shared/volcano/gang/admission.ts";
 import { evictingIn } from "../../../../../shared/volcano/gang/eviction/round.ts";
 import { openGround } from "../../../../../shared/volcano/gang/ground.ts";
 import type { Nomination } from "../../../../../shared/volcano/queue/state/tree.ts";
@@ -135,7 +135,7 @@ const nominated = ({ machines, queues, tenants, applicant }: Town): readonly Nom
   const priorities = new Map(classes);
   const ground = openGround({ nodes, pods, jobs, groups, priorities, now: eight });
   const lines = Object.entries(queues).map(([name, line]) => queueFor(name, line));
-  const verdicts = verdictsOf({ queues: lines, groups, priorities, ground });
+  const verdicts = admissionOf({ queues: lines, groups, priorities, ground }).verdicts;
   const round = evictingIn("all").round({
     ...{ queues: lines, groups, jobs, ground, verdicts, now: eight },
     ...{ entering: new Set<string>(), nominations: [] },

@@ -8,7 +8,8 @@ import { startOf } from "../../core/text.ts";
 import { phaseOf } from "../../kube/gang-plan.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import type { QueueRow } from "../../page/wire.ts";
-import { amountsIn, isHolding } from "../../volcano/gang/admission.ts";
+import { isHolding } from "../../volcano/gang/admission.ts";
+import { amountsIn } from "../../volcano/gang/ledger.ts";
 import { type Amounts, merged } from "../../volcano/podgroup/usage.ts";
 import { queueOfGroup, specOf } from "../../volcano/queue/state/tree.ts";
 

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { storedText } from "../../shared/adapters/aws.ts";
+import { storedText } from "../../shared/adapters/aws/stored-text.ts";
 import { endpointIn } from "../../shared/deployments/settings/formats.ts";
 import { commandsFor, problemsWith } from "./plan.ts";
 import { readTemplate } from "./template.ts";
@@ -23,11 +23,16 @@ const run = (program: string, args: readonly string[]): void => {
   if (status !== 0) throw new Error(`${program} ended with ${status}: nothing after it was done`);
 };
 
+const isWithoutCredentials = (cause: unknown): boolean =>
+  cause instanceof Error && cause.cause instanceof Error && cause.cause.name === "CredentialsProviderError";
+
 /** Reads the record where there are credentials: a mistake in it would show in every function. */
 const checkRecord = async (arn: string): Promise<void> => {
-  if (process.env["AWS_ACCESS_KEY_ID"] === undefined)
-    return console.log("the record is not looked at: AWS_ACCESS_KEY_ID is not set");
-  const text = await storedText(arn, process.env, Date.now());
+  const text = await storedText(arn).catch((cause: unknown) => {
+    if (isWithoutCredentials(cause)) return undefined;
+    throw cause;
+  });
+  if (text === undefined) return console.log("the record is not looked at: no AWS credentials");
   try {
     console.log(`the record leads to ${endpointIn(text).server}`);
   } catch {

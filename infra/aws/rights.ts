@@ -36,7 +36,9 @@ const commandsIn = (file: string, text: string): readonly string[] => {
 
 /** A cluster's record is kept under an ARN of Secrets Manager, or of a parameter of SSM. */
 const recordsIn = (file: string): readonly string[] =>
-  file === "shared/adapters/aws.ts" ? ["secretsmanager:GetSecretValue", "ssm:GetParameter", "kms:Decrypt"] : [];
+  file === "shared/adapters/aws/stored-text.ts"
+    ? ["secretsmanager:GetSecretValue", "ssm:GetParameter", "kms:Decrypt"]
+    : [];
 
 /** Texts of a function's modules, by their files. */
 export type Parts = ReadonlyMap<string, string>;

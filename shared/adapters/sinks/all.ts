@@ -9,7 +9,7 @@ import { ApiError } from "../../core/http.ts";
 import type { Resource } from "../../core/object.ts";
 import { listenerForms, operatorsListener, type Sink } from "../../core/updates.ts";
 import type { Cluster } from "../../engine/ports.ts";
-import { openSqs, type Sqs } from "../sqs/queue.ts";
+import { openSqs, type Sqs } from "../sqs/client.ts";
 
 export type Sinks = { readonly https: Sink; readonly sqs: Sink; readonly events: Sink };
 
@@ -87,8 +87,14 @@ export const sqsSink =
     const MessageAttributes = { "content-type": attribute("application/cloudevents+json"), kind: attribute(key.kind) };
     const traced = trace === undefined ? {} : { traceparent: attribute(trace) };
     try {
-      const message = { MessageBody: body, MessageAttributes: { ...MessageAttributes, ...traced }, ...fifo };
-      await sqs("SendMessage", to, message, { withinMs: timeLimitMs });
+      const attributes = { ...MessageAttributes, ...traced };
+      const message = { QueueUrl: to, MessageBody: body, MessageAttributes: attributes, ...fifo };
+      await sqs(
+        "SendMessage",
+        to,
+        ({ client, sdk }, limits) => client.send(new sdk.SendMessageCommand(message), limits),
+        { withinMs: timeLimitMs },
+      );
       return { did: "acknowledged" };
     } catch (cause) {
       return { did: "failed", error: cause instanceof Error ? cause.message : "the queue did not accept it" };

@@ -1,6 +1,6 @@
 /** The depth of a queue on SQS, and the URL of its dead-letter queue. */
 import * as z from "zod";
-import type { Sqs } from "./queue.ts";
+import type { Sqs } from "./client.ts";
 
 export type Depth = {
   readonly visible: number;
@@ -14,16 +14,12 @@ const count = z.coerce.number().int().min(0);
 /** The counts are texts; approximate, as SQS says. */
 const depthShape = () =>
   z.object({
-    Attributes: z.object({
-      ApproximateNumberOfMessages: count,
-      ApproximateNumberOfMessagesNotVisible: count,
-      RedrivePolicy: z.string().optional(),
-    }),
+    ApproximateNumberOfMessages: count,
+    ApproximateNumberOfMessagesNotVisible: count,
+    RedrivePolicy: z.string().optional(),
   });
 
 const policyShape = () => z.object({ deadLetterTargetArn: z.string() });
-
-const names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "RedrivePolicy"];
 
 /** Returns the URL of the dead-letter queue, which SQS wants in the account and region of its queue. */
 const deadUrlOf = (url: string, policy: string): string => {
@@ -33,8 +29,19 @@ const deadUrlOf = (url: string, policy: string): string => {
 
 /** Reads the depth of the queue at this URL. */
 export const depthOf = async (sqs: Sqs, url: string): Promise<Depth> => {
-  const { Attributes } = depthShape().parse(await sqs("GetQueueAttributes", url, { AttributeNames: names }));
-  const { ApproximateNumberOfMessages: visible, ApproximateNumberOfMessagesNotVisible: received } = Attributes;
-  const { RedrivePolicy: policy } = Attributes;
+  const { Attributes } = await sqs("GetQueueAttributes", url, ({ client, sdk }, limits) =>
+    client.send(
+      new sdk.GetQueueAttributesCommand({
+        QueueUrl: url,
+        AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "RedrivePolicy"],
+      }),
+      limits,
+    ),
+  );
+  const {
+    ApproximateNumberOfMessages: visible,
+    ApproximateNumberOfMessagesNotVisible: received,
+    RedrivePolicy: policy,
+  } = depthShape().parse(Attributes);
   return { visible, received, dead: policy === undefined ? undefined : deadUrlOf(url, policy) };
 };

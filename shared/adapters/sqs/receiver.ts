@@ -2,10 +2,10 @@
  * The receiving side of SQS, for deployments that poll: receive, acknowledge, give back. A limited number of
  * deliveries runs at once, group by group, so a slow group does not delay the others.
  */
-import * as z from "zod";
+import type { ReceiveMessageCommandInput } from "@aws-sdk/client-sqs";
 import { backoffOf } from "../../core/time.ts";
 import type { Report } from "../../engine/ports.ts";
-import { openSqs, type Sqs } from "./queue.ts";
+import { openSqs, type Sqs } from "./client.ts";
 
 /** One delivery of a message. */
 export type Received = {
@@ -44,57 +44,48 @@ const seconds = (ms: number): number => Math.ceil(ms / 1_000);
 const entriesOf = (messages: readonly Received[]) =>
   messages.map(({ receipt }, at) => ({ Id: String(at), ReceiptHandle: receipt }));
 
-const receivedShape = () =>
-  z.object({
-    Messages: z
-      .array(
-        z.object({
-          MessageId: z.string(),
-          ReceiptHandle: z.string(),
-          Body: z.string().default(""),
-          Attributes: z
-            .object({
-              MessageGroupId: z.string().optional(),
-              ApproximateReceiveCount: z.coerce.number().default(1),
-              SentTimestamp: z.coerce.number().optional(),
-            })
-            .default({ ApproximateReceiveCount: 1 }),
-        }),
-      )
-      .nullish(),
-  });
+const countIn = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
 
-export const openReceiver = ({ queue, visibilityMs, most = 10, sqs = openSqs() }: ReceiveOptions): Receiver => {
-  const shape = receivedShape();
-  return {
-    receive: async (waitMs) => {
-      const ask = {
-        MaxNumberOfMessages: most,
-        WaitTimeSeconds: Math.min(20, seconds(waitMs)),
-        VisibilityTimeout: seconds(visibilityMs),
-        MessageSystemAttributeNames: ["ApproximateReceiveCount", "MessageGroupId", "SentTimestamp"],
-      };
-      const { Messages } = shape.parse(await sqs("ReceiveMessage", queue, ask, { pollMs: waitMs }));
-      return (Messages ?? []).map(({ MessageId, ReceiptHandle, Body, Attributes }) => ({
-        id: MessageId,
-        receipt: ReceiptHandle,
-        group: Attributes.MessageGroupId,
-        body: Body,
-        received: Attributes.ApproximateReceiveCount,
-        sentAt: Attributes.SentTimestamp,
-      }));
-    },
-    acknowledge: async (messages) => {
-      if (messages.length > 0) await sqs("DeleteMessageBatch", queue, { Entries: entriesOf(messages) });
-    },
-    giveBack: async (messages, delayMs) => {
-      if (messages.length === 0) return;
-      const VisibilityTimeout = seconds(delayMs);
-      const Entries = entriesOf(messages).map((entry) => ({ ...entry, VisibilityTimeout }));
-      await sqs("ChangeMessageVisibilityBatch", queue, { Entries });
-    },
-  };
-};
+export const openReceiver = ({ queue, visibilityMs, most = 10, sqs = openSqs() }: ReceiveOptions): Receiver => ({
+  receive: async (waitMs) => {
+    const request = {
+      QueueUrl: queue,
+      MaxNumberOfMessages: most,
+      WaitTimeSeconds: Math.min(20, seconds(waitMs)),
+      VisibilityTimeout: seconds(visibilityMs),
+      MessageSystemAttributeNames: ["ApproximateReceiveCount", "MessageGroupId", "SentTimestamp"],
+    } satisfies ReceiveMessageCommandInput;
+    const { Messages = [] } = await sqs(
+      "ReceiveMessage",
+      queue,
+      ({ client, sdk }, limits) => client.send(new sdk.ReceiveMessageCommand(request), limits),
+      { pollMs: waitMs },
+    );
+    return Messages.map(({ MessageId = "", ReceiptHandle = "", Body = "", Attributes = {} }) => ({
+      id: MessageId,
+      receipt: ReceiptHandle,
+      group: Attributes.MessageGroupId,
+      body: Body,
+      received: countIn(Attributes.ApproximateReceiveCount) ?? 1,
+      sentAt: countIn(Attributes.SentTimestamp),
+    }));
+  },
+  acknowledge: async (messages) => {
+    if (messages.length === 0) return;
+    const Entries = entriesOf(messages);
+    await sqs("DeleteMessage", queue, ({ client, sdk }, limits) =>
+      client.send(new sdk.DeleteMessageBatchCommand({ QueueUrl: queue, Entries }), limits),
+    );
+  },
+  giveBack: async (messages, delayMs) => {
+    if (messages.length === 0) return;
+    const VisibilityTimeout = seconds(delayMs);
+    const Entries = entriesOf(messages).map((entry) => ({ ...entry, VisibilityTimeout }));
+    await sqs("ChangeMessageVisibility", queue, ({ client, sdk }, limits) =>
+      client.send(new sdk.ChangeMessageVisibilityBatchCommand({ QueueUrl: queue, Entries }), limits),
+    );
+  },
+});
 
 export type Poller = {
   /** Receives no new messages, and resolves when those in hand are done or `graceMs` has passed. */

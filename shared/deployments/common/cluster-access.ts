@@ -34,8 +34,8 @@ const readKept = async (kept: Kept): Promise<string> => {
     return await podRecord(process.env);
   }
   if ("file" in kept) return await readFile(kept.file, "utf8");
-  const { storedText } = await import("../../adapters/aws.ts");
-  return await storedText(kept.arn, process.env, Date.now());
+  const { storedText } = await import("../../adapters/aws/stored-text.ts");
+  return await storedText(kept.arn);
 };
 
 const placeOf = (kept: Kept): string => {

@@ -28,8 +28,8 @@ type Opening = {
 
 /** Reads a secret from AWS. The client is loaded only where a secret has an ARN. */
 const storedNow = async (arn: string): Promise<string> => {
-  const { storedText } = await import("../../adapters/aws.ts");
-  return await storedText(arn, process.env, Date.now());
+  const { storedText } = await import("../../adapters/aws/stored-text.ts");
+  return await storedText(arn);
 };
 
 const fromFile = async (path: string): Promise<string> => {

@@ -2,8 +2,9 @@
  * The depths of the queues on SQS, which resync reads in place of alarms that CloudWatch bills: dead messages, and
  * messages that no function receives, are reported by the name of their queue, and fail the run.
  */
+
+import type { Sqs } from "../../adapters/sqs/client.ts";
 import { depthOf } from "../../adapters/sqs/depth.ts";
-import type { Sqs } from "../../adapters/sqs/queue.ts";
 import type { Report } from "../../engine/ports.ts";
 
 const nameOf = (url: string): string => url.slice(url.lastIndexOf("/") + 1);

@@ -69,7 +69,7 @@ const depthsOf = (
   const load = async () => {
     const [{ openDepths }, { openSqs }] = await Promise.all([
       import("./depths.ts"),
-      import("../../adapters/sqs/queue.ts"),
+      import("../../adapters/sqs/client.ts"),
     ]);
     return openDepths(queues, openSqs(), report);
   };

@@ -361,8 +361,8 @@ const ageMs = 600_000;
 const authOf = ({ token, cert, key, eks }: ClusterRecord): Auth | undefined => {
   if (eks !== undefined) {
     const tokenProvider = async (): Promise<string> => {
-      const { eksToken } = await import("../../adapters/aws.ts");
-      return eksToken(eks, process.env, Date.now());
+      const { eksToken } = await import("../../adapters/aws/eks-token.ts");
+      return await eksToken(eks, Date.now());
     };
     return { tokenProvider, tokenAgeMs: ageMs };
   }

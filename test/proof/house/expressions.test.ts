@@ -19,7 +19,7 @@ const reasons: readonly { readonly file: string; readonly begins: string; readon
     because: "the address that a person types on a command line",
   },
   {
-    file: "shared/adapters/sqs/queue.ts",
+    file: "shared/adapters/sqs/client.ts",
     begins: "scoped to",
     because: "an answer of SQS's, which no user's text is in",
   },

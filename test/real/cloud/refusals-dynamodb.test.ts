@@ -4,9 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { storedText } from "../../../shared/adapters/aws.ts";
+import { storedText } from "../../../shared/adapters/aws/stored-text.ts";
 import { tableCheckpoints } from "../../../shared/adapters/dynamodb/checkpoints.ts";
-import { openSqs, sqsSender } from "../../../shared/adapters/sqs/queue.ts";
+import { openSqs } from "../../../shared/adapters/sqs/client.ts";
+import { sqsSender } from "../../../shared/adapters/sqs/queue.ts";
 import { whyUnkept } from "../../../shared/deployments/common/records.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 import { key, record } from "../../unit/adapters/checkpoints/suite.ts";
@@ -41,7 +42,7 @@ const open = async (lacking: string, aheadMs = 0) => {
     save: () => records.save(key, record(1), undefined),
     page: () => records.hints([]),
     send: () => sqsSender(queue, openSqs())({ ...key, reason: "test" }, "id"),
-    read: () => storedText(secret, process.env, Date.now()),
+    read: () => storedText(secret),
   };
 };
 

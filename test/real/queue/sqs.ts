@@ -3,7 +3,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { openSqs, sqsQueue, sqsSender } from "../../../shared/adapters/sqs/queue.ts";
+import { openSqs } from "../../../shared/adapters/sqs/client.ts";
+import { sqsQueue, sqsSender } from "../../../shared/adapters/sqs/queue.ts";
 import { openReceiver, type Received } from "../../../shared/adapters/sqs/receiver.ts";
 import { wake } from "../../../shared/deployments/wake/function.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
@@ -31,7 +32,10 @@ const textOf = async (refused: Promise<unknown>): Promise<string> =>
 const rawOver = (fifo: string, delay: string): Raw => {
   const sqs = openSqs();
   const send = (more: object): Promise<unknown> =>
-    sqs("SendMessage", fifo, { MessageBody: "{}", MessageGroupId: "g", MessageDeduplicationId: "d", ...more });
+    sqs("SendMessage", fifo, ({ client, sdk }, limits) => {
+      const fields = { QueueUrl: fifo, MessageBody: "{}", MessageGroupId: "g", MessageDeduplicationId: "d", ...more };
+      return client.send(new sdk.SendMessageCommand(fields), limits);
+    });
   return {
     sendDelayedToFifo: () => textOf(send({ DelaySeconds: 5 })),
     sendLarge: () => textOf(send({ MessageBody: "x".repeat(1_100_000) })),

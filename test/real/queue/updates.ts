@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { CreateQueueCommand, DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { sinkOf, sqsSink } from "../../../shared/adapters/sinks/all.ts";
-import { openSqs } from "../../../shared/adapters/sqs/queue.ts";
+import { openSqs } from "../../../shared/adapters/sqs/client.ts";
 import { acknowledged, openStreet, type Street, silence } from "../../unit/updates/street.ts";
 
 type Behaviour = { readonly name: string; readonly run: (client: SQSClient, name: string) => Promise<void> };

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { sinkOf, sqsSink } from "../../../../shared/adapters/sinks/all.ts";
-import type { Sqs } from "../../../../shared/adapters/sqs/queue.ts";
+import type { Sqs } from "../../../../shared/adapters/sqs/client.ts";
 import type { SentUpdate, Sink } from "../../../../shared/core/updates.ts";
 
 const url = "https://sqs.eu-central-1.amazonaws.com/123456789012/updates.fifo";

@@ -6,13 +6,14 @@
  *     written only if the pod is unchanged since it was read.
  * N2. This module deletes nothing: the steps of the pods' owners decide what follows.
  */
-import * as z from "zod";
+
 import { ApiError } from "../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, textOf } from "../core/key.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import type { Watch } from "../core/operator.ts";
 import { timeText } from "../core/time.ts";
 import type { Cluster, Queue, Report } from "../engine/ports.ts";
+import { typed } from "../kube/objects.ts";
 import { isEnding, isOver, leavingAnnotation, leavingAt, podStatus } from "../kube/pods.ts";
 import { nodes, pods } from "../kube/resources.ts";
 import { expressionsOf } from "../kube/selector.ts";
@@ -38,11 +39,9 @@ export type Noticed =
 /** The form of an EC2 instance id. */
 const instance = /^i-[0-9a-f]{8,17}$/;
 
-const spec = z.looseObject({ providerID: z.string().nullish() });
-
 const isMachine = (node: Stored, id: string): boolean => {
   const { name } = node.metadata;
-  return spec.safeParse(node["spec"]).data?.providerID?.endsWith(`/${id}`) === true || name.startsWith(`${id}.`);
+  return typed("Node", node).spec?.providerID?.endsWith(`/${id}`) === true || name.startsWith(`${id}.`);
 };
 
 /** Tries after which a missing right is taken as permanent. */

@@ -3,8 +3,10 @@
  * required node affinity; room is counted elsewhere. A pin is required node affinity for one node by its name, which
  * leaves the binding to the scheduler; an exclusion is required node affinity for all but some nodes.
  */
+import type { V1Taint } from "@kubernetes/client-node";
 import { fieldsOf, isRecord, recordsIn } from "../core/json.ts";
 import type { Stored } from "../core/object.ts";
+import { typed, type Wire } from "./objects.ts";
 import type { Json } from "./responses.ts";
 import { type Expression, type Labels, meetsExpression } from "./selector.ts";
 
@@ -16,19 +18,21 @@ export const textsIn = (value: unknown): readonly string[] =>
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
+type Taint = Wire<V1Taint>;
+
 const blocking = ["NoSchedule", "NoExecute"];
 
 /** A cordoned node counts as one with this taint. */
-const cordon: Json = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
+const cordon: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
 
 // As Toleration.ToleratesTaint: an empty key needs Exists, an empty effect stands for all effects.
-const tolerates = (toleration: Json, taint: Json): boolean => {
+const tolerates = (toleration: Json, taint: Taint): boolean => {
   const [key, effect, operator] = [textOf(toleration["key"]), textOf(toleration["effect"]), toleration["operator"]];
-  if (effect !== "" && effect !== taint["effect"]) return false;
-  if (key !== "" && key !== taint["key"]) return false;
+  if (effect !== "" && effect !== taint.effect) return false;
+  if (key !== "" && key !== taint.key) return false;
   if (operator === "Exists") return true;
   const isEqual = operator === undefined || operator === "" || operator === "Equal";
-  return isEqual && key !== "" && textOf(toleration["value"]) === textOf(taint["value"]);
+  return isEqual && key !== "" && textOf(toleration["value"]) === (taint.value ?? "");
 };
 
 const operators = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
@@ -64,7 +68,7 @@ const matches = (term: Json, { metadata }: Stored): boolean => {
 /** Makes the filter of a pod's spec. */
 export const nodeFilter = (spec: Json): NodeFilter => {
   const tolerations = recordsIn(spec["tolerations"]);
-  const isTolerated = (taint: Json): boolean => tolerations.some((one) => tolerates(one, taint));
+  const isTolerated = (taint: Taint): boolean => tolerations.some((one) => tolerates(one, taint));
   const selector = Object.entries(fieldsOf(spec["nodeSelector"]));
   const affinity = fieldsOf(fieldsOf(spec["affinity"])["nodeAffinity"]);
   const required = affinity["requiredDuringSchedulingIgnoredDuringExecution"];
@@ -72,11 +76,11 @@ export const nodeFilter = (spec: Json): NodeFilter => {
   const nodeName = textOf(spec["nodeName"]);
   return (node) => {
     const { name, labels = {} } = node.metadata;
-    const { unschedulable, taints } = fieldsOf(node["spec"]);
+    const { unschedulable, taints = [] } = typed("Node", node).spec ?? {};
     if (nodeName !== "" && nodeName !== name) return "is not the node that it names";
     if (unschedulable === true && !isTolerated(cordon)) return "is cordoned";
-    const taint = recordsIn(taints).find((one) => blocking.includes(textOf(one["effect"])) && !isTolerated(one));
-    if (taint !== undefined) return `has taint ${textOf(taint["key"])}`;
+    const taint = taints.find((one) => blocking.includes(one.effect) && !isTolerated(one));
+    if (taint !== undefined) return `has taint ${taint.key}`;
     if (!selector.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value))
       return "is outside its node selector";
     return terms === undefined || terms.some((term) => matches(term, node))

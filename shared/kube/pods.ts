@@ -2,111 +2,21 @@
  * Reads a pod: its phase, its containers and how they ended, why the platform took it, the notice that its node is
  * about to go, and whether an update of it can matter.
  */
-import { oncePer } from "../core/cache.ts";
-import { isRecord, same } from "../core/json.ts";
+import type { V1ContainerStateTerminated } from "@kubernetes/client-node";
+import { same } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
-import type { Json } from "./responses.ts";
+import { type Typed, typed, type Wire } from "./objects.ts";
 
 /** A container that has ended, as its status says. */
-export type Terminated = {
-  readonly exitCode: number;
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-  readonly startedAt?: string | null | undefined;
-  readonly finishedAt?: string | null | undefined;
-};
+export type Terminated = Wire<V1ContainerStateTerminated>;
 
-type Running = { readonly startedAt?: string | null | undefined };
+export type PodSpec = NonNullable<Typed<"Pod">["spec"]>;
+export type PodStatus = NonNullable<Typed<"Pod">["status"]>;
 
-type Waiting = { readonly reason?: string | undefined; readonly message?: string | undefined };
+export const podSpec = (pod: Obj | undefined): PodSpec => typed("Pod", pod).spec ?? {};
 
-type Container = {
-  readonly name: string;
-  readonly state?:
-    | {
-        readonly running?: Running | undefined;
-        readonly terminated?: Terminated | undefined;
-        readonly waiting?: Waiting | undefined;
-      }
-    | undefined;
-};
-
-type Condition = {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-  readonly lastTransitionTime?: string | null | undefined;
-};
-
-/** The fields of a pod's status that are read; it may have more. */
-export type PodStatus = {
-  readonly phase?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-  readonly startTime?: string | null | undefined;
-  readonly podIP?: string | null | undefined;
-  readonly containerStatuses?: readonly Container[] | null | undefined;
-  readonly initContainerStatuses?: readonly Container[] | null | undefined;
-  readonly conditions?: readonly Condition[] | null | undefined;
-};
-
-const isAbsentOr =
-  (isRight: (value: unknown) => boolean) =>
-  (value: unknown): boolean =>
-    value === undefined || isRight(value);
-
-const isText = (value: unknown): boolean => typeof value === "string";
-const mayBeText = isAbsentOr(isText);
-const mayBeNullOrText = isAbsentOr((value) => value === null || isText(value));
-const mayBeListOf = (isOne: (value: unknown) => boolean) =>
-  isAbsentOr((value) => value === null || (Array.isArray(value) && value.every(isOne)));
-
-/** True for an object whose `reason` and `message` are texts, if it has them. */
-const says = (value: unknown): value is Json =>
-  isRecord(value) && mayBeText(value["reason"]) && mayBeText(value["message"]);
-
-const mayBeWaiting = isAbsentOr(says);
-const mayBeStarted = isAbsentOr((value) => isRecord(value) && mayBeNullOrText(value["startedAt"]));
-const mayBeTerminated = isAbsentOr(
-  (value) =>
-    says(value) &&
-    typeof value["exitCode"] === "number" &&
-    mayBeNullOrText(value["startedAt"]) &&
-    mayBeNullOrText(value["finishedAt"]),
-);
-const mayBeState = isAbsentOr(
-  (value) =>
-    isRecord(value) &&
-    mayBeStarted(value["running"]) &&
-    mayBeTerminated(value["terminated"]) &&
-    mayBeWaiting(value["waiting"]),
-);
-
-const isContainer = (value: unknown): boolean => isRecord(value) && isText(value["name"]) && mayBeState(value["state"]);
-
-const isCondition = (value: unknown): boolean =>
-  says(value) && isText(value["type"]) && isText(value["status"]) && mayBeNullOrText(value["lastTransitionTime"]);
-
-const mayBeContainers = mayBeListOf(isContainer);
-const mayBeConditions = mayBeListOf(isCondition);
-
-/** Written by hand, because it runs for every state of every pod. */
-const isPodStatus = (value: unknown): value is PodStatus =>
-  says(value) &&
-  mayBeText(value["phase"]) &&
-  mayBeNullOrText(value["startTime"]) &&
-  mayBeNullOrText(value["podIP"]) &&
-  mayBeContainers(value["containerStatuses"]) &&
-  mayBeContainers(value["initContainerStatuses"]) &&
-  mayBeConditions(value["conditions"]);
-
-/** Returns the pod's status; empty if it is not one. */
-export const podStatus = oncePer((pod: Obj): PodStatus => {
-  const { status } = pod;
-  return isPodStatus(status) ? status : {};
-});
+export const podStatus = (pod: Obj | undefined): PodStatus => typed("Pod", pod).status ?? {};
 
 export const labelOf = (object: Obj, label: string): string | undefined => object.metadata.labels?.[label];
 
@@ -169,9 +79,8 @@ export const isReady = (pod: Obj): boolean => {
 
 /** Returns the name of the node that the pod is bound to. */
 export const nodeNameOf = (pod: Obj): string | undefined => {
-  const spec: unknown = pod["spec"];
-  if (typeof spec !== "object" || spec === null || !("nodeName" in spec)) return undefined;
-  return typeof spec.nodeName === "string" && spec.nodeName !== "" ? spec.nodeName : undefined;
+  const { nodeName = "" } = podSpec(pod);
+  return nodeName === "" ? undefined : nodeName;
 };
 
 /** Returns why a pod is not running yet, in the scheduler's words or by a container's waiting reason. */

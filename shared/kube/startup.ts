@@ -7,13 +7,12 @@
 import * as z from "zod";
 import { type Decision, list, type Reads } from "../core/decision.ts";
 import { events } from "../core/event.ts";
-import { isRecord } from "../core/json.ts";
 import type { Obj, Resource, Stored } from "../core/object.ts";
 import { type Effect, type Next, notYetRecorded, type Plan, type Query, type View, waitOf } from "../core/plan.ts";
 import { oneLine } from "../core/text.ts";
 import { instantOf } from "../core/time.ts";
 import type { WaitingOn } from "../core/waiting-on.ts";
-import { conditionOf, isEnding, nodeNameOf, type PodStatus, podStatus } from "./pods.ts";
+import { conditionOf, isEnding, nodeNameOf, type PodStatus, podSpec, podStatus } from "./pods.ts";
 import { pods } from "./resources.ts";
 
 /** A pod that has been pending for less than this is only being started. */
@@ -104,9 +103,8 @@ const statusWord = (pod: Obj): Word | undefined => {
 export const needsEvents = (pod: Obj): boolean => (statusWord(pod)?.message ?? "") === "";
 
 const schedulerOf = (pod: Obj): string => {
-  const { spec } = pod;
-  const name = isRecord(spec) ? spec["schedulerName"] : undefined;
-  return typeof name === "string" && name !== "" ? name : "default-scheduler";
+  const { schedulerName = "" } = podSpec(pod);
+  return schedulerName === "" ? "default-scheduler" : schedulerName;
 };
 
 /** The reason for a pod if neither its status nor its Events give one. */

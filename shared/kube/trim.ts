@@ -1,6 +1,8 @@
 /** Trims watched objects to the fields that tell whether a change matters, and for which key. */
+
 import { fieldsOf, isRecord } from "../core/json.ts";
 import type { Metadata, Stored } from "../core/object.ts";
+import { podSpec, podStatus } from "./pods.ts";
 import { isStored, type Json } from "./responses.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -69,15 +71,13 @@ export const trimWith = (object: Stored): Stored => ({ ...trim(object), whole: o
 /** Returns the whole object that `trimWith` kept. */
 export const wholeOf = ({ whole }: Stored): Stored | undefined => (isStored(whole) ? whole : undefined);
 
-const trimCondition = (condition: unknown): Json =>
-  isRecord(condition) ? only(condition, ["type", "status", "reason", "message"]) : {};
+const trimCondition = (condition: object): Json => only({ ...condition }, ["type", "status", "reason", "message"]);
 
 /** Keeps what decisions on a pod need besides: node, scheduler, start, address, conditions and message. */
 export const trimPod = (pod: Stored): Stored => {
   const trimmed = trim(pod);
-  const status = fieldsOf(pod["status"]);
-  const { conditions } = status;
-  const { nodeName, schedulerName } = fieldsOf(pod["spec"]);
+  const { conditions, ...status } = podStatus(pod);
+  const { nodeName, schedulerName } = podSpec(pod);
   return {
     ...trimmed,
     spec: {
@@ -87,7 +87,7 @@ export const trimPod = (pod: Stored): Stored => {
     status: {
       ...fieldsOf(trimmed["status"]),
       ...only(status, ["message", "startTime", "podIP"]),
-      ...(Array.isArray(conditions) ? { conditions: conditions.map(trimCondition) } : {}),
+      ...(conditions === undefined ? {} : { conditions: conditions.map(trimCondition) }),
     },
   };
 };

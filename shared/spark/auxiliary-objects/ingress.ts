@@ -2,8 +2,8 @@
  * `spec.driverIngressOptions`. */
 
 import { createHash } from "node:crypto";
-import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
+import { typed } from "../../kube/objects.ts";
 import { ingresses, services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
@@ -160,8 +160,7 @@ export const withProxy = (spec: SparkApplicationSpec, subject: Omit<Subject, "dr
 export const uiInfo = (subject: Subject, service: Stored): Readonly<Record<string, unknown>> => {
   const { name, spec, options } = subject;
   const { port } = portOf(spec);
-  const given = service["spec"];
-  const ip = isRecord(given) && typeof given["clusterIP"] === "string" ? given["clusterIP"] : "";
+  const { clusterIP: ip = "" } = typed("Service", service).spec ?? {};
   return {
     webUIServiceName: service.metadata.name,
     webUIPort: port,

@@ -4,7 +4,7 @@
  * and its executors, without those that an earlier JVM of the pod left. Pure.
  */
 import * as z from "zod";
-import { fieldsOf, isRecord, same } from "../../core/json.ts";
+import { fieldsOf, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
@@ -37,9 +37,8 @@ export const isReady = (pod: Stored): boolean =>
   podStatus(pod).conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false;
 
 const podIpOf = (pod: Stored | undefined): string | undefined => {
-  const status = pod?.["status"];
-  const ip = isRecord(status) ? status["podIP"] : undefined;
-  return typeof ip === "string" && ip !== "" ? ip : undefined;
+  const { podIP = "" } = podStatus(pod);
+  return podIP === "" ? undefined : podIP;
 };
 
 /** The number of executors in each phase, in upstream's lower case. */

@@ -5,10 +5,10 @@
  * C1. A claim is handed on only while no pod mounts it, and while no executor on its way may mount it.
  */
 import * as z from "zod";
-import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { isEnding } from "../../kube/pods.ts";
+import { typed } from "../../kube/objects.ts";
+import { isEnding, podSpec } from "../../kube/pods.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import { type Allotment, type Member, membersOf } from "./allotment.ts";
 import type { ClaimPolicy } from "./claim-policy.ts";
@@ -18,10 +18,7 @@ import { endingOf, executorId } from "./losses.ts";
 
 /** Names of the claims that a pod mounts. */
 const mountsOf = (pod: Obj): readonly string[] =>
-  recordsIn(fieldsOf(pod["spec"])["volumes"]).flatMap(({ persistentVolumeClaim }) => {
-    const { claimName } = fieldsOf(persistentVolumeClaim);
-    return typeof claimName === "string" ? [claimName] : [];
-  });
+  (podSpec(pod).volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
 
 const claimShape = z.looseObject({
   storageClassName: z.string(),
@@ -81,7 +78,7 @@ type Needs = {
 const isUsable = (claim: Stored): boolean =>
   executorId(claim) !== undefined &&
   !isEnding(claim) &&
-  fieldsOf(claim["status"])["phase"] !== "Lost" &&
+  typed("PersistentVolumeClaim", claim).status?.phase !== "Lost" &&
   fitOf(claim) !== undefined;
 
 /** True of a claim that an executor on its way may mount: its own, or one that it was handed. */
@@ -176,10 +173,10 @@ type Executor = { readonly pod: Obj; readonly claims: readonly Obj[] };
 export const withClaims = ({ pod, claims }: Executor, handed: readonly (Stored | undefined)[]): Executor => {
   const names = new Map(claims.map(({ metadata: { name } }, at) => [name, handed[at]?.metadata.name ?? name]));
   if (handed.every((claim) => claim === undefined)) return { pod, claims };
-  const spec = fieldsOf(pod["spec"]);
-  const volumes = recordsIn(spec["volumes"]).map((volume) => {
-    const source = fieldsOf(volume["persistentVolumeClaim"]);
-    const name = names.get(`${source["claimName"]}`);
+  const spec = podSpec(pod);
+  const volumes = (spec.volumes ?? []).map((volume) => {
+    const { persistentVolumeClaim: source } = volume;
+    const name = source && names.get(source.claimName);
     return name === undefined ? volume : { ...volume, persistentVolumeClaim: { ...source, claimName: name } };
   });
   return {

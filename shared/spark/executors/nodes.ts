@@ -9,7 +9,7 @@ import type { Obj, Ref, Stored } from "../../core/object.ts";
 import type { ProbeResult } from "../../core/plan.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { excluding } from "../../kube/nodes.ts";
-import { conditionOf, disruptionOf, isEnding, leavingAt, nodeNameOf, podStatus } from "../../kube/pods.ts";
+import { conditionOf, disruptionOf, isEnding, leavingAt, nodeNameOf, podSpec, podStatus } from "../../kube/pods.ts";
 import { nodes } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Loss } from "./ledger.ts";
@@ -63,11 +63,9 @@ export const isGivenUp = (pod: Stored, now: number): boolean => {
 
 /** True of a pod with a claim, to which it may still write: it is not replaced while its node is only silent. */
 export const holdsClaims = (pod: Stored): boolean => {
-  const spec: unknown = pod["spec"];
-  if (typeof spec !== "object" || spec === null || !("volumes" in spec) || !Array.isArray(spec.volumes)) return false;
-  return spec.volumes.some(
-    (volume: unknown) =>
-      typeof volume === "object" && volume !== null && ("persistentVolumeClaim" in volume || "ephemeral" in volume),
+  const { volumes = [] } = podSpec(pod);
+  return volumes.some(
+    ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim !== undefined || ephemeral !== undefined,
   );
 };
 

@@ -11,6 +11,8 @@ type Room = {
   /** Rooms, or single files of rooms, that this room may import beside itself. */
   readonly rooms: readonly string[];
   readonly packages: readonly string[];
+  /** Packages of which this room may import types, and nothing that runs. */
+  readonly types?: readonly string[];
   /** Node's own modules that this room may import; undefined means any. */
   readonly node?: readonly string[];
 };
@@ -33,7 +35,7 @@ const belowDeployments = [
 /** The allowed imports of each room. `spark` and `volcano` never meet; `engine` knows no operator. */
 const rooms: Readonly<Record<string, Room>> = {
   core: { rooms: [], packages: [], ...pure },
-  kube: { rooms: ["core"], packages: ["zod"], ...pure },
+  kube: { rooms: ["core"], packages: ["zod"], types: ["@kubernetes/client-node"], ...pure },
   spark: { rooms: ["core", "kube"], packages: ["zod"], ...pure },
   volcano: { rooms: ["core", "kube"], packages: ["zod"], ...pure },
   engine: { rooms: ["core"], packages: ["zod"], ...pure },
@@ -81,14 +83,14 @@ const roomOf = (path: string): string => {
 
 const packageOf = (name: string): string => name.split("/", name.startsWith("@") ? 2 : 1).join("/");
 
-const allowed = (room: string, { to }: Import): boolean => {
+const allowed = (room: string, { to, isType }: Import): boolean => {
   const rule = rooms[room];
   if (rule === undefined) return false;
   if (to.startsWith("node:")) return rule.node === undefined || rule.node.includes(to);
   if (to.startsWith("shared/") || to.startsWith("functions/")) {
     return roomOf(to) === room || rule.rooms.includes(roomOf(to)) || rule.rooms.includes(to);
   }
-  return rule.packages.includes(packageOf(to));
+  return rule.packages.includes(packageOf(to)) || (isType && rule.types?.includes(packageOf(to)) === true);
 };
 
 const sources = sourcesUnder("functions", "shared");

@@ -108,7 +108,13 @@ export const literalsOf = (text: string): readonly Literal[] => {
   return found;
 };
 
-export type Import = { readonly from: string; readonly to: string; readonly line: number };
+export type Import = {
+  readonly from: string;
+  readonly to: string;
+  readonly line: number;
+  /** True of a statement that imports types alone. */
+  readonly isType: boolean;
+};
 
 const statement = /^(?:import|export)\s+(?:type\s)?(?:[^;"'`=]*?\sfrom\s+)?["']([^"']+)["']/gm;
 const dynamic = /\bimport\(\s*["']([^"']+)["']\s*\)/g;
@@ -124,10 +130,12 @@ export const importsOf = (from: string): readonly Import[] => {
   const fixed = [...text.matchAll(statement)].map((found) => ({
     to: resolve(from, found[1] ?? ""),
     line: lineAt(text, found.index),
+    isType: /^(?:import|export)\s+type\s/.test(found[0]),
   }));
   const lazy = [...text.matchAll(dynamic)].map((found) => ({
     to: resolve(from, found[1] ?? ""),
     line: lineAt(text, found.index),
+    isType: false,
   }));
   return [...fixed, ...lazy].map((found) => ({ from, ...found }));
 };

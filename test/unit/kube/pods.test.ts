@@ -1,4 +1,4 @@
-/** Tests which statuses of a pod are read: one of another form counts as empty. */
+/** Tests how the status of a pod is read. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { podStatus, startedAt } from "../../../shared/kube/pods.ts";
@@ -25,37 +25,11 @@ describe("the status of a pod", () => {
       assert.deepEqual(podStatus(podWith(status)), status);
     });
 
-  const others: readonly unknown[] = [
-    undefined,
-    null,
-    "Running",
-    [],
-    ...["phase", "reason", "message", "startTime", "podIP"].map((field) => ({ phase: "Running", [field]: 7 })),
-    ...["phase", "reason", "message"].map((field) => ({ phase: "Running", [field]: null })),
-    ...["containerStatuses", "initContainerStatuses", "conditions"].flatMap((field) => [
-      { phase: "Running", [field]: {} },
-      { phase: "Running", [field]: [7] },
-      { phase: "Running", [field]: [{}] },
-    ]),
-    ...[7, { terminated: {} }, { terminated: { exitCode: "1" } }, { terminated: { ...terminated, reason: 7 } }].map(
-      (state) => ({ phase: "Running", containerStatuses: [{ name: "c", state }] }),
-    ),
-    ...[{ finishedAt: 7 }, { message: {} }].map((field) => ({
-      phase: "Running",
-      containerStatuses: [{ name: "c", state: { terminated: { ...terminated, ...field } } }],
-    })),
-    { phase: "Running", containerStatuses: [{ name: "c", state: { waiting: { reason: 7 } } }] },
-    { phase: "Running", containerStatuses: [{ name: "c", state: { waiting: "soon" } }] },
-    ...["type", "status", "reason", "message", "lastTransitionTime"].map((field) => ({
-      phase: "Running",
-      conditions: [{ ...condition, [field]: 7 }],
-    })),
-    { phase: "Running", conditions: [{ type: "Ready" }] },
-  ];
-  for (const status of others)
-    test(`of another form counts as empty: ${JSON.stringify(status)}`, () => {
-      assert.deepEqual(podStatus(podWith(status)), {});
-    });
+  test("is empty where the server answered none, and for an object of another kind", () => {
+    assert.deepEqual(podStatus(podWith(undefined)), {});
+    assert.deepEqual(podStatus(undefined), {});
+    assert.deepEqual(podStatus({ ...podWith({ phase: "Running" }), kind: "PodGroup" }), {});
+  });
 });
 
 describe("the start of a pod", () => {

@@ -102,7 +102,7 @@ describe("the evidence of a driver pod is", () => {
     test(`${JSON.stringify(short)}: ${want}`, () => assert.equal(evidenceOf(pod({ role: "driver", ...short })), want));
   }
 
-  const odd: readonly unknown[] = [undefined, null, "Running", [], { phase: 5 }, { containerStatuses: "none" }];
+  const odd: readonly unknown[] = [undefined, null, "Running", [], { phase: 5 }, { containerStatuses: [] }];
   for (const status of odd) {
     test(`unknown with the status ${JSON.stringify(status)}`, () =>
       assert.equal(evidenceOf({ ...pod(), status }), "unknown"));

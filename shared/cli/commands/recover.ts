@@ -20,6 +20,7 @@ import {
 } from "../io/options.ts";
 import { exits, notServed, type Recovered, type RecoverHow, Refused, type Session, type Tools } from "../io/tools.ts";
 import { everyKind } from "../kinds/all.ts";
+import { isNameOf, placeNamed } from "../kinds/name.ts";
 import { jobTemplates, queues } from "../kinds/volcano.ts";
 
 /** A kind that has records. `scope` as of an operator: its objects have no namespace. */
@@ -29,9 +30,9 @@ type Place = { readonly resource: Resource; readonly names: readonly string[]; r
 const others: readonly Place[] = [
   {
     resource: jobTemplates,
-    names: ["jobtemplate", "jobtemplates", "jt"],
+    names: ["jt"],
   },
-  { resource: queues, names: ["queue", "queues", "q"], scope: "Cluster" },
+  { resource: queues, names: ["q"], scope: "Cluster" },
 ];
 
 const places: readonly Place[] = [...everyKind.map(({ resource }) => ({ resource, names: [] })), ...others];
@@ -40,13 +41,13 @@ const places: readonly Place[] = [...everyKind.map(({ resource }) => ({ resource
 const makers: readonly string[] = ["CronJob", "JobFlow", "ScheduledSparkApplication"];
 
 /** A key of a kind that no other command knows. A Queue has no namespace: `queue/NAME`. */
-const otherNamed = (text: string, session: Session, namespace?: string): Key | undefined => {
+const otherNamed = (text: string, session: Session, given?: string): Key | undefined => {
   const [word = "", ...rest] = text.split("/");
-  const place = others.find(({ names }) => names.includes(word.toLowerCase()));
+  const place = others.find(({ resource, names }) => isNameOf(resource, names, word));
   if (place === undefined || rest.length === 0) return undefined;
-  // The form is the same for all kinds of a namespace.
-  const { key } = targetOf(["job", ...rest].join("/"), session, namespace);
-  return { ...key, kind: place.resource.kind, ...(place.scope === "Cluster" ? { namespace: "" } : {}) };
+  const { namespace = session.namespace ?? "default", name } = placeNamed(text, place.resource, place.names, given);
+  const { kind } = place.resource;
+  return { cluster: "default", kind, namespace: place.scope === "Cluster" ? "" : namespace, name };
 };
 
 /**

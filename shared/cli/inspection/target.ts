@@ -1,6 +1,6 @@
 /**
- * The object of a command, as people write it: `NAME`, `NS/NAME`, `KIND/NAME` or `KIND/NS/NAME`; and its pods as log
- * and forward need them: the main one, an executor by its id, those of a job's task.
+ * The object of a command by its name (name.ts has the forms), and its pods as log and forward need them: the main one,
+ * an executor by its id, those of a job's task.
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
@@ -14,6 +14,7 @@ import { columns } from "../io/text.ts";
 import { notServed, Refused, type Session } from "../io/tools.ts";
 import { everyKind, kindNamed, kindNames, kindsNear, usual } from "../kinds/all.ts";
 import type { Kind, ObjectState } from "../kinds/kind.ts";
+import { partsOf } from "../kinds/name.ts";
 import { jobs, keys } from "../kinds/volcano.ts";
 
 export type Target = { readonly kind: Kind; readonly key: Key };
@@ -25,8 +26,6 @@ export const fullName = ({ kind, namespace, name }: Omit<Key, "cluster">): strin
 /** The shortest unique name of a key: kinds other than SparkApplication are written. */
 export const shortName = (key: Omit<Key, "cluster">): string =>
   key.kind === usual.resource.kind ? `${key.namespace}/${key.name}` : fullName(key);
-
-const forms = "write NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME";
 
 /** A hint with the kinds that resemble an unknown word. */
 const kindHint = (word: string): string => {
@@ -40,9 +39,6 @@ const need = (text: string): Kind => {
   throw new Refused(`${text} is not a kind that Rekindle runs (${kindNames})${kindHint(text)}`);
 };
 
-/** Names of namespaces have no capitals. */
-const isNamespace = (word: string): boolean => word === word.toLowerCase();
-
 type Parts = {
   /** Undefined: the user wrote none, and all kinds are searched. */
   readonly kind: Kind | undefined;
@@ -50,15 +46,9 @@ type Parts = {
   readonly name: string;
 };
 
-/** Splits a name. The first of two parts is a kind or a namespace; with a given namespace it is a kind. */
-const partsOf = (text: string, namespace: string | undefined): Parts => {
-  const parts = text.split("/");
-  if (parts.length > 3 || parts.some((part) => part === "")) throw new Refused(`${JSON.stringify(text)}: ${forms}`);
-  const [a = "", b = "", c = ""] = parts;
-  if (parts.length === 1) return { kind: undefined, namespace, name: a };
-  if (parts.length === 3) return { kind: need(a), namespace: b, name: c };
-  const kind = kindNamed(a) ?? (namespace === undefined && isNamespace(a) ? undefined : need(a));
-  return kind === undefined ? { kind, namespace: a, name: b } : { kind, namespace, name: b };
+const partsIn = (text: string, namespace: string | undefined): Parts => {
+  const { kind, ...place } = partsOf(text, (word) => kindNamed(word) !== undefined, namespace);
+  return { kind: kind === undefined ? undefined : need(kind), ...place };
 };
 
 const keyOf = (kind: Kind, { namespace, name }: Parts, session: Pick<Session, "namespace">): Key => ({
@@ -70,7 +60,7 @@ const keyOf = (kind: Kind, { namespace, name }: Parts, session: Pick<Session, "n
 
 /** The target of a name, found without a request; without a kind a SparkApplication. The cluster alias is not used. */
 export const targetOf = (text: string, session: Pick<Session, "namespace">, namespace?: string): Target => {
-  const parts = partsOf(text, namespace);
+  const parts = partsIn(text, namespace);
   const kind = parts.kind ?? usual;
   return { kind, key: keyOf(kind, parts, session) };
 };
@@ -156,7 +146,7 @@ const searched = async (session: Session, parts: Parts): Promise<Target> => {
 
 /** The object of a name; without a kind, all kinds are searched. */
 export const findTarget = async (text: string, session: Session, namespace?: string): Promise<Target> => {
-  const parts = partsOf(text, namespace);
+  const parts = partsIn(text, namespace);
   return parts.kind === undefined ? await searched(session, parts) : targetOf(text, session, namespace);
 };
 

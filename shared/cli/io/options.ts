@@ -37,7 +37,7 @@ export const elsewhere = (command: Command): Command =>
     .on("option:master", (url: string) => command.setOptionValue("server", url));
 
 /** The argument that names an application, and its description. */
-export const application = ["<application>", "NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME"] as const;
+export const application = ["<application>", "NAME, NAMESPACE/NAME or KIND[.GROUP]/[NAMESPACE/]NAME"] as const;
 
 /** The timeout of a command that follows or waits: it bounds all of it. */
 export const timeoutOption = (): Option =>

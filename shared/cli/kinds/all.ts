@@ -3,6 +3,7 @@
 import { apiVersionOf, type Obj } from "../../core/object.ts";
 import { nearTo } from "../../core/text.ts";
 import type { Kind } from "./kind.ts";
+import { isNameOf } from "./name.ts";
 import { scheduledSparkApplication, sparkApplication, sparkConnect } from "./spark.ts";
 import { volcanoCronJob, volcanoJob, volcanoJobFlow } from "./volcano.ts";
 
@@ -14,16 +15,12 @@ export const [usual] = kinds;
 /** The kinds of all families. */
 export const everyKind: readonly Kind[] = [...kinds, volcanoJob, volcanoCronJob, volcanoJobFlow];
 
-/** A kind by its name, plural, short name, or a beginning of at least eight letters. */
+/** A kind by its name, plural or short name, with or without its group, or by a beginning of at least eight letters. */
 export const kindNamed = (text: string): Kind | undefined => {
   const word = text.toLowerCase();
   return everyKind.find(({ resource, shortNames }) => {
-    const names = [resource.kind.toLowerCase(), resource.plural];
-    return (
-      names.includes(word) ||
-      shortNames.includes(word) ||
-      names.some((name) => word.length >= 8 && name.startsWith(word))
-    );
+    const isBeginning = (name: string): boolean => word.length >= 8 && name.startsWith(word);
+    return isNameOf(resource, shortNames, word) || [resource.kind.toLowerCase(), resource.plural].some(isBeginning);
   });
 };
 

@@ -7,22 +7,32 @@ import { collectionPath } from "../../kube/paths.ts";
 import { asJson, asYaml, documentsOf, nameText } from "../io/documents.ts";
 import { connected, elsewhere, onNamespace, outputOption, type Scoped } from "../io/options.ts";
 import { lineOf, Refused, type Session, type Tools } from "../io/tools.ts";
+import { placeNamed } from "../kinds/name.ts";
 import { jobFlows, jobTemplates } from "../kinds/volcano.ts";
 import { flowTable, type OutputForm } from "./tables.ts";
 
 type Named = Scoped & { readonly name?: string };
 
+/** The short names of both kinds. */
+const shortNames = ["jf", "jt"];
+
 const wordOf = ({ kind }: Resource): string => kind.toLowerCase();
 
-const namespaceOf = ({ namespace }: Scoped, session: Session): string => namespace ?? session.namespace ?? "default";
+const namespaceOf = ({ namespace }: { readonly namespace?: string | undefined }, session: Session): string =>
+  namespace ?? session.namespace ?? "default";
 
-/** Returns the name, given by vcctl's flag or as an argument; two different names are refused. */
-const nameIn = (resource: Resource, given: string | undefined, { name = given }: Named): string => {
-  if (name !== undefined && name !== "" && (given ?? name) === name) return name;
-  throw new Refused(`name one ${wordOf(resource)}: NAME, or -N NAME`);
+/** Returns the place of a name, given by vcctl's flag or as an argument; two different names are refused. */
+const placeIn = (session: Session, resource: Resource, given: string | undefined, options: Named) => {
+  const { name = given } = options;
+  if (name === undefined || name === "" || (given ?? name) !== name)
+    throw new Refused(`name one ${wordOf(resource)}: NAME, or -N NAME`);
+  const place = placeNamed(name, resource, shortNames, options.namespace);
+  return { namespace: namespaceOf(place, session), name: place.name };
 };
 
-const found = async (session: Session, resource: Resource, namespace: string, name: string): Promise<Stored> => {
+type Place = ReturnType<typeof placeIn>;
+
+const found = async (session: Session, resource: Resource, { namespace, name }: Place): Promise<Stored> => {
   const { value } = await openCluster(session.transport).get({ resource, namespace, name });
   if (value !== undefined) return value;
   const word = wordOf(resource);
@@ -113,8 +123,7 @@ const get = (tools: Tools, resource: Resource): Command =>
     .addOption(outputOption("table", "json", "yaml", "name"))
     .action((given: string | undefined, options: Named & { readonly output: string }) =>
       connected(tools, options, async (session) => {
-        const name = nameIn(resource, given, options);
-        const one = await found(session, resource, namespaceOf(options, session), name);
+        const one = await found(session, resource, placeIn(session, resource, given, options));
         tools.print(printed(resource, [one], { output: options.output, now: tools.now() }));
       }),
     );
@@ -136,7 +145,7 @@ const describe = (tools: Tools, resource: Resource): Command =>
         const namespace = namespaceOf(options, session);
         const isOne = given !== undefined || options.name !== undefined;
         const objects = isOne
-          ? [await found(session, resource, namespace, nameIn(resource, given, options))]
+          ? [await found(session, resource, placeIn(session, resource, given, options))]
           : await allOf(session, resource, namespace);
         const texts = objects.map((object) =>
           options.format === "json" ? asJson(bare(object)) : asYaml(bare(object)),
@@ -154,10 +163,10 @@ const deletion = (tools: Tools, resource: Resource): Command =>
         const namespace = namespaceOf(options, session);
         const objects =
           options.file === undefined
-            ? [await found(session, resource, namespace, nameIn(resource, given, options))]
+            ? [await found(session, resource, placeIn(session, resource, given, options))]
             : await inFile(tools, resource, options.file, namespace);
         await each(tools, objects, async ({ metadata: { name, namespace: place = "" } }) => {
-          const { uid } = (await found(session, resource, place, name)).metadata;
+          const { uid } = (await found(session, resource, { namespace: place, name })).metadata;
           await openCluster(session.transport).remove({ resource, namespace: place, name }, { uid });
           return `Deleted ${resource.kind}: ${place}/${name}`;
         });

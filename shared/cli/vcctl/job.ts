@@ -12,7 +12,8 @@ import { recordOf } from "../inspection/record.ts";
 import { asJson, asYaml, documentsOf, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onNamespace, outputOption, type Scoped } from "../io/options.ts";
 import { Refused, type Session, type Tools } from "../io/tools.ts";
-import { jobs, phaseOf, specOf } from "../kinds/volcano.ts";
+import { placeNamed } from "../kinds/name.ts";
+import { jobs, phaseOf, specOf, volcanoJob } from "../kinds/volcano.ts";
 import { jobTable, podRows, podTable, viewOf } from "./tables.ts";
 
 /** Flags of `rekindle job run`. */
@@ -84,7 +85,8 @@ const launched = async ({ transport }: Session, job: Obj, namespace: string): Pr
 
 type Named = Scoped & { readonly name?: string | undefined };
 
-const namespaceOf = ({ namespace }: Scoped, session: Session): string => namespace ?? session.namespace ?? "default";
+const namespaceOf = ({ namespace }: { readonly namespace?: string | undefined }, session: Session): string =>
+  namespace ?? session.namespace ?? "default";
 
 /** Returns the name, given by vcctl's flag or as an argument; two different names are refused. */
 const nameIn = (given: string | undefined, { name = given }: Named, command: string): string => {
@@ -104,8 +106,8 @@ const onJob = (name: string, tools: Tools, act: (session: Session, job: Stored, 
     .option("-N, --name <name>", "the same")
     .action((given: string | undefined, options: Named) =>
       connected(tools, options, async (session) => {
-        const wanted = nameIn(given, options, name);
-        await act(session, await jobNamed(session, namespaceOf(options, session), wanted), options);
+        const place = placeNamed(nameIn(given, options, name), jobs, volcanoJob.shortNames, options.namespace);
+        await act(session, await jobNamed(session, namespaceOf(place, session), place.name), options);
       }),
     );
 

@@ -9,6 +9,7 @@ import { allOf, listedOrNone, readPriorities, waitingIn, waitingTable } from "..
 import { asJson, asYaml, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onCluster, outputOption } from "../io/options.ts";
 import { Refused, type ServerChoice, type Session, type Tools } from "../io/tools.ts";
+import { placeNamed } from "../kinds/name.ts";
 import { podGroups, queues } from "../kinds/volcano.ts";
 import { queueTable } from "./tables.ts";
 
@@ -16,7 +17,7 @@ type Named = ServerChoice & { readonly name?: string };
 
 /** Returns the name, given by vcctl's flag or as an argument; two different names are refused. */
 const nameIn = (given: string | undefined, { name = given }: Named, command: string): string => {
-  if (name !== undefined && name !== "" && (given ?? name) === name) return name;
+  if (name !== undefined && name !== "" && (given ?? name) === name) return placeNamed(name, queues, ["q"], "").name;
   throw new Refused(`name one queue: rekindle queue ${command} NAME, or -n NAME`);
 };
 

@@ -55,6 +55,66 @@ const pair: readonly Obj[] = [
   pod("pair", "worker", 1),
 ];
 
+describe("a name with its kind", () => {
+  const forms = [
+    "job/pair",
+    "JOB/default/pair",
+    "vj/pair",
+    "job.batch.volcano.sh/pair",
+    "Jobs.Batch.Volcano.sh/default/pair",
+    "job.v1alpha1.batch.volcano.sh/pair",
+  ];
+  const commands: readonly (readonly string[])[] = [
+    ["status"],
+    ["event"],
+    ["plan"],
+    ["pause"],
+    ["recover", "--dry-run"],
+    ["job", "view"],
+    ["delete"],
+  ];
+  for (const command of commands)
+    test(`is taken in every form by ${command.join(" ")}`, async () => {
+      for (const name of forms) {
+        const terminal = await withObjects(...pair);
+        const { code, err } = await terminal.run(...command, name);
+        assert.ok(code === 0, `${name}: ${err}`);
+      }
+    });
+
+  test("is what list -o name and -o key print", async () => {
+    const terminal = await withObjects(...pair, application("app"));
+    for (const form of ["name", "key"])
+      for (const name of (await terminal.run("list", "-o", form)).out.split("\n"))
+        assert.equal((await terminal.run("status", name, "-o", "name")).code, 0, name);
+  });
+
+  test("is taken for queues, flows and templates, too", async () => {
+    const flow = { apiVersion: "flow.volcano.sh/v1alpha1", metadata: { name: "f", namespace: "default" } };
+    const terminal = await withObjects(
+      { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", metadata: { name: "q" }, spec: { weight: 1 } },
+      { ...flow, kind: "JobFlow", spec: { flows: [], jobRetainPolicy: "retain" } },
+    );
+    for (const words of [
+      ["queue", "get", "queue.scheduling.volcano.sh/q"],
+      ["queue", "get", "q/q"],
+      ["recover", "--dry-run", "queues.scheduling.volcano.sh/q"],
+      ["jobflow", "get", "jobflow.flow.volcano.sh/f"],
+      ["jobflow", "get", "default/f"],
+      ["status", "JF/f"],
+    ])
+      assert.equal((await terminal.run(...words)).code, 0, words.join(" "));
+  });
+
+  test("is refused where it names another kind or another namespace", async () => {
+    const terminal = await withObjects(...pair);
+    assert.match((await terminal.run("job", "view", "cronjob/default/pair")).err, /name a Job$/);
+    assert.match((await terminal.run("queue", "get", "job/pair")).err, /name a Queue$/);
+    assert.match((await terminal.run("status", "job/default/pair", "-n", "other")).err, /name different namespaces/);
+    assert.match((await terminal.run("status", "job.batch/pair")).err, /job\.batch is not a kind that Rekindle runs/);
+  });
+});
+
 describe("a name without a kind", () => {
   test("is that of the only object with it, whatever its kind, which is printed", async () => {
     const terminal = await withObjects(...pair, cron("nightly"));

@@ -16,7 +16,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   list: ["list -A", "list sparkapp -n team-a -o wide", "list -l team=data -o json"],
   status: ["status team-a/etl", "status job/team-a/train --watch", "status team-a/etl -o json"],
   page: ["page", "page team-a/etl"],
-  plan: ["plan team-a/etl"],
+  plan: ["plan team-a/etl", "plan team-a/etl -o wide"],
   record: ["record team-a/etl --for 2h", "record team-a/etl --stop"],
   replay: ["replay host.log", "replay host.log -o json"],
   log: ["log team-a/etl -f", "log job/team-a/train --task worker", "log team-a/etl --executor 3 --tail 100"],

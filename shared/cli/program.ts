@@ -50,7 +50,7 @@ export const rows: readonly Row[] = [
   },
   {
     name: "plan",
-    summary: "show what Rekindle sees and remembers, and what the next step would do; writes nothing",
+    summary: "show what the next step would do, and on which evidence; writes nothing",
     open: async () => (await import("./commands/plan.ts")).plan,
   },
   {

@@ -7,9 +7,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { recordUntil } from "../../core/annotation.ts";
+import { isRecord } from "../../core/json.ts";
 import { refText } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { timeText } from "../../core/time.ts";
+import { counted } from "../../core/text.ts";
+import { isInstant, timeText } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { annotate, objectOf } from "../actions/lifecycle.ts";
 import { lookHinting, type StatusInput } from "../inspection/status.ts";
@@ -65,12 +67,31 @@ const viewText = ({ object, state, pods }: StatusInput): string => {
   return ["view", object1, ...(lines.length === 0 ? ["  no pods"] : lines)].join("\n");
 };
 
-const recordText = ({ found, now }: StatusInput): string => {
+/** Fields of a record that hold instants, in epoch ms or s. */
+const isInstantField = (field: string): boolean => /^(at|since|until|from|saves|waits|waiting)$|At$/.test(field);
+
+/** The instant of a number of a record: s, or ms; undefined for a number of something else. */
+const instantIn = (value: number): string | undefined => {
+  const ms = value > 1e11 ? value : value * 1_000;
+  return value > 1e9 && isInstant(ms) ? timeText(ms) : undefined;
+};
+
+/** A value of the record with its instants as the API writes them. */
+const withInstants = (value: unknown, field = ""): unknown => {
+  if (typeof value === "number") return isInstantField(field) ? (instantIn(value) ?? value) : value;
+  if (Array.isArray(value)) return value.map((one: unknown) => withInstants(one, field));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withInstants(one, name)]));
+};
+
+const recordText = ({ found, now }: StatusInput, isWide: boolean): string => {
   if (found.is === "none") return `record\n  none (${found.why})`;
   if (found.is === "unreadable") return `record\n  cannot be read: ${found.error}`;
   const { wakeAt, memory, ...rest } = found.record;
   const timer = wakeAt === undefined ? "  none" : `  next step at ${whenText(wakeAt, now)}`;
-  return `record\n${yaml({ ...rest, memory })}\ntimers\n${timer}`;
+  const saved = `  saved ${counted(rest.saves, "time")}${rest.waitsFor === undefined ? "" : `, waits for ${rest.waitsFor}`}; all of it: -o wide`;
+  const body = isWide ? yaml(withInstants({ ...rest, memory })) : saved;
+  return `timers\n${timer}\nrecord\n${body}`;
 };
 
 const previewText = (preview: Preview, now: number): string => {
@@ -87,18 +108,21 @@ const previewText = (preview: Preview, now: number): string => {
   ].join("\n");
 };
 
-/** View, record, timers and the next step. */
-const planText = (seen: StatusInput, preview: Preview): string =>
-  [viewText(seen), recordText(seen), previewText(preview, seen.now)].join("\n");
+/** The next step, which is the answer, and the evidence below it: view, timers, record. */
+const planText = (seen: StatusInput, preview: Preview, isWide: boolean): string =>
+  [previewText(preview, seen.now), viewText(seen), recordText(seen, isWide)].join("\n");
+
+type PlanOptions = Scoped & { readonly output: string };
 
 export const plan = (tools: Tools): Command =>
   onNamespace("plan")
     .argument(...application)
-    .action((name: string, options: Scoped) =>
+    .addOption(outputOption("text", "wide"))
+    .action((name: string, options: PlanOptions) =>
       connected(tools, options, async (session) => {
         const target = await findTarget(name, session, options.namespace);
         const seen = await lookHinting(session, target, tools.now());
-        tools.print(planText(seen, await tools.preview(session, target.key)));
+        tools.print(planText(seen, await tools.preview(session, target.key), options.output === "wide"));
       }),
     );
 

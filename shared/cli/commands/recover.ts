@@ -124,8 +124,13 @@ const keysIn = async (session: Session, namespace: string): Promise<readonly Key
 const line = (head: string, words: readonly string[]): readonly string[] =>
   words.length === 0 ? [] : [`  ${head.padEnd(9)}${words.join(", ")}`];
 
-const block = (one: Recovered): string =>
-  [
+/** Nothing is wrong with it, and nothing was written. */
+const isSound = ({ record, did, problems }: Recovered): boolean =>
+  record === "sound" && did === "nothing" && problems.length === 0;
+
+const block = (one: Recovered): string => {
+  if (isSound(one)) return `${textOf(one)}  sound: nothing to do`;
+  return [
     `${textOf(one)}  ${one.did}`,
     ...line("found", [`${one.record}: ${one.why}`]),
     ...line("kept", one.kept),
@@ -135,6 +140,7 @@ const block = (one: Recovered): string =>
     ...line("settings", one.configured === undefined ? [] : [one.configured]),
     ...line("waits", one.waitsFor === undefined ? [] : [`for ${one.waitsFor}`]),
   ].join("\n");
+};
 
 const sum = (all: readonly Recovered[]): string => {
   const refused = all.filter((one) => one.refused !== undefined).length;
@@ -222,7 +228,7 @@ const concluded = (all: readonly Recovered[]): void => {
 const description = `Checks the records of applications and repairs what it can: a record that is unreadable, edited or missing, or that
 another cluster or another version wrote. Without names it checks the whole namespace.
 
-Every write is conditional: the command may run beside a host, may be interrupted at any point, and may be repeated. It creates
+For an application with which nothing is wrong it writes nothing. Every write is conditional: the command may run beside a host, may be interrupted at any point, and may be repeated. It creates
 no pods; a host does. It writes nothing for applications whose kind another controller leads.`;
 
 export const recover = (tools: Tools): Command =>

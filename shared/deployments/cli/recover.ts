@@ -13,16 +13,17 @@ import type { Recovered, RecoverHow, Replayed, SeenByDecision, Session } from ".
 import { ApiError, type Transport } from "../../core/http.ts";
 import { fieldsOf, jsonOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
-import { refText } from "../../core/object.ts";
+import { refText, type Stored } from "../../core/object.ts";
 import { type Plan, waitsForText } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { readRecord } from "../../engine/checkpoint/record.ts";
 import type { DecisionRecording } from "../../engine/cluster/queries.ts";
 import { replay } from "../../engine/cluster/replay.ts";
 import type { Ending, Finding, RecoveryRequest, World } from "../../engine/context/world.ts";
-import type { Cluster, Queue, Report } from "../../engine/ports.ts";
+import type { CheckpointRecord, Cluster, Queue, Report } from "../../engine/ports.ts";
 import { step } from "../../engine/reconcile/step.ts";
 import { recovery, timing } from "../../engine/settings.ts";
+import { statusPatch } from "../../engine/writes/status.ts";
 import { findLeaders } from "../../forward/controller-detection.ts";
 import { upstreams } from "../../kube/upstream-controllers.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
@@ -206,9 +207,39 @@ export const recoverKey = async (
   const context = await openContext(place, key, how, sleep);
   const { signs, blind } = await leadersOf(context);
   if (signs.length > 0 && !how.dryRun) return leftAlone(key, signs);
-  const recovered = await brought(context);
+  const recovered = (await isSound(context)) ? sound(key) : await brought(context);
   return { ...recovered, problems: [...recovered.problems, ...blind.map(blindly), ...signs] };
 };
+
+/** Whether a plan would write nothing but Events: no effect, and the status that the object shows. */
+const isAtRest = ({ stages, status }: Plan<unknown>, object: Stored | undefined, record: CheckpointRecord): boolean =>
+  stages.flat().every((effect) => effect.do === "record") &&
+  (object === undefined || status === undefined || statusPatch(object, status, record.status) === undefined);
+
+/**
+ * Returns whether nothing is wrong: the record is usable, no recovery or cleanup is under way, and the next step would
+ * write nothing. A choice of the user, such as `--fresh` or `--timeout`, is carried out in any case.
+ */
+const isSound = async ({ world, key, how }: RecoverContext): Promise<boolean> => {
+  if (how.mode !== "reconnect" || how.fresh || how.reconfigure || how.returnMs !== undefined) return false;
+  const loaded = await world.checkpoints.load(key);
+  const read = readRecord(loaded?.record);
+  if (loaded === undefined || !read.ok || loaded.edited === true) return false;
+  const { cleanup, returning, trouble } = read.record;
+  if (cleanup !== undefined || returning !== undefined || trouble !== undefined) return false;
+  const seen: boolean[] = [];
+  const found: Finding[] = [];
+  const shadow: World["shadow"] = (_, plan, object) => void seen.push(isAtRest(plan, object, read.record));
+  const looking = { ...world, shadow, found: (_: Key, finding: Finding) => void found.push(finding) };
+  const { did } = await step(looking, { ...key, reason: "recover" });
+  return found.length === 0 && did !== "troubled" && did !== "stopped" && seen.every((rests) => rests);
+};
+
+const sound = (key: Key): Recovered => ({
+  ...keyed(key),
+  ...{ record: "sound", why: "the record is usable", did: "nothing", refused: undefined },
+  ...{ kept: [], problems: [], adopted: [], ended: [], configured: undefined, waitsFor: undefined },
+});
 
 /** Takes the steps of a recovery. */
 const brought = async (stage: RecoverContext): Promise<Recovered> => {

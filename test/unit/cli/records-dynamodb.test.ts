@@ -53,7 +53,7 @@ describe("records in a table", () => {
   const shows: readonly (readonly [readonly string[], RegExp])[] = [
     [["status", "pi"], /^waits for {2}the platform \(QuotaExceeded\): no room for it$/m],
     [["list"], /pi .*the platform: QuotaExceeded/],
-    [["plan", "pi"], /trouble:\n {4}reason: QuotaExceeded/],
+    [["plan", "pi", "-o", "wide"], /trouble:\n {4}reason: QuotaExceeded/],
   ];
   for (const [args, expected] of shows) {
     test(`are read by ${args.join(" ")}`, async () => {

@@ -231,7 +231,7 @@ describe("rekindle list", () => {
 });
 
 describe("rekindle plan", () => {
-  test("prints view, record, timers and the next step", async () => {
+  test("prints the next step first, then view and timers, and the record with readable instants", async () => {
     const terminal = openTerminal({
       preview: async () => ({
         would: "plan",
@@ -247,9 +247,19 @@ describe("rekindle plan", () => {
       terminal.simulator,
       application("app", running),
       driver("app", { phase: "Running" }),
-      checkpoint("app", { wakeAt: start + 5_000 }),
+      checkpoint("app", {
+        wakeAt: start + 5_000,
+        memory: { attempt: 1, heap: 1_795_876_366, driver: { submittedAt: start } },
+        timeline: { saves: [start / 1_000], waits: [["a pod", start / 1_000, start / 1_000 + 60]] },
+      }),
     );
-    const { out, code } = await terminal.run("plan", "sparkapp/app");
+    const short = (await terminal.run("plan", "app")).out;
+    assert.match(short, /^next step\n {2}stage 1/);
+    assert.match(short, /\nrecord\n {2}saved 3 times; all of it: -o wide$/);
+    const { out, code } = await terminal.run("plan", "sparkapp/app", "-o", "wide");
+    assert.equal(out.indexOf("next step"), 0);
+    for (const part of ["submittedAt: 2026-11-02T08:00:00Z", "heap: 1795876366", "- 2026-11-02T08:01:00Z"])
+      assert.ok(out.replaceAll('"', "").includes(part), `${part} in ${out}`);
     assert.equal(code, 0);
     for (const part of [
       "view",

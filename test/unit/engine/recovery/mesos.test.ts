@@ -252,6 +252,24 @@ describe("rows 4, 32, 39 and 41: an application with a record alone, or with non
   );
 
   it(
+    "with which nothing is wrong is reported as sound, and nothing is written, unless the user asks for more",
+    onStand(async (stand) => {
+      await underWay(stand);
+      await completes(stand, "other");
+      const everything = () =>
+        JSON.stringify(["SparkApplication", "Checkpoint", "Event", "Pod"].map((kind) => stand.all(kind)));
+      const before = everything();
+      for (const flags of [[], ["--dry-run"]])
+        assert.match(
+          await rekindle(stand, "recover", "-n", "default", ...flags),
+          /^sparkapplication\/default\/app {2}sound: nothing to do\nsparkapplication\/default\/other {2}sound: nothing to do\n2 checked/,
+        );
+      assert.equal(everything(), before);
+      assert.match(await rekindle(stand, "recover", "default/app", "--timeout", "5s"), /reconnecting/);
+    }, long),
+  );
+
+  it(
     "whose record is damaged never blocks another",
     onStand(async (stand) => {
       await underWay(stand);
@@ -265,7 +283,7 @@ describe("rows 4, 32, 39 and 41: an application with a record alone, or with non
         ]),
         [
           ["app", "refused"],
-          ["other", "reconnecting"],
+          ["other", "nothing"],
         ],
       );
     }, long),

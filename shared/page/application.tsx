@@ -76,7 +76,7 @@ const lossCells = (loss: LossRow, one: Detail, next: ReturnType<typeof successor
 
 const Losses = ({ one }: { readonly one: Detail }) => {
   const next = successors(one);
-  const losses = one.losses.filter(({ reason }) => reason !== "finished");
+  const { losses } = one;
   const last = losses.at(-1);
   return (
     <>
@@ -258,12 +258,11 @@ const summary = (one: Detail): string => {
     ({ role, attempt, lost }) => role === "executor" && lost !== true && attempt === Math.max(1, one.attempts),
   );
   const up = executors.filter(({ up: at, end }) => at !== undefined && end === undefined).length;
-  const lost = one.losses.filter(({ reason }) => reason !== "finished").length;
   const last = one.isOver ? (one.history.at(-1)?.at ?? one.now) : one.now;
   return [
     one.attempts > 0 ? `attempt ${one.attempts}` : "",
     one.isOver || executors.length === 0 ? "" : `${up} of ${plural(executors.length, "executor")}`,
-    lost > 0 ? `${lost} lost` : "",
+    one.lost > 0 ? `${one.lost} lost` : "",
     briefly((last - one.createdAt) / 1_000),
   ]
     .filter(Boolean)
@@ -289,7 +288,7 @@ const Whole = ({ one }: { readonly one: Detail }) => (
       <Tabs
         side="left"
         tabs={[
-          ["Losses", one.losses.filter(({ reason }) => reason !== "finished").length, () => <Losses one={one} />],
+          ["Losses", one.lost, () => <Losses one={one} />],
           ["Events", one.events.length, () => <Events one={one} />],
           ["Updates", one.updates?.waiting ?? 0, () => <Updates one={one} />],
           ["Runs", one.runs.length, () => <Runs one={one} />],

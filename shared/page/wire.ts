@@ -266,8 +266,9 @@ export type Detail = SeenVersion & {
   /** The latest waits in the order of their ends, the present one last; below, times of saves. */
   readonly waits: readonly WaitRow[];
   readonly savedAt: readonly number[];
+  /** The latest losses of executors, and the number of all. */
   readonly losses: readonly LossRow[];
-  readonly lost: Readonly<Record<string, number>>;
+  readonly lost: number;
   readonly updates:
     | {
         readonly waiting: number;

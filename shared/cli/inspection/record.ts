@@ -220,11 +220,19 @@ const lastText = ({ id, reason, exitCode, node, at, why }: Loss): string => {
   return `executor ${id} ${reason}${details.length === 0 ? "" : ` (${details.join("; ")})`} ${at.slice(11, 19)}`;
 };
 
-/** One line: the counts by reason, and the latest loss. An executor that finished is not counted as lost. */
+/** Reasons of ends that are no loss: the application had no more use for the executor. */
+export const plannedEnds: readonly string[] = ["finished", "removed", "dismissed", "driverEnded"];
+
+const unplanned = ({ lost }: Pick<Losses, "lost">): readonly (readonly [reason: string, count: number])[] =>
+  Object.entries(lost).filter(([reason]) => !plannedEnds.includes(reason));
+
+/** The number of lost executors, of which a record keeps only the latest in full. */
+export const lostCount = (losses: Pick<Losses, "lost"> | undefined): number =>
+  losses === undefined ? 0 : unplanned(losses).reduce((sum, [, count]) => sum + count, 0);
+
+/** One line: the counts by reason, and the latest loss. */
 export const lossesText = ({ lost, losses }: Losses): string => {
-  const counts = Object.entries(lost)
-    .filter(([reason]) => reason !== "finished")
-    .map(([reason, count]) => `${count} ${reason}`);
+  const counts = unplanned({ lost }).map(([reason, count]) => `${count} ${reason}`);
   const last = losses.at(-1);
   return [...(counts.length === 0 ? [] : [counts.join(", ")]), ...(last === undefined ? [] : [lastText(last)])].join(
     "; the last: ",

@@ -26,6 +26,7 @@ import {
   historyText,
   lossesOf,
   lossesText,
+  lostCount,
   type RecordRead,
   type RecordView,
   recordOf,
@@ -34,7 +35,6 @@ import {
   updatesText,
 } from "./record.ts";
 import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
-import { plannedEnds } from "./usage.ts";
 import { type WaitingGroup, waitingGroupOf, waitingText } from "./waiting-groups.ts";
 import { savesOf, waitedText, waitsOf } from "./waits.ts";
 
@@ -253,10 +253,7 @@ type Executors = NonNullable<ReturnType<typeof executorsIn>>;
 /** One line, such as `3 of 4 run, 1 lost`; "" where none can run now. */
 const executorsText = ({ running, wanted, lost }: Executors): string => {
   if (running === undefined) return "";
-  const count = Object.entries(lost).reduce(
-    (sum, [reason, many]) => sum + (plannedEnds.includes(reason) ? 0 : many),
-    0,
-  );
+  const count = lostCount({ lost });
   return `${running}${wanted === undefined ? "" : ` of ${wanted}`} run${count === 0 ? "" : `, ${count} lost`}`;
 };
 

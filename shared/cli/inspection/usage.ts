@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { costOf } from "../../kube/prices.ts";
 import type { Rates } from "./rates.ts";
-import { historyOf, type RecordView } from "./record.ts";
+import { historyOf, plannedEnds, type RecordView } from "./record.ts";
 
 /** As the record packs a lifetime: id, creation in epoch s, start and end in seconds after it, node, reason. */
 const lifetime = z.tuple([z.number(), z.number(), z.number(), z.number(), z.string(), z.string()]);
@@ -117,9 +117,6 @@ const during = ({ cores, gib }: Hours, seconds: number): Hours => ({
 
 /** Hours on one node that were lost or not; `node` is undefined where the record does not tell it. */
 type Part = { readonly hours: Hours; readonly isLost: boolean; readonly node: string | undefined };
-
-/** Reasons of ends that are no loss: the application had no more use for the executor. */
-export const plannedEnds: readonly string[] = ["finished", "removed", "dismissed", "driverEnded"];
 
 /** The executors of a run: those of its record by node, and what the record has only as a sum. */
 const executorParts = ({ lifetimes, ran: [ended, lost] = [0, 0] }: RunAccount, needs: Hours): readonly Part[] => {

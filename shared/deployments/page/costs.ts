@@ -4,8 +4,8 @@
  * namespace and day.
  */
 import type { Rates } from "../../cli/inspection/rates.ts";
-import type { RecordView } from "../../cli/inspection/record.ts";
-import { accountsOf, plannedEnds, type RunAccount, requestsIn } from "../../cli/inspection/usage.ts";
+import { plannedEnds, type RecordView } from "../../cli/inspection/record.ts";
+import { accountsOf, type RunAccount, requestsIn } from "../../cli/inspection/usage.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { costOf } from "../../kube/prices.ts";
 import type { Costs, Lane, Used } from "../../page/wire.ts";

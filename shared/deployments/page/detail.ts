@@ -8,7 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { kueueText } from "../../cli/inspection/kueue.ts";
 import { type EventEntry, eventsAbout } from "../../cli/inspection/log.ts";
 import type { Rates } from "../../cli/inspection/rates.ts";
-import { driverWordsText } from "../../cli/inspection/record.ts";
+import { driverWordsText, lostCount } from "../../cli/inspection/record.ts";
 import { look, type StatusInput, statusView } from "../../cli/inspection/status.ts";
 import { indexOf, taskOf } from "../../cli/inspection/target.ts";
 import { accountsOf } from "../../cli/inspection/usage.ts";
@@ -280,7 +280,7 @@ const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, ke
     changes: changesIn(record, times.history),
     ...membersOf(seen),
     losses: ends.losses.map(({ pod: _, ...loss }) => loss),
-    lost: view.executors?.lost ?? {},
+    lost: lostCount(view.executors),
     updates: updatesIn(view),
     lanes,
     lanesAt: Date.now(),

@@ -3,7 +3,7 @@
  * they ended. Bounded: of an application the newest, and of each namespace, within its share, the applications whose pods
  * or records changed last.
  */
-import { historyOf, lossesOf, type RecordView } from "../../cli/inspection/record.ts";
+import { historyOf, lossesOf, plannedEnds, type RecordView } from "../../cli/inspection/record.ts";
 import { accountsOf, type RunAccount, requestsIn } from "../../cli/inspection/usage.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
@@ -14,7 +14,7 @@ import { instantOf } from "../../core/time.ts";
 import { labelOf, nodeNameOf } from "../../kube/pods.ts";
 
 import type { Lane, LossRow } from "../../page/wire.ts";
-import { endingOf, type LossReason, losses as lossTable } from "../../spark/executors/losses.ts";
+import { endingOf, losses as lossTable } from "../../spark/executors/losses.ts";
 import { requestsOf } from "../../volcano/podgroup/usage.ts";
 import { ownerOf } from "./projection.ts";
 
@@ -53,10 +53,8 @@ const pastDriver = ({ attempt, submittedAt, upAt, endedAt, isFailed, node, ...ru
   ];
 };
 
-const isLossReason = (text: string): text is LossReason => Object.hasOwn(lossTable, text);
-
-/** True for a reason in a record that is a loss; the application had no more use for an executor of any other. */
-const isLoss = (reason: string): boolean => isLossReason(reason) && lossTable[reason].hasEvent;
+/** True for a reason in a record that is a loss. */
+const isLoss = (reason: string): boolean => !plannedEnds.includes(reason);
 
 /** The word of a record about ended executors, which precedes what their pods show. */
 export type RecordedEnds = {
@@ -75,7 +73,7 @@ export const recordedEnds = (record: RecordView | undefined): RecordedEnds => {
     lifetimes.map(([id, , , , , reason]) => [`${attempt}/${id}`, short(reason)] as const),
   );
   return {
-    losses: recordedLosses(lossesOf(record)),
+    losses: recordedLosses(lossesOf(record)).filter(({ reason }) => isLoss(reason)),
     attempt: historyOf(record).at(-1)?.attempt ?? 1,
     reasons: new Map(reasons.slice(-mostPods)),
   };
@@ -301,7 +299,7 @@ export const withLosses = (
   lanes: readonly Lane[],
   { losses, attempt }: Pick<RecordedEnds, "losses" | "attempt">,
 ): readonly Lane[] => {
-  const left = new Set(losses.filter(({ reason }) => reason !== "finished"));
+  const left = new Set(losses.filter(({ reason }) => isLoss(reason)));
   const isOf = (lane: Lane, { pod, id }: RecordedLoss): boolean =>
     pod === "" || lane.isRecorded === true
       ? lane.role === "executor" && lane.id === id && lane.attempt === attempt

@@ -3,7 +3,7 @@
  */
 
 import { type Outline, outlineOf, waitsIn } from "../../cli/inspection/list.ts";
-import { historyOf, lossesOf, type RecordView } from "../../cli/inspection/record.ts";
+import { historyOf, lossesOf, lostCount, type RecordView } from "../../cli/inspection/record.ts";
 import { repairCommand, repairText } from "../../cli/inspection/status.ts";
 import { waitsOf as recordedWaits } from "../../cli/inspection/waits.ts";
 import { kindOf } from "../../cli/kinds/all.ts";
@@ -60,14 +60,13 @@ export const recordOutline = (record: RecordView): RecordOutline => {
   const { waitsFor } = record;
   const { reason = "", message = "", since = 0 } = record.trouble ?? {};
   const trouble = record.trouble === undefined ? undefined : { reason: short(reason), message: short(message), since };
-  const lost = Object.entries(lossesOf(record)?.lost ?? {}).filter(([reason]) => reason !== "finished");
   const wait = recordedWaits(record).find(({ to }) => to === undefined);
   return {
     trouble,
     ...(wait === undefined ? {} : { wait: { since: seconds(Date.parse(wait.from)), isUsual: wait.isUsual } }),
     waitsFor: waitsFor === undefined ? undefined : short(waitsFor),
     strip: segmentsOf(record),
-    lost: lost.reduce((sum, [, count]) => sum + count, 0),
+    lost: lostCount(lossesOf(record)),
   };
 };
 

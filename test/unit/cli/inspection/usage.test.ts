@@ -1,8 +1,8 @@
 /** The cost of an application from its record, as `rekindle list -o wide` shows it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { RecordView } from "../../../../shared/cli/inspection/record.ts";
-import { plannedEnds, usageColumns, usageOf } from "../../../../shared/cli/inspection/usage.ts";
+import { plannedEnds, type RecordView } from "../../../../shared/cli/inspection/record.ts";
+import { usageColumns, usageOf } from "../../../../shared/cli/inspection/usage.ts";
 import { losses } from "../../../../shared/spark/executors/losses.ts";
 
 const hour = 3_600_000;

@@ -213,9 +213,12 @@ describe("lanes by the status of the pods", () => {
   test("the record's word about an end replaces what its pod shows, whatever that is", () => {
     const killed = pod("executor", 1, { at: "2026-11-02T08:00:05Z", exit: 143 });
     assert.deepEqual(losesOf([driver, killed]), [[1, "terminated"]]);
-    for (const reason of ["finished", "dismissed", "driverEnded", "removed", "of another version"])
+    for (const reason of ["finished", "dismissed", "driverEnded", "removed"])
       assert.deepEqual(losesOf([driver, killed], recordWith([[1, 1, 0, 5, "", reason]])), [], reason);
     assert.deepEqual(losesOf([driver, killed], recordWith([[2, 1, 0, 5, "", "finished"]])), [[1, "terminated"]]);
+    assert.deepEqual(losesOf([driver, killed], recordWith([[1, 1, 0, 5, "", "of a later version"]])), [
+      [1, "of a later version"],
+    ]);
   });
 
   test("the record's reason replaces the pod's", () => {

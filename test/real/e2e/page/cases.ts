@@ -9,6 +9,7 @@ import { hostile, sparkApplication, tokens } from "./fixture.ts";
 import { keptLogs, logs, members, money, queueGroups, repairs } from "./screen-cases.ts";
 import { type Case, type Fixture, onHost, open, screens, watched } from "./tabs.ts";
 import { changes, demoAgrees, losses, onFunction, pastDriver, timeline } from "./timeline-cases.ts";
+import { demoVerdicts, hostVerdicts } from "./verdict-cases.ts";
 
 const noErrors: Case = {
   name: "1 no screen writes an error into the console or asks another server",
@@ -369,7 +370,7 @@ export const cases: readonly Case[] = [
     narrow,
     crowded,
   ],
-  ...[viewers, demoAgrees, large, restart],
+  ...[hostVerdicts, viewers, demoAgrees, demoVerdicts, large, restart],
 ];
 
 /** The applications of the host's cluster. */

@@ -13,6 +13,7 @@ import { fill, openCommand, openPageCluster, openPageFunction, openPageHost, typ
 import { openOracle, type PodOracle } from "./oracle.ts";
 import type { Fixture } from "./tabs.ts";
 import { pictureFor } from "./timeline-cases.ts";
+import { tryOut } from "./verdict-cases.ts";
 
 /** Waits until the executors of the watched application run. */
 const untilUp = async ({ rows }: PodOracle): Promise<void> => {
@@ -33,7 +34,8 @@ const withFixture = async (dir: string, work: (fixture: Fixture) => Promise<void
   await mkdir(pictures);
   const closing: (() => Promise<unknown>)[] = [];
   try {
-    const demo = openCommand(["demo", "--serve"]);
+    const demoConfig = join(dir, "demo");
+    const demo = openCommand(["demo", "--serve", "--kubeconfig", demoConfig]);
     closing.push(demo.stop);
     const cluster = await openPageCluster(join(dir, "kubeconfig"));
     closing.push(cluster.close);
@@ -51,9 +53,11 @@ const withFixture = async (dir: string, work: (fixture: Fixture) => Promise<void
     closing.push(personal.stop);
     const browser = await openBrowser();
     closing.push(() => browser.close());
+    await demo.said(/the functions are deployed/);
+    await tryOut(demoConfig, dir);
     await untilUp(oracle);
     await untilListed(large);
-    await work({ browser, pictures, cluster, host, served, oracle, large, personal, demo });
+    await work({ browser, pictures, cluster, host, served, oracle, large, personal, demo, demoConfig });
   } finally {
     for (const close of closing.reverse()) await close();
   }

@@ -17,8 +17,9 @@ export type Fixture = {
   /** `rekindle page` on 10,000 applications. */
   readonly large: PageCluster;
   readonly personal: Command;
-  /** `rekindle demo --serve`, which began with the lane. */
+  /** `rekindle demo --serve`, which began with the lane, and its kubeconfig. */
   readonly demo: Command;
+  readonly demoConfig: string;
 };
 
 export type Case = { readonly name: string; readonly run: (fixture: Fixture) => Promise<readonly string[]> };

@@ -56,9 +56,10 @@ const sayingOf = (issue: Issue): string => {
   }
 };
 
-const shown = 3;
+/** A user corrects them all at once; a message stays bounded. */
+const shown = 12;
 
-/** Returns one message for all errors below `root`: the first three, and the number of the others. */
+/** Returns one message for all errors below `root`: the first twelve, and the number of the others. */
 export const explain = (error: { readonly issues: readonly Issue[] }, root = "spec"): string => {
   const problems = error.issues.slice(0, shown).map((issue) => `${pathOf(issue.path, root)} ${sayingOf(issue)}`);
   const more = error.issues.length - shown;

@@ -140,20 +140,20 @@ const act = async (tools: Tools, settings: readonly string[], options: Options):
   const ours = documents.filter(({ object }) => kindOf(object) !== undefined);
   if (ours.length === 0) throw new Refused(`${filename.join(", ")}: there is nothing in it that Rekindle runs`);
   const objects: unknown[] = [];
+  let refused = 0;
   for (const { object, place } of ours) {
     const metadata = { ...object.metadata, namespace: object.metadata.namespace ?? namespace ?? "default" };
-    const rendered = await tools.render(
-      { ...object, metadata },
-      {
-        attempt,
-        uid: object.metadata.uid ?? uid,
-        settings,
-      },
-    );
-    if ("refused" in rendered) throw new Refused(`${place}: ${object.kind} ${metadata.name}: ${rendered.refused}`);
+    const how = { attempt, uid: object.metadata.uid ?? uid, settings };
+    const rendered = await tools.render({ ...object, metadata }, how);
+    if ("refused" in rendered) {
+      refused += 1;
+      tools.warn(`${place}: ${object.kind} ${metadata.name}: ${rendered.refused}`);
+      continue;
+    }
     for (const note of rendered.notes) tools.warn(`${place}: ${note}`);
     objects.push(...rendered.objects);
   }
+  if (refused > 0) throw new Refused(`nothing was printed: ${refused} of ${ours.length} refused`);
   tools.print(output === "json" ? asJson({ apiVersion: "v1", kind: "List", items: objects }) : asDocuments(objects));
 };
 

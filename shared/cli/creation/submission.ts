@@ -191,10 +191,17 @@ const languageOf = (file: string): string => {
   return /\.r$/i.test(file) ? "R" : "Scala";
 };
 
-const versionOf = (options: Line["options"], image: string | undefined): string => {
+/** Returns Spark's version, as the flag or the image's tag names it. */
+const versionOf = (options: Line["options"], spec: Readonly<Record<string, unknown>>): string => {
+  const images = [spec["image"], fieldsOf(spec["driver"])["image"]].map(textOf);
+  const image = images.find((one) => one !== undefined && one !== "");
   const found = textOf(options["sparkVersion"]) ?? /:[^:/]*?(\d+\.\d+\.\d+)[^:/]*$/.exec(image ?? "")?.[1];
   if (found !== undefined) return found;
-  throw new Refused("the image's tag names no version of Spark: add --spark-version, such as --spark-version 4.1.1");
+  throw new Refused(
+    image === undefined
+      ? "no image is named: add --image, such as --image apache/spark:4.1.1"
+      : `the tag of ${image} names no version of Spark: add --spark-version, such as --spark-version 4.1.1`,
+  );
 };
 
 /** A prefix for generateName: a valid name of an application, with room for the server's suffix. */
@@ -230,7 +237,6 @@ export const applicationOf = (line: Line): Obj => {
   fill(tree, line);
   for (const [option, path] of own) if (options[option] !== undefined) put(tree, path, options[option]);
   const spec = fieldsOf(tree["spec"]);
-  const image = textOf(spec["image"]);
   const whole = textOf(options["application"]);
   const name = nameOf(textOf(options["name"]) ?? lastPart(textOf(options["class"])?.replaceAll(".", "/") ?? file));
   const labels = Object.fromEntries(textsOf(options["label"]).map(pairOf));
@@ -246,7 +252,7 @@ export const applicationOf = (line: Line): Obj => {
     spec: {
       type: languageOf(file),
       mode: "cluster",
-      sparkVersion: versionOf(options, image),
+      sparkVersion: versionOf(options, spec),
       mainApplicationFile: file,
       ...(line.arguments.length === 0 ? {} : { arguments: line.arguments }),
       ...spec,

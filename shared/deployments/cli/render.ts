@@ -14,6 +14,7 @@ import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readConnectSpec } from "../../spark/connect/read.ts";
 import { parseWith, withConfDefaults } from "../../spark/schema/rules.ts";
 import { submit } from "../../spark/submission/submit.ts";
+import { cronSaying, newJobSaying } from "../../volcano/admission/job.ts";
 import { volcanoForecast } from "../../volcano/forecast.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { sparkOptionsOf } from "../settings/conversions.ts";
@@ -86,11 +87,22 @@ export const render = async (object: Obj, { settings, ...of }: Rendering): Promi
   return { refused: read.do === "refuse" ? read.problems.join("; ") : "after --, write only settings of a host" };
 };
 
+/** The rules of admission that need no cluster, by apiVersion and kind. */
+const volcanoRules: Readonly<Record<string, (name: string, spec: unknown) => string>> = {
+  "batch.volcano.sh/v1alpha1 Job": newJobSaying,
+  "batch.volcano.sh/v1alpha1 CronJob": cronSaying,
+};
+
 /**
  * Returns the refusal that an object would get at its submission; undefined where there is none, or where its kind is
  * not rendered.
  */
 export const problemWith = (object: Obj): string | undefined => {
+  const said = volcanoRules[`${object.apiVersion} ${object.kind}`]?.(
+    object.metadata.name ?? "generated",
+    object["spec"],
+  );
+  if (said !== undefined) return said === "" ? undefined : said;
   const isOurs = object.kind === "SparkConnect" || applications[object.kind] !== undefined;
   if (!isOurs || !object.apiVersion.startsWith("sparkoperator.k8s.io/")) return undefined;
   const name = object.metadata.name ?? "generated";

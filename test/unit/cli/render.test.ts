@@ -96,6 +96,28 @@ describe("rekindle render", () => {
     assert.equal(code, 1);
     assert.match(err, /: SparkApplication w: spec\.driver\.memory/);
   });
+
+  test("names the mistakes of every document, as create does", async () => {
+    const job = {
+      apiVersion: "batch.volcano.sh/v1alpha1",
+      kind: "Job",
+      metadata: { name: "j" },
+      spec: { minAvailable: -1 },
+    };
+    const bad = [full("a", { driver: { memory: "x" }, type: "C" }), full("b", { sparkVersion: 1 }), job];
+    const text = bad.map((one) => piped(one)).join("\n---\n");
+    for (const [command, wanted] of [
+      ["render", ["SparkApplication a: spec.type", "SparkApplication b: spec.sparkVersion", "refused"]],
+      [
+        "create",
+        ["SparkApplication a: spec.type", "SparkApplication b: spec.sparkVersion", "Job j: spec.minAvailable"],
+      ],
+    ] as const) {
+      const { code, out, err } = await openTerminal({ stdin: text }).run(command, "-f", "-");
+      assert.deepEqual([code, out], [1, ""]);
+      for (const part of wanted) assert.ok(err.includes(part), `${part} in ${err}`);
+    }
+  });
 });
 
 describe("rekindle render, of a SparkConnect", () => {

@@ -240,7 +240,8 @@ describe("rekindle submit", () => {
     [["--supervise", "x.jar"], /--supervise: .*--restart OnFailure/],
     [["--conf", "nothing", "x.jar"], /--conf nothing: write KEY=VALUE/],
     [["--num-executors", "two", "x.jar"], /--num-executors two: write a whole number/],
-    [["local:///x.jar"], /names no version of Spark: add --spark-version/],
+    [["local:///x.jar"], /no image is named: add --image/],
+    [["--image", "team/etl:7", "local:///x.py"], /tag of team\/etl:7 names no version of Spark: add --spark-version/],
     [["--image", "s:4.1.1", "x.jar"], /x\.jar/],
     [
       ["--image", "s:4.1.1", "--class", "C", "--driver-memory", "lots", "local:///x.jar"],

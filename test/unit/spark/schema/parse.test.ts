@@ -102,9 +102,13 @@ describe("parseSpec", () => {
     assert.match(result.message, /^metadata\.name is 64 characters long, .*shorten it$/);
   });
 
-  test("reports the first three faults and counts the rest", () => {
-    const result = parsed({ type: 1, sparkVersion: 1, image: 1, mode: 1, suspend: 1 });
-    assert.ok(!result.ok);
-    assert.match(result.message, /; and 2 more$/);
+  test("reports the first twelve faults and counts the rest", () => {
+    const five = parsed({ type: 1, sparkVersion: 1, image: 1, mode: 1, suspend: 1 });
+    assert.ok(!five.ok);
+    for (const field of ["type", "sparkVersion", "image", "mode", "suspend"])
+      assert.ok(five.message.includes(`spec.${field} must be`), field);
+    const many = parsed({ arguments: Array.from({ length: 20 }, () => 1) });
+    assert.ok(!many.ok);
+    assert.match(many.message, /spec\.arguments\[11\] must be .*; and 8 more$/);
   });
 });

@@ -53,6 +53,7 @@ type Options = ServerChoice & {
   /** Resource groups, in JSON. */
   readonly admissionResourceGroups?: string;
   readonly policies?: boolean;
+  readonly podMonitor?: boolean;
   /** True: all functions. */
   readonly functions?: true | readonly string[];
 };
@@ -109,6 +110,8 @@ const textOf = async (call: ManifestsCall): Promise<string> => {
   const { sparkNamespace: sparkNamespaces, sparkAccount, rbacOnly, withoutDeployment, family: families } = options;
   const host = rbacOnly !== true && withoutDeployment !== true;
   const admission = options.admission === true;
+  if (options.podMonitor === true && !host && rbacOnly !== true)
+    throw new Refused("--pod-monitor: a PodMonitor is for a host in the cluster; leave --without-deployment out");
   const features = featuresNamed(options.features, families);
   const installation = {
     ...options,
@@ -178,6 +181,7 @@ const withScope = (command: Command, version: string): Command =>
       namesOrAll,
     )
     .option("--without-deployment", "the host runs elsewhere")
+    .option("--pod-monitor", "also a PodMonitor, by which the Prometheus operator scrapes the host")
     .option("--nodes", "the host may list and cordon nodes, too: executors leave a node that is about to go")
     .option(
       "--features <names>",

@@ -227,6 +227,8 @@ export type Installation = {
   readonly admission: boolean;
   /** Rules by which admission changes pods; absent: none. */
   readonly pods?: PodRules | undefined;
+  /** Whether a PodMonitor names the host to the Prometheus operator. */
+  readonly podMonitor?: boolean;
 };
 
 /** A ClusterRole of its own for nodes, which have no namespace. */
@@ -331,9 +333,17 @@ const container = ({
   securityContext: containerSecurity,
 });
 
-/** The host's Deployment, its Service and its NetworkPolicy. */
+/** Has the Prometheus operator scrape the host. */
+const monitorOf = (name: string, namespace: string): Obj => ({
+  apiVersion: "monitoring.coreos.com/v1",
+  kind: "PodMonitor",
+  metadata: named(name, namespace),
+  spec: { selector: { matchLabels: app(name) }, podMetricsEndpoints: [{ port: "http", path: "/metrics" }] },
+});
+
+/** The host's Deployment, its Service, its NetworkPolicy, and its PodMonitor where one is wanted. */
 const hostObjects = (installation: Installation): readonly Obj[] => {
-  const { namespace, admission } = installation;
+  const { namespace, admission, podMonitor = false } = installation;
   const name = "rekindle";
   return [
     deploymentOf({
@@ -343,6 +353,7 @@ const hostObjects = (installation: Installation): readonly Obj[] => {
     }),
     serviceOf(name, namespace),
     fenceOf(name, namespace, admission ? [8080, admissionPort.containerPort] : [8080]),
+    ...(podMonitor ? [monitorOf(name, namespace)] : []),
   ];
 };
 

@@ -46,6 +46,7 @@ const made: readonly Resource[] = [
   admissionPolicies,
   services,
   networkPolicies,
+  { group: "monitoring.coreos.com", version: "v1", plural: "podmonitors", kind: "PodMonitor" },
   secrets,
   configMaps,
   rbac("clusterrolebindings", "ClusterRoleBinding"),

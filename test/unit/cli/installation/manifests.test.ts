@@ -38,6 +38,20 @@ describe("rekindle manifests", () => {
     await make(simulator, ...(await printedManifests()));
   });
 
+  test("prints a PodMonitor that selects the host's port, where one is asked for", async () => {
+    const objects = await printedManifests("--pod-monitor");
+    const monitor = objects.find(({ kind }) => kind === "PodMonitor");
+    assert.deepEqual(monitor?.["spec"], {
+      selector: { matchLabels: { "app.kubernetes.io/name": "rekindle" } },
+      podMetricsEndpoints: [{ port: "http", path: "/metrics" }],
+    });
+    const deployment = JSON.stringify(objects.find(({ kind }) => kind === "Deployment"));
+    assert.match(deployment, /"labels":\{"app\.kubernetes\.io\/name":"rekindle"/);
+    assert.match(deployment, /"name":"http","containerPort":8080/);
+    const { code, err } = await openTerminal().run("manifests", "--pod-monitor", "--without-deployment");
+    assert.deepEqual([code, /--pod-monitor/.test(err)], [1, true]);
+  });
+
   const choices: readonly (readonly [readonly string[], readonly string[], readonly string[]])[] = [
     [["--without-crds"], ["Deployment/rekindle/rekindle"], ["CustomResourceDefinition/checkpoints.rekindle.dev"]],
     [

@@ -2,7 +2,7 @@
  * Status updates. The outbox of one key holds those that are still to be delivered, in order; it is part of the record,
  * so a change and its update are saved together, once. The interface of listeners to updates. Pure.
  */
-import type { Key } from "./key.ts";
+import { digest, type Key, textOf } from "./key.ts";
 
 /** A status update as a decision produces it. */
 export type StateUpdate = {
@@ -24,6 +24,10 @@ export type Update = StateUpdate & {
 export type Outbox = {
   /** Name of the stream: a rebuilt record begins a new one. */
   readonly stream: string;
+  /** The UID of the object that began the stream, and the moment: the stream's name is derived from it. */
+  readonly origin?: string | undefined;
+  /** The proof that the operator's process wrote it; absent where nothing is set to make one with. */
+  readonly proof?: string | undefined;
   /** The last known destination of the updates. */
   readonly to: string;
   /**
@@ -34,6 +38,10 @@ export type Outbox = {
   /** When everything that the object left was settled and only its updates kept the record, epoch ms. */
   readonly leftAt?: number | undefined;
 };
+
+/** Returns the name of a stream. No record of another key, or of another cluster, can have one of that name. */
+export const streamName = (cluster: string, key: Key, origin: string): string =>
+  digest("stream", cluster, textOf(key), origin).slice(0, 16);
 
 /** A position in a stream: that of its newest update, or of the newest one that was acknowledged. */
 export type Position = { readonly stream: string; readonly sequence: number };
@@ -69,13 +77,13 @@ type Occasion = {
   readonly uid: string;
   readonly now: number;
   readonly to: string;
-  /** Name of the stream, if this update begins one. */
-  readonly stream: string;
+  /** The stream, if this update begins one. */
+  readonly begins: Pick<Outbox, "stream" | "origin">;
 };
 
 /** Returns the outbox with this update appended, unless it repeats the newest one. */
-export const appended = (outbox: Outbox | undefined, word: StateUpdate, { uid, now, to, stream }: Occasion): Outbox => {
-  const kept = outbox ?? { stream, to, entries: [] };
+export const appended = (outbox: Outbox | undefined, word: StateUpdate, { uid, now, to, begins }: Occasion): Outbox => {
+  const kept = outbox ?? { ...begins, to, entries: [] };
   const newest = newestOf(kept);
   if (says(newest, uid, word)) return kept.to === to ? kept : { ...kept, to };
   const { message, ...rest } = word;

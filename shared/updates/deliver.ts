@@ -6,6 +6,7 @@
  * U2. A send is saved before it happens, so of two deliveries at once one sends.
  * U3. An acknowledged update is never sent again; any other acknowledgement changes nothing.
  * U4. Only the listener that an update was sent to can acknowledge it.
+ * U5. A record names no destination that its object could not name.
  */
 import { eventOf, events } from "../core/event.ts";
 import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
@@ -157,6 +158,19 @@ const unrecorded = async (at: At, message: Message): Promise<Delivered> => {
   return isBack ? await deliver(ports, message) : await closed(at, `there is no stream of ${textOf(key)}`);
 };
 
+/** U5: only the namespace and the operator may name a queue, or the operator's listener. */
+const mayObjectName = (to: string): boolean => to !== operatorsListener && !to.startsWith("sqs:");
+
+/** Returns where updates go: as the object says, or, when it is gone, as it could have said when its record was written. */
+const destinationOf = async (
+  ports: DeliveryContext,
+  { key, object, outbox }: Pick<SendContext, "key" | "object"> & { readonly outbox: Outbox | undefined },
+): Promise<string | undefined> => {
+  if (object !== undefined) return await ports.destinationOf(key, object.metadata.annotations);
+  if (outbox === undefined || mayObjectName(outbox.to)) return outbox?.to;
+  return await ports.destinationOf(key, undefined);
+};
+
 /** Takes a delivery of the stream that the message names. Throws the platform's errors. */
 export const deliver = async (ports: DeliveryContext, message: Message): Promise<Delivered> => {
   const key = subjectOf(message);
@@ -175,7 +189,9 @@ export const deliver = async (ports: DeliveryContext, message: Message): Promise
     return nothing("outside the scope of this process");
   if (cluster !== ports.clusterUid) return stopped(ports, key, `the record was made in another cluster (${cluster})`);
   const object = value?.metadata.uid === uid ? value : undefined;
-  const to = object === undefined ? outbox?.to : await ports.destinationOf(key, object.metadata.annotations);
+  const to = await destinationOf(ports, { key, object, outbox });
+  if (outbox === undefined && object !== undefined && to !== undefined)
+    await ports.queue.send({ ...key, reason: "no updates" }, dedupe.timer(key, `no updates ${loaded.version}`));
   if (outbox === undefined || to === undefined) return await closed({ ports, key, own }, "no listener is set");
   return await carryOn({ ports, key, resource, object, outbox, to, own, now, began }, message);
 };

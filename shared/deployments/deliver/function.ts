@@ -15,6 +15,7 @@ import type { Report } from "../../engine/ports.ts";
 import { type Delivered, intake, postpone } from "../../engine/reconcile/intake.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import { deliver } from "../../updates/deliver.ts";
+import { provingOutboxes } from "../../updates/proof.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { resourceOf } from "../common/kinds.ts";
 import { openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
@@ -105,7 +106,8 @@ export const openDelivering = (env: Environment): Delivering => {
   const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: ports.clock.monotonic });
   const world = once(async (): Promise<World> => {
     const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
-    const { checkpoints } = openRecords(settings.checkpoints, around);
+    const records = openRecords(settings.checkpoints, around);
+    const checkpoints = provingOutboxes(records.checkpoints, { secret, to }, report);
     // A delivery has a kind of its own, so this function takes steps of no kind and loads none.
     const operatorOf = (): undefined => undefined;
     const opened = telemetry.ports(await openWorld({ ...ports, transport, checkpoints, timing, operatorOf }));

@@ -26,6 +26,7 @@ import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
 import type { Family } from "../../kube/resources.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
+import { provingOutboxes } from "../../updates/proof.ts";
 import type { GangEviction, GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
@@ -288,13 +289,12 @@ const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telem
   const home = settings.home === undefined ? {} : { home: settings.home };
   const around = { transport: settings.transport, cluster, ...home, timeoutMs: timing.requestTimeoutMs };
   const { hints } = openRecords(place, around);
-  const metering = openMetering({
-    ...{ naming, rates, gauges, transport: settings.transport, hints, namespaceScope },
-    now: Date.now,
-  });
+  const measured = { naming, rates, gauges, transport: settings.transport, hints, namespaceScope };
+  const metering = openMetering({ ...measured, now: Date.now });
   const transport = telemetry.transport(metering.counted(settings.transport));
   const { checkpoints } = openRecords(place, { ...around, transport });
-  return { metering, transport, checkpoints: tellingSaves(checkpoints, settings.recorded), hints };
+  const own = provingOutboxes(checkpoints, settings.listening, settings.report);
+  return { metering, transport, checkpoints: tellingSaves(own, settings.recorded), hints };
 };
 
 /** Opens the limits on one key's use of shared resources. */

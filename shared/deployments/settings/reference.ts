@@ -273,7 +273,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   updatesSecret: {
     form: "secret",
-    text: "secret from which the key of each listener is derived; the key signs its status updates; without it they are not signed",
+    text: "secret from which the key of each listener is derived; the key signs its status updates; without it they are not signed. Steps and deliveries prove with it that the updates in a record are their own",
     parameter: "UpdatesSecret",
   },
   sparkVersion: {

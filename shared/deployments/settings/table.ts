@@ -230,7 +230,7 @@ const rows = {
   oidcScopes: { schema: names, readers: showing, default: "openid,email" },
   oidcGroupsClaim: { schema: () => required, readers: showing, default: "groups" },
   oidcGroups: { schema: userGroups, readers: showing },
-  updatesSecret: { schema: signingSecret, readers: [...showing, "deliver"], secret: true },
+  updatesSecret: { schema: signingSecret, readers: [...showing, "reconcile", "deliver"], secret: true },
   sparkVersion: { schema: version, readers: ["submitter"], default: "4.1.1" },
   enableUiService: { schema: yes, readers: deciding, default: "true" },
   ingressUrlFormat: { schema: words, readers: deciding, default: "" },

@@ -31,10 +31,14 @@ const update = z.object({
 
 const outboxShape = z.object({
   stream: z.string().min(1),
+  origin: z.string().optional(),
   to: z.string(),
   entries: z.array(update).min(1),
   leftAt: instant.optional(),
 });
+
+/** True for an outbox that can be read. */
+export const isOutbox = (stored: unknown): boolean => outboxShape.safeParse(stored).success;
 
 const made = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 

@@ -12,6 +12,7 @@ import {
   type Outbox,
   positionOf,
   positionText,
+  streamName,
   waiting,
   withoutAcknowledged,
 } from "../../core/updates.ts";
@@ -28,21 +29,19 @@ const trimmed = async ({ world, message }: StepContext, outbox: Outbox): Promise
   return withoutAcknowledged(outbox, await world.updates?.acknowledged(message));
 };
 
-/** Returns a unique name for a new stream, so that positions of another stream do not apply to it. */
-const streamOf = ({ world, message, observation }: StepContext): string =>
-  digest(
-    textOf(message),
-    observation.uid,
-    observation.version ?? "",
-    `${observation.now} ${world.clock.monotonic()}`,
-  ).slice(0, 16);
+/** Returns a new stream with a unique name, so that positions of another stream do not apply to it. */
+const newStream = ({ world, message, observation }: StepContext): Pick<Outbox, "stream" | "origin"> => {
+  const { uid, version = "", now } = observation;
+  const origin = `${uid} ${digest(version, `${now} ${world.clock.monotonic()}`).slice(0, 16)}`;
+  return { stream: streamName(world.clusterUid, message, origin), origin };
+};
 
 const departed = (run: StepContext, outbox: Outbox): Outbox => {
   const { uid, now } = run.observation;
   const newest = newestOf(outbox);
   const word = { state: "DELETED", attempt: newest?.attempt ?? 0, terminal: true, message: "the object is gone" };
-  const { stream, to } = outbox;
-  const closing = newest?.uid === uid && newest.terminal ? outbox : appended(outbox, word, { uid, now, to, stream });
+  const occasion = { uid, now, to: outbox.to, begins: outbox };
+  const closing = newest?.uid === uid && newest.terminal ? outbox : appended(outbox, word, occasion);
   return { ...closing, leftAt: outbox.leftAt ?? now };
 };
 
@@ -65,7 +64,7 @@ export const outboxAfter = async (
     uid: observation.uid,
     now: observation.now,
     to,
-    stream: outbox?.stream ?? streamOf(run),
+    begins: outbox ?? newStream(run),
   });
   return next === outbox ? outbox : await trimmed(run, next);
 };

@@ -1,10 +1,11 @@
 /**
- * Mutants of the promises about what strangers can send to a port: connections, unfinished bodies, large reviews. The
- * tests named must fail on each.
+ * Mutants of the promises about what strangers can send to a port, and what a tenant can claim by a record. The tests
+ * named must fail on each.
  */
 import type { Mutant } from "./mutants.ts";
 
 const port = ["test/unit/deployments/http/port.test.ts"];
+const proof = ["test/unit/updates/proof.test.ts"];
 
 export const portMutants: readonly Mutant[] = [
   {
@@ -78,5 +79,46 @@ export const portMutants: readonly Mutant[] = [
     find: "if (opensMoreThan(text, mostParts))",
     replace: "if (opensMoreThan(text, Number.POSITIVE_INFINITY))",
     tests: ["test/unit/functions/admission.test.ts"],
+  },
+  {
+    name: "outboxes-without-proof",
+    promise: "the updates in a record that Rekindle did not write are not sent",
+    file: "shared/updates/proof.ts",
+    find: "return proving === undefined || isSame(proof, proofOf(proving, key, record));",
+    replace: "return proving !== proof;",
+    tests: proof,
+  },
+  {
+    name: "proofs-of-any-object",
+    promise: "the proof of an outbox is for its key, object and cluster only",
+    file: "shared/updates/proof.ts",
+    find: "{ key: textOf(key), cluster, uid, outbox: proven }",
+    replace: "{ outbox: proven }",
+    tests: proof,
+  },
+  {
+    name: "streams-of-other-keys",
+    promise: "no record can send updates under the ids of another object",
+    file: "shared/updates/proof.ts",
+    find: "if (stream !== streamName(cluster, key, origin)) return false;",
+    replace: "if (stream === cluster) return false;",
+    tests: proof,
+  },
+  {
+    name: "records-name-queues",
+    promise:
+      "the record of a deleted object names no queue and no listener of the operator that its namespace does not have",
+    file: "shared/updates/deliver.ts",
+    find: "outbox === undefined || mayObjectName(outbox.to)",
+    replace: "outbox === undefined || mayObjectName(key.name)",
+    tests: proof,
+  },
+  {
+    name: "distrusted-updates-are-lost",
+    promise: "the state of an object whose record is distrusted is told again",
+    file: "shared/updates/deliver.ts",
+    find: "if (outbox === undefined && object !== undefined && to !== undefined)",
+    replace: "if (outbox !== undefined && object !== undefined && to === undefined)",
+    tests: proof,
   },
 ];

@@ -7,7 +7,7 @@ import { openStreet } from "./street.ts";
 
 const to = "https://listener.example/";
 const word = (state: string) => ({ state, attempt: 1, terminal: false });
-const at = { uid: "u", now: 1_000, to, stream: "new" };
+const at = { uid: "u", now: 1_000, to, begins: { stream: "new" } };
 const outbox = appended(appended(undefined, word("A"), at), word("B"), at);
 
 describe("the progress of a delivery", () => {

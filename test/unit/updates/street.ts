@@ -13,6 +13,7 @@ import { recovery } from "../../../shared/engine/settings.ts";
 import { type Cursor, readCursor } from "../../../shared/updates/cursor.ts";
 import { deliver } from "../../../shared/updates/deliver.ts";
 import { openUpdates } from "../../../shared/updates/listeners.ts";
+import { provingOutboxes } from "../../../shared/updates/proof.ts";
 import { type Fixture, message, openFixture, toys } from "../engine/fakes.ts";
 
 /** One request that reached the listener. */
@@ -93,6 +94,7 @@ export const openStreet = (settings: Settings = {}): Street => {
   };
   const ports = {
     ...home.world,
+    checkpoints: provingOutboxes(home.world.checkpoints, { to: settings.to ?? listener }, home.world.report),
     queue: {
       send: async (sending: Message, id: string) => {
         await home.before("send");

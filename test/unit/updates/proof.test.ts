@@ -158,7 +158,7 @@ describe("a delivery", () => {
     street.answer = () => ({ did: "acknowledged" });
     street.fixture.put(toy({}));
     await street.pass(60_000);
-    const { to, state, sequence } = street.heard.at(-1) ?? {};
-    assert.deepEqual([to, state, sequence], [operatorsListener, "RUNNING", 1]);
+    const { to, state, sequence, answered } = street.heard.at(-1) ?? {};
+    assert.deepEqual([to, state, sequence, answered], [operatorsListener, "RUNNING", 1, "acknowledged"]);
   });
 });

@@ -11,7 +11,6 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { digestOf, isRecord } from "../core/json.ts";
 import { type Key, textOf } from "../core/key.ts";
 import { type Outbox, streamName } from "../core/updates.ts";
-import { isOutbox } from "../engine/checkpoint/record.ts";
 import type { AnyRecord, Checkpoints, Report } from "../engine/ports.ts";
 
 type Operators = {
@@ -19,6 +18,12 @@ type Operators = {
   readonly secret?: (() => Promise<string>) | undefined;
   /** The listener in the operator's configuration, whose URL may hold a token; "": none. */
   readonly to: string;
+};
+
+type Proving = Operators & {
+  readonly report: Report;
+  /** True for an outbox that can be read. */
+  readonly isOutbox: (stored: unknown) => boolean;
 };
 
 /** Returns the key of proofs; undefined if nothing is set that tenants do not know. */
@@ -60,8 +65,7 @@ const distrusted =
 /** Returns the store with a proof in each outbox that is saved; an outbox without proof is not loaded (P3). */
 export const provingOutboxes = (
   checkpoints: Checkpoints,
-  operators: Operators = { to: "" },
-  report: Report,
+  { report, isOutbox, ...operators }: Proving,
 ): Checkpoints => ({
   ...checkpoints,
   load: async (key) => {

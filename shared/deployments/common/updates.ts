@@ -1,9 +1,11 @@
 /** Status updates on the side of steps: the listeners of each object. Delivery is in deliver/function.ts. */
 
-import { readDelivery } from "../../engine/checkpoint/record.ts";
+import { isOutbox, readDelivery } from "../../engine/checkpoint/record.ts";
 import type { World } from "../../engine/context/world.ts";
-import type { Updates } from "../../engine/ports.ts";
+import type { Checkpoints, Report, Updates } from "../../engine/ports.ts";
 import { openUpdates } from "../../updates/listeners.ts";
+import { provingOutboxes } from "../../updates/proof.ts";
+import type { Secret } from "./secret.ts";
 
 /**
  * Opens the port through which steps find an object's listener. `to`: the listener where neither object nor namespace
@@ -11,3 +13,9 @@ import { openUpdates } from "../../updates/listeners.ts";
  */
 export const updatesFor = ({ cluster, checkpoints, report, clock }: World, { to }: { readonly to: string }): Updates =>
   openUpdates({ cluster, checkpoints, report, readDelivery, fallback: to, now: () => clock.monotonic() });
+
+type Operators = { readonly to: string; readonly secret?: Secret | undefined };
+
+/** Opens the store in which outboxes carry a proof of the operator's settings. */
+export const provenRecords = (checkpoints: Checkpoints, { to, secret }: Operators, report: Report): Checkpoints =>
+  provingOutboxes(checkpoints, { to, secret, report, isOutbox });

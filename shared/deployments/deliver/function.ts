@@ -15,7 +15,6 @@ import type { Report } from "../../engine/ports.ts";
 import { type Delivered, intake, postpone } from "../../engine/reconcile/intake.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import { deliver } from "../../updates/deliver.ts";
-import { provingOutboxes } from "../../updates/proof.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { resourceOf } from "../common/kinds.ts";
 import { openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
@@ -24,7 +23,7 @@ import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/queu
 import { openRecords } from "../common/records.ts";
 import { openOptional } from "../common/secret.ts";
 import { openWorld, processClock, stepFigures } from "../common/step-dependencies.ts";
-import { updatesFor } from "../common/updates.ts";
+import { provenRecords, updatesFor } from "../common/updates.ts";
 import type { UrlAnswer } from "../http/dispatch-calls.ts";
 import { timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
@@ -107,7 +106,7 @@ export const openDelivering = (env: Environment): Delivering => {
   const world = once(async (): Promise<World> => {
     const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
     const records = openRecords(settings.checkpoints, around);
-    const checkpoints = provingOutboxes(records.checkpoints, { secret, to }, report);
+    const checkpoints = provenRecords(records.checkpoints, { secret, to }, report);
     // A delivery has a kind of its own, so this function takes steps of no kind and loads none.
     const operatorOf = (): undefined => undefined;
     const opened = telemetry.ports(await openWorld({ ...ports, transport, checkpoints, timing, operatorOf }));

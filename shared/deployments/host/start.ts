@@ -26,7 +26,6 @@ import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
 import type { Family } from "../../kube/resources.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
-import { provingOutboxes } from "../../updates/proof.ts";
 import type { GangEviction, GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { noticesOf } from "../common/kinds.ts";
@@ -35,7 +34,7 @@ import { watchNodes } from "../common/node-watch.ts";
 import { type LazyNats, withDeliveryQueue } from "../common/queues.ts";
 import { openRecords, tellingSaves } from "../common/records.ts";
 import { openWorld, quarantineFor } from "../common/step-dependencies.ts";
-import { updatesFor } from "../common/updates.ts";
+import { provenRecords, updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
 import type { Families } from "../reconcile/families.ts";
 import { restingIn } from "../resync/rest-check.ts";
@@ -293,7 +292,7 @@ const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telem
   const metering = openMetering({ ...measured, now: Date.now });
   const transport = telemetry.transport(metering.counted(settings.transport));
   const { checkpoints } = openRecords(place, { ...around, transport });
-  const own = provingOutboxes(checkpoints, settings.listening, settings.report);
+  const own = provenRecords(checkpoints, settings.listening ?? { to: "" }, settings.report);
   return { metering, transport, checkpoints: tellingSaves(own, settings.recorded), hints };
 };
 

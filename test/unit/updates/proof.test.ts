@@ -5,9 +5,9 @@ import { memoryCheckpoints } from "../../../shared/adapters/checkpoints/memory.t
 import { isRecord } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import { type Outbox, operatorsListener, streamName } from "../../../shared/core/updates.ts";
+import { provenRecords } from "../../../shared/deployments/common/updates.ts";
 import { readRecord } from "../../../shared/engine/checkpoint/record.ts";
 import type { CheckpointRecord } from "../../../shared/engine/ports.ts";
-import { provingOutboxes } from "../../../shared/updates/proof.ts";
 import { message, toy } from "../engine/fakes.ts";
 import { openStreet, silence } from "./street.ts";
 
@@ -29,12 +29,14 @@ const recordOf = (outbox: Outbox): CheckpointRecord => ({
 
 const operators = { to: "https://operator.example/?token=t", secret: async () => "a secret of the operator" };
 
+type Operators = Parameters<typeof provenRecords>[1];
+
 /** Stores a record without proof; returns the outbox that a process loads, and the warnings. */
-const loaded = async (record: CheckpointRecord, settings: Parameters<typeof provingOutboxes>[1] = operators) => {
+const loaded = async (record: CheckpointRecord, settings: Operators = operators) => {
   const store = memoryCheckpoints();
   await store.save(own, record, undefined);
   const warnings: string[] = [];
-  const found = await provingOutboxes(store, settings, (_, text) => void warnings.push(text)).load(own);
+  const found = await provenRecords(store, settings, (_, text) => void warnings.push(text)).load(own);
   const read = readRecord(found?.record);
   return { outbox: read.ok ? read.record.outbox : "unread", warnings };
 };
@@ -42,7 +44,7 @@ const loaded = async (record: CheckpointRecord, settings: Parameters<typeof prov
 /** Returns a record as a process saves it under this key. */
 const saved = async (key: Key, record: CheckpointRecord, settings = operators): Promise<CheckpointRecord> => {
   const store = memoryCheckpoints();
-  await provingOutboxes(store, settings, () => {}).save(key, record, undefined);
+  await provenRecords(store, settings, () => {}).save(key, record, undefined);
   const { record: stored } = (await store.load(key)) ?? {};
   assert.ok(isRecord(stored));
   return { ...record, outbox: { ...record.outbox, ...JSON.parse(JSON.stringify(stored["outbox"])) } };

@@ -5,6 +5,7 @@
 import { type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { deliveryKey, type Message } from "../../../shared/core/key.ts";
 import type { Sent, Sink, StateUpdate } from "../../../shared/core/updates.ts";
+import { provenRecords } from "../../../shared/deployments/common/updates.ts";
 import { readDelivery, readRecord } from "../../../shared/engine/checkpoint/record.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
 import { merged } from "../../../shared/engine/reconcile/intake.ts";
@@ -13,7 +14,6 @@ import { recovery } from "../../../shared/engine/settings.ts";
 import { type Cursor, readCursor } from "../../../shared/updates/cursor.ts";
 import { deliver } from "../../../shared/updates/deliver.ts";
 import { openUpdates } from "../../../shared/updates/listeners.ts";
-import { provingOutboxes } from "../../../shared/updates/proof.ts";
 import { type Fixture, message, openFixture, toys } from "../engine/fakes.ts";
 
 /** One request that reached the listener. */
@@ -94,7 +94,7 @@ export const openStreet = (settings: Settings = {}): Street => {
   };
   const ports = {
     ...home.world,
-    checkpoints: provingOutboxes(home.world.checkpoints, { to: settings.to ?? listener }, home.world.report),
+    checkpoints: provenRecords(home.world.checkpoints, { to: settings.to ?? listener }, home.world.report),
     queue: {
       send: async (sending: Message, id: string) => {
         await home.before("send");

@@ -54,7 +54,7 @@ export const tableOf = (measured: Measured): readonly string[] => {
   const perThousand = 1_000 * dollars(applicationOf(measured));
   const worst = window.every - window.seconds + forwardStart + functions.worst;
   return [
-    "| | host | forwarder in the cluster + Lambda (recommended on EKS) | windowed Lambda forwarder |",
+    "| | host | forwarder in the cluster + Lambda | windowed Lambda forwarder |",
     "|---|---|---|---|",
     `| reaction, p50 | ${time(host.p50)} | ${time(functions.p50)} | ${time(functions.p50)} (${window.seconds} of ${window.every} s are watched) |`,
     `| reaction, worst | ${time(host.worst)} | ${time(functions.worst)} | ${time(worst)} = pause ${window.every - window.seconds} s + start ${time(forwardStart)} + ${time(functions.worst)} |`,

@@ -9,6 +9,8 @@ const files = [
   "README.md",
   "CHANGELOG.md",
   "LICENSE",
+  "SECURITY.md",
+  "CONTRIBUTING.md",
   "package.json",
   "package-lock.json",
   "tsconfig.json",

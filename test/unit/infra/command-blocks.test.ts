@@ -57,6 +57,7 @@ const blocksOf = (page: string): readonly Block[] => {
 /** Commands that are not run here, with the reason. */
 const notRun: readonly (readonly [begins: RegExp, because: string])[] = [
   [/^npm install$/, "asks a package registry"],
+  [/^npm (pack|install --global )/, "packs and installs: published.test.ts does it"],
   [/^npm test( |$)/, "runs tests, this one among them"],
   [/^npx node --test /, "runs tests, this one among them"],
   [/^kubectl (apply --server-side|delete)/, "no kubectl is here; what is applied is printed by the command before it"],

@@ -66,7 +66,19 @@ describe("the published package, alone", () => {
     for (const path of ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "infra/rekindle.mjs"])
       assert.ok(files.includes(path), `${path} is not published`);
     assert.deepEqual(
-      files.filter((path) => /^(shared|test|functions)\/|(?<!\.d)\.ts$|^dist\/meta\.json$/.test(path)),
+      files.filter((path) =>
+        /^(shared|test|functions)\/.*(?<!\.(md|svg|png))$|(?<!\.d)\.ts$|^dist\/meta\.json$/.test(path),
+      ),
+      [],
+    );
+  });
+
+  it("has a README whose links lead to files of the package", () => {
+    const text = readFileSync(join(home, "README.md"), "utf8");
+    const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, to = ""]) => to.replace(/\/$/, ""));
+    assert.ok(links.length > 30);
+    assert.deepEqual(
+      links.filter((to) => !files.some((path) => path === to || path.startsWith(`${to}/`))),
       [],
     );
   });

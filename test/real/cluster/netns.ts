@@ -10,6 +10,10 @@ export const bridgeAddress = "10.244.0.1";
 
 const mark = "REKINDLE_NETNS";
 
+/** The environment of a command that is not Rekindle's own: without the mark, which a host would refuse as a setting. */
+export const unmarked = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => name !== mark));
+
 /** True if this process is already in a namespace that this module created. */
 export const isInside = (): boolean => process.env[mark] === "1";
 

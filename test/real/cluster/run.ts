@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { conclude } from "../../../infra/tally.ts";
 import { ensure } from "../setup/ensure.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import { enterNamespace, isInside } from "./netns.ts";
+import { enterNamespace, isInside, unmarked } from "./netns.ts";
 import { checksFor, prove } from "./prove.ts";
 
 const usage = `npm run cluster [-- [--nodes N] [--no-node] [--dir DIR] [-- COMMAND …]]
@@ -33,7 +33,7 @@ const untilDone = (cluster: Cluster, words: readonly string[], told: Promise<num
   const [program, ...args] = words;
   if (program === undefined) return told;
   const env = {
-    ...process.env,
+    ...unmarked(process.env),
     KUBECONFIG: cluster.adminKubeconfig,
     PATH: `${cluster.binDir}:${process.env["PATH"] ?? ""}`,
   };

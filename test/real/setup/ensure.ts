@@ -1,8 +1,11 @@
 /** Ensures that parts of the set-up are installed; every command that needs real parts calls it first. */
 import { join } from "node:path";
 import { alone } from "./lock.ts";
-import { cacheDir, type Part, type Say } from "./part.ts";
+import { cacheDir, type Part, type Programs, type Say } from "./part.ts";
 import { parts } from "./parts.ts";
+import { installPrograms, lackOf, mayInstall } from "./programs.ts";
+
+type Telling = (part: string, line: string) => void;
 
 export type Outcome = { readonly part: string; readonly ok: boolean; readonly ms: number; readonly message: string };
 
@@ -46,9 +49,36 @@ const installed = async (part: Part, say: Say): Promise<Outcome> => {
   }
 };
 
-/** Installs missing parts; independent parts in parallel. Prerequisites come first in the outcomes. */
-export const prepare = (names: readonly string[], say: (part: string, line: string) => void): Promise<Outcome[]> => {
-  const wanted = withNeeds(names);
+/** The programs that parts which are not ready call. */
+const programsOf = async (wanted: readonly Part[]): Promise<Programs> => {
+  const ready = await Promise.all(wanted.map((part) => part.isReady()));
+  return Object.assign({}, ...wanted.filter((_, at) => ready[at] !== true).map(({ programs = {} }) => programs));
+};
+
+/** The outcomes where programs are missing: nothing is begun, and the first names all of them. */
+const notBegun = (wanted: readonly Part[], lack: string): Promise<Outcome[]> =>
+  Promise.all(
+    wanted.map(async (part) => {
+      const ok = await part.isReady();
+      const own = lackOf(part.programs ?? {});
+      const message = own === undefined ? "not begun: other parts lack programs" : lack;
+      return { part: part.name, ok, ms: 0, message: ok ? "ready" : message };
+    }),
+  );
+
+/**
+ * Installs missing parts; independent parts in parallel. Prerequisites come first in the outcomes. Programs that are
+ * missing are found before anything is downloaded or compiled.
+ */
+export const prepareAll = async (
+  wanted: readonly Part[],
+  say: Telling,
+  isAllowed = mayInstall(),
+): Promise<Outcome[]> => {
+  const programs = await programsOf(wanted);
+  if (isAllowed) await installPrograms(programs, (line) => say("programs", line));
+  const lack = lackOf(programs);
+  if (lack !== undefined) return await notBegun(wanted, lack);
   const running = new Map<string, Promise<Outcome>>();
   for (const part of wanted) {
     const first = part.needs.flatMap((need) => running.get(need) ?? []);
@@ -59,8 +89,12 @@ export const prepare = (names: readonly string[], say: (part: string, line: stri
     });
     running.set(part.name, outcome);
   }
-  return Promise.all(running.values());
+  return await Promise.all(running.values());
 };
+
+/** Does it for parts by their names, and for those that they need. */
+export const prepare = (names: readonly string[], say: Telling): Promise<Outcome[]> =>
+  prepareAll(withNeeds(names), say);
 
 /** Does the same for other commands: silent if everything is installed, and one clear error otherwise. */
 export const ensure = async (names: readonly string[]): Promise<void> => {

@@ -59,11 +59,10 @@ const build = async (release: Release, dir: string, say: Say): Promise<void> => 
 const partOf = (release: Release, words: Pick<Part, "why" | "sizeHint" | "needs">): Part => ({
   name: modules[release],
   ...words,
+  programs: { go: { from: "Go 1.26 or later, from its own site" } },
   isReady: async () => existsSync((await controlPlaneFiles(release)).kubectl),
   install: async (say) => {
-    const version = await command("go", ["version"]).catch(() => {
-      throw new Error("Go 1.26 or later is needed and `go` was not found");
-    });
+    const version = await command("go", ["version"]);
     say(`building with ${version.trim()}`);
     await intoPlace(await place(release), (dir) => build(release, dir, say));
   },

@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheDir, command, intoPlace, type Part } from "./part.ts";
-import { installPrograms, type Programs } from "./programs.ts";
+import { cacheDir, command, intoPlace, type Part, type Programs } from "./part.ts";
 
 const sources = join(import.meta.dirname, "..", "lambda", "runtime");
 const files = ["package.json", "package-lock.json"];
@@ -28,9 +27,9 @@ export const lambda: Part = {
   why: "aws-lambda-ric, the client by which Lambda runs a function, for tests of the bundles as they are deployed",
   sizeHint: "19 MB; compiled in about a minute, with cmake, g++, make and python3",
   needs: [],
+  programs: compilers,
   isReady: async () => existsSync(join(packageOf(await place()), "rapid-client.node")),
   install: async (say) => {
-    await installPrograms(compilers, say);
     say("npm ci, which compiles its native half");
     await intoPlace(await place(), async (dir) => {
       for (const file of files) await copyFile(join(sources, file), join(dir, file));

@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheDir, command, intoPlace, type Part } from "./part.ts";
-import { installPrograms, type Programs } from "./programs.ts";
+import { cacheDir, command, intoPlace, type Part, type Programs } from "./part.ts";
 
 export type Jars = Pick<Part, "name" | "why" | "sizeHint"> & {
   /** Name of the folder in the cache. */
@@ -30,14 +29,15 @@ export const jarsPart = (jars: Jars): Part => ({
   why: jars.why,
   sizeHint: jars.sizeHint,
   needs: [],
+  programs: { mvn: "maven", ...jars.programs },
   isReady: async () => existsSync(await jarsFolder(jars)),
   install: async (say) => {
-    await installPrograms({ mvn: "maven", ...jars.programs }, say);
     say("downloading with Maven");
-    await intoPlace(await jarsFolder(jars), async (dir) => {
+    const fill = async (dir: string): Promise<void> => {
       await copyFile(jars.pom, join(dir, "pom.xml"));
       const goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=."];
       await command("mvn", ["-q", "-B", ...goal], { cwd: dir });
-    });
+    };
+    await intoPlace(await jarsFolder(jars), fill, { say, of: jars.sizeHint });
   },
 });

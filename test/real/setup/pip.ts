@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheDir, command, intoPlace, type Part } from "./part.ts";
-import { installPrograms, type Programs } from "./programs.ts";
+import { cacheDir, intoPlace, type Part, type Programs, pipInstall } from "./part.ts";
 
 export type Packages = Pick<Part, "name" | "why" | "sizeHint" | "needs"> & {
   /** File with one `name==version` a line, including all dependencies. */
@@ -30,12 +29,14 @@ export const packagesPart = (packages: Packages): Part => ({
   why: packages.why,
   sizeHint: packages.sizeHint,
   needs: packages.needs,
+  programs: packages.programs,
   isReady: async () => existsSync(join(await packagesFolder(packages), packages.holds)),
   install: async (say) => {
-    await installPrograms(packages.programs, say);
     say("download and unpack");
-    await intoPlace(await packagesFolder(packages), async (dir) => {
-      await command("python3", ["-m", "pip", "install", ...options, "--target", dir, "-r", packages.requirements]);
-    });
+    await intoPlace(
+      await packagesFolder(packages),
+      (dir) => pipInstall(dir, [...options, "--target", dir, "-r", packages.requirements]),
+      { say, of: packages.sizeHint },
+    );
   },
 });

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheDir, command, intoPlace, type Part, type Say } from "./part.ts";
+import { cacheDir, intoPlace, type Part, pipInstall, type Say } from "./part.ts";
 import lock from "./spark.lock.json" with { type: "json" };
 
 /** Only the Scala shell's client is left out of a SPARK_HOME: it is on no class path. */
@@ -16,19 +16,22 @@ export const moreSparkVersions: readonly string[] = Object.keys(lock.more);
 /** SPARK_HOME of a version: bin, sbin, jars, python, examples. */
 export const sparkHome = (version: string): string => join(cacheDir(), "spark", version);
 
+const sizeOfOne = "450 MB to download, 430 MB on disk";
+
 const isThere = (version: string): boolean => existsSync(join(sparkHome(version), "bin", "spark-submit"));
 
 const installVersion = async (version: string, sha256: string, say: Say): Promise<void> => {
   if (isThere(version)) return;
   say(`${version}: download and unpack`);
-  await intoPlace(`${sparkHome(version)}.pip`, async (dir) => {
+  const fill = async (dir: string): Promise<void> => {
     const requirements = join(dir, "requirements.txt");
     await writeFile(requirements, `${lock.source}==${version} --hash=sha256:${sha256}\n`);
     const options = ["--no-deps", "--require-hashes", "--no-compile", "--no-cache-dir", "--disable-pip-version-check"];
-    await command("python3", ["-m", "pip", "install", ...options, "--target", dir, "-r", requirements]);
+    await pipInstall(dir, [...options, "--target", dir, "-r", requirements]);
     for (const path of unneeded) await rm(join(dir, "pyspark", path), { recursive: true, force: true });
     await rename(join(dir, "pyspark"), sparkHome(version));
-  });
+  };
+  await intoPlace(`${sparkHome(version)}.pip`, fill, { say: (line) => say(`${version}: ${line}`), of: sizeOfOne });
   await rm(`${sparkHome(version)}.pip`, { recursive: true, force: true });
   say(`${version}: there`);
 };
@@ -43,7 +46,7 @@ const installAll = async (pinned: Pinned, say: Say): Promise<void> => {
 export const moreSpark: Part = {
   name: "spark-more",
   why: `Spark ${moreSparkVersions.join(" and ")}, unmodified, for npm run e2e -- --family elastic-versions`,
-  sizeHint: `${moreSparkVersions.length} × 450 MB to download, 430 MB on disk each; about a minute each`,
+  sizeHint: `${moreSparkVersions.length} × ${sizeOfOne} each; about a minute each`,
   needs: ["system"],
   isReady: async () => moreSparkVersions.every(isThere),
   install: (say) => installAll(lock.more, say),
@@ -52,7 +55,7 @@ export const moreSpark: Part = {
 export const spark: Part = {
   name: "spark",
   why: `Spark ${sparkVersions.join(" and ")}, unmodified, for real drivers and executors`,
-  sizeHint: `${sparkVersions.length} × 450 MB to download, 430 MB on disk each; about a minute each`,
+  sizeHint: `${sparkVersions.length} × ${sizeOfOne} each; about a minute each`,
   needs: ["system"],
   isReady: async () => sparkVersions.every(isThere),
   install: (say) => installAll(lock.versions, say),

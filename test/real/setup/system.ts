@@ -1,6 +1,6 @@
 /** Programs of the operating system that the node agent and the Spark parts call. */
-import type { Part } from "./part.ts";
-import { installPrograms, missingOf, type Programs } from "./programs.ts";
+import type { Part, Programs } from "./part.ts";
+import { missingOf } from "./programs.ts";
 
 const packages: Programs = {
   bwrap: "bubblewrap",
@@ -20,6 +20,8 @@ export const system: Part = {
   why: `programs that run pods as local processes: ${Object.keys(packages).join(", ")}`,
   sizeHint: "by apt, a few MB; 10 s",
   needs: [],
+  programs: packages,
   isReady: async () => missingOf(packages).length === 0,
-  install: (say) => installPrograms(packages, say),
+  // Its programs are all of it.
+  install: async () => {},
 };

@@ -9,73 +9,7 @@ import { createSecureContext } from "node:tls";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { ApiError, type HttpRequest, type HttpStream, type Transport } from "../../core/http.ts";
-
-export type Auth =
-  | { readonly token: string }
-  /**
-   * The provider is called when there is no token, when it is old (10 minutes), and once when the server answers 401.
-   */
-  | { readonly tokenProvider: () => Promise<string>; readonly tokenAgeMs?: number }
-  /** PEM texts. */
-  | { readonly cert: string; readonly key: string };
-
-export type Credentials = {
-  /** True if another token can be fetched after a 401. */
-  readonly renews: boolean;
-  token(timeoutMs: number): string | undefined | Promise<string>;
-  /** Returns a token other than the one that was refused. */
-  renewed(refused: string | undefined, timeoutMs: number): string | undefined | Promise<string>;
-};
-
-const refusal = (cause: unknown): ApiError => {
-  if (cause instanceof ApiError) return cause;
-  const message = `no credentials: ${cause instanceof Error ? cause.message : String(cause)}`;
-  return new ApiError({ status: 401, reason: "Unauthorized", message, cause });
-};
-
-const withDeadline = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const message = `no credentials within ${timeoutMs} ms`;
-    timer = setTimeout(() => reject(new ApiError({ status: 0, reason: "Timeout", message })), timeoutMs);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-};
-
-/** Keeps a token until its age limit, and fetches a new one once for all requests that wait for it. */
-const fetched = (provider: () => Promise<string>, ageMs: number): Credentials => {
-  let held: { readonly token: string; readonly until: number } | undefined;
-  let fetching: Promise<string> | undefined;
-  const fetchOnce = async (): Promise<string> => {
-    try {
-      const token = await provider();
-      held = { token, until: performance.now() + ageMs };
-      return token;
-    } catch (cause) {
-      throw refusal(cause);
-    } finally {
-      fetching = undefined;
-    }
-  };
-  const fetchWithin = (timeoutMs: number): Promise<string> => {
-    fetching ??= Promise.resolve().then(fetchOnce);
-    return withDeadline(fetching, timeoutMs);
-  };
-  return {
-    renews: true,
-    token: (timeoutMs) => (held !== undefined && performance.now() < held.until ? held.token : fetchWithin(timeoutMs)),
-    // Requests in flight are refused together: the first fetches a new token, the others use it.
-    renewed: (refused, timeoutMs) =>
-      held !== undefined && held.token !== refused ? held.token : fetchWithin(timeoutMs),
-  };
-};
-
-/** Returns the credentials for requests; a certificate belongs to the connection instead. */
-const credentials = (auth: Auth | undefined): Credentials => {
-  if (auth !== undefined && "tokenProvider" in auth) return fetched(auth.tokenProvider, auth.tokenAgeMs ?? 600_000);
-  const token = auth !== undefined && "token" in auth ? auth.token : undefined;
-  return { renews: false, token: () => token, renewed: () => token };
-};
+import { type Auth, type Credential, loginOf } from "./credentials.ts";
 
 /** The address of an API server, and how to connect to it. */
 export type Endpoint = {
@@ -88,12 +22,14 @@ export type Endpoint = {
   readonly insecure?: boolean;
   /** The name to expect in the certificate, if it is not the host's. */
   readonly serverName?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly userAgent?: string;
   /** The number of parallel connections beside those of streams; further requests wait, within their time limit. */
   readonly maxSockets?: number;
   /** The proxy to use, e.g. `http://proxy:3128`. */
   readonly proxy?: string;
+  /** Opens a pool of connections through a proxy that is none of HTTP. */
+  readonly agent?: (options: https.AgentOptions) => http.Agent;
   /** Silence after which a stream is closed, ms; longer than the minute between a watch's bookmarks. */
   readonly stallMs?: number;
 };
@@ -122,11 +58,13 @@ const failure = (request: HttpRequest, cause: unknown): ApiError => {
 const timeout = (request: HttpRequest, what: string): ApiError =>
   new ApiError({ status: 0, reason: "Timeout", message: `${named(request)}: ${what}` });
 
+type Agents = { readonly requests: http.Agent; readonly streams: http.Agent };
+
 /**
  * Opens the pools of requests and of streams. A watch keeps its connection for minutes, and a host has a dozen of them for
  * each namespace: in one pool they would leave few connections to requests, or none.
  */
-const agentsOf = (endpoint: Endpoint, secure: boolean): { requests: http.Agent; streams: http.Agent } => {
+const agentsOf = (endpoint: Endpoint, secure: boolean, { cert, key }: Credential): Agents => {
   const most = endpoint.maxSockets ?? 50;
   const usual = {
     keepAlive: true,
@@ -135,19 +73,46 @@ const agentsOf = (endpoint: Endpoint, secure: boolean): { requests: http.Agent; 
     ...(endpoint.proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: endpoint.proxy, HTTPS_PROXY: endpoint.proxy } }),
   } as const;
   const limited = { ...usual, maxSockets: most };
-  if (!secure) return { requests: new http.Agent(limited), streams: new http.Agent(usual) };
-  const { auth } = endpoint;
+  const plain = (options: http.AgentOptions): http.Agent => endpoint.agent?.(options) ?? new http.Agent(options);
+  if (!secure) return { requests: plain(limited), streams: plain(usual) };
   // All connections share one context: loading the certificates for each costs more than the request.
   const secureContext = createSecureContext({
     ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
-    ...(auth !== undefined && "cert" in auth ? { cert: auth.cert, key: auth.key } : {}),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
   });
   const secured = {
     secureContext,
     rejectUnauthorized: endpoint.insecure !== true,
     ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
   };
-  return { requests: new https.Agent({ ...limited, ...secured }), streams: new https.Agent({ ...usual, ...secured }) };
+  const open = (options: https.AgentOptions): http.Agent => endpoint.agent?.(options) ?? new https.Agent(options);
+  return { requests: open({ ...limited, ...secured }), streams: open({ ...usual, ...secured }) };
+};
+
+/** Closes idle connections, and those in use when their requests have ended. */
+const retire = (agent: http.Agent): void => {
+  agent.maxFreeSockets = 0;
+  for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+};
+
+/** Holds the pools of the present certificate. A new one opens new pools; requests and streams of the last one go on. */
+const openPools = (endpoint: Endpoint, secure: boolean) => {
+  const { auth = {} } = endpoint;
+  let held = "provider" in auth ? undefined : { ...auth, agents: agentsOf(endpoint, secure, auth) };
+  return {
+    of: (credential: Credential): Agents => {
+      const { cert, key } = credential;
+      if (held !== undefined && held.cert === cert && held.key === key) return held.agents;
+      const last = held?.agents;
+      held = { cert, key, agents: agentsOf(endpoint, secure, credential) };
+      if (last !== undefined) for (const agent of [last.requests, last.streams]) retire(agent);
+      return held.agents;
+    },
+    close: (): void => {
+      held?.agents.requests.destroy();
+      held?.agents.streams.destroy();
+    },
+  };
 };
 
 /** The failure of a request on a reused connection: the server may have closed it before the request arrived. */
@@ -173,17 +138,20 @@ const reread = async <T>(request: HttpRequest, run: () => Promise<T>): Promise<T
 /** The time limit of one request: `leave` is called with the reason when it has passed. */
 type Limit = { late: ApiError | undefined; leave: ((reason: ApiError) => void) | undefined };
 
-type Send = (request: HttpRequest, token: string | undefined, limit: Limit) => Promise<http.IncomingMessage>;
+/** A credential, and the pool of its certificate. */
+type Means = { readonly token: string | undefined; readonly agent: http.Agent };
 
-const sender = (endpoint: Endpoint, url: URL, agent: http.Agent): Send => {
+type Send = (request: HttpRequest, means: Means, limit: Limit) => Promise<http.IncomingMessage>;
+
+const sender = (endpoint: Endpoint, url: URL): Send => {
   const secure = url.protocol === "https:";
   const start = secure ? https.request : http.request;
   const base = url.pathname.replace(/\/$/, "");
   const address = { hostname: url.hostname.replace(/^\[|\]$/g, ""), port: url.port || (secure ? 443 : 80) };
   const common = { accept: "application/json", "user-agent": endpoint.userAgent ?? "rekindle", ...endpoint.headers };
-  return (request, token, limit) =>
+  return (request, { token, agent }, limit) =>
     new Promise((resolve, reject) => {
-      const headers: Record<string, string | number> = { ...common, ...request.headers };
+      const headers: http.OutgoingHttpHeaders = { ...common, ...request.headers };
       if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
       // Node sends a DELETE's body without its length, which servers take for another request.
       if (request.body !== undefined) headers["content-length"] = Buffer.byteLength(request.body);
@@ -199,43 +167,40 @@ const sender = (endpoint: Endpoint, url: URL, agent: http.Agent): Send => {
 /** Opens the pool; nothing connects before the first request. */
 export const connect = (endpoint: Endpoint): Connection => {
   const url = new URL(endpoint.server);
-  const agents = agentsOf(endpoint, url.protocol === "https:");
-  const login = credentials(endpoint.auth);
+  const pools = openPools(endpoint, url.protocol === "https:");
+  const login = loginOf(endpoint.auth);
+  const send = sender(endpoint, url);
 
-  const answer = async (send: Send, request: HttpRequest, limit: Limit): Promise<http.IncomingMessage> => {
-    const token = await login.token(request.timeoutMs);
-    const incoming = await send(request, token, limit);
-    if (incoming.statusCode !== 401 || !login.renews) return incoming;
+  const answer = async (pool: keyof Agents, request: HttpRequest, limit: Limit): Promise<http.IncomingMessage> => {
+    const sent = (credential: Credential): Promise<http.IncomingMessage> =>
+      send(request, { token: credential.token, agent: pools.of(credential)[pool] }, limit);
+    const credential = await login.current(request.timeoutMs);
+    const incoming = await sent(credential);
+    if (incoming.statusCode !== 401 || endpoint.auth === undefined) return incoming;
+    const renewed = await login.renewed(credential, request.timeoutMs);
+    if (renewed === credential) return incoming;
     incoming.resume();
-    return send(request, await login.renewed(token, request.timeoutMs), limit);
+    return sent(renewed);
   };
 
-  const exchangeBy = (agent: http.Agent): Exchange => {
-    const send = sender(endpoint, url, agent);
-    return async (request, read) => {
+  const exchangeBy =
+    (pool: keyof Agents): Exchange =>
+    async (request, read) => {
       const limit: Limit = { late: undefined, leave: undefined };
       const timer = setTimeout(() => {
         limit.late = timeout(request, `no answer within ${request.timeoutMs} ms`);
         limit.leave?.(limit.late);
       }, request.timeoutMs);
       try {
-        return await reread(request, async () => read(await answer(send, request, limit)));
+        return await reread(request, async () => read(await answer(pool, request, limit)));
       } catch (cause) {
         throw limit.late ?? failure(request, cause instanceof Stale ? cause.cause : cause);
       } finally {
         clearTimeout(timer);
       }
     };
-  };
 
-  return {
-    exchange: exchangeBy(agents.requests),
-    follow: exchangeBy(agents.streams),
-    close: () => {
-      agents.requests.destroy();
-      agents.streams.destroy();
-    },
-  };
+  return { exchange: exchangeBy("requests"), follow: exchangeBy("streams"), close: pools.close };
 };
 
 const newline = 0x0a;

@@ -4,7 +4,8 @@
  * which AWS stores it; the flat cluster record of functions, which needs no file, no exec plugin and no lookup.
  */
 import * as z from "zod";
-import type { Auth, Endpoint } from "../../adapters/kubernetes/https.ts";
+import type { Auth, Credential } from "../../adapters/kubernetes/credentials.ts";
+import type { Endpoint } from "../../adapters/kubernetes/https.ts";
 import { groupsShape } from "../../api/groups.ts";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { isListener } from "../../core/updates.ts";
@@ -360,11 +361,11 @@ const ageMs = 600_000;
 
 const authOf = ({ token, cert, key, eks }: ClusterRecord): Auth | undefined => {
   if (eks !== undefined) {
-    const tokenProvider = async (): Promise<string> => {
+    const provider = async (): Promise<Credential> => {
       const { eksToken } = await import("../../adapters/aws/eks-token.ts");
-      return await eksToken(eks, Date.now());
+      return { token: await eksToken(eks, Date.now()) };
     };
-    return { tokenProvider, tokenAgeMs: ageMs };
+    return { provider, ageMs };
   }
   if (token !== undefined) return { token };
   return cert === undefined || key === undefined ? undefined : { cert, key };

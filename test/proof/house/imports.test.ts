@@ -46,7 +46,6 @@ const rooms: Readonly<Record<string, Room>> = {
     rooms: ["core", "kube", ports],
     packages: [
       "zod",
-      "yaml",
       "pino",
       "prom-client",
       "@opentelemetry/api",
@@ -64,6 +63,7 @@ const rooms: Readonly<Record<string, Room>> = {
       "@peculiar/x509",
       "jose",
       "reflect-metadata",
+      "socks-proxy-agent",
     ],
   },
   simulator: { rooms: ["core", "kube"], packages: ["hono", "@hono/node-server", "zod", "yaml"] },

@@ -18,7 +18,7 @@ describe("rekindle cluster add", () => {
     const { clusterRecord: endpoint } = settingsFor("submitter", { REKINDLE_CLUSTER_RECORD: out });
     assert.ok("server" in endpoint && endpoint.auth !== undefined);
     assert.deepEqual([endpoint.server, endpoint.ca], ["https://cluster.example:6443", "-----BEGIN CERTIFICATE-----"]);
-    assert.ok("tokenProvider" in endpoint.auth);
+    assert.ok("provider" in endpoint.auth);
   });
 
   test("for a service account prints a record with a token of the server, and reports when it expires", async () => {

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, describe, it } from "node:test";
+import type { Credential } from "../../../../shared/adapters/kubernetes/credentials.ts";
 import { type Endpoint, httpsTransport } from "../../../../shared/adapters/kubernetes/https.ts";
 import { ApiError, type HttpRequest } from "../../../../shared/core/http.ts";
 
@@ -170,11 +171,11 @@ describe("credentials", () => {
 
   it("are fetched once for all requests, kept, and renewed once after a 401", async () => {
     let fetched = 0;
-    const tokenProvider = async (): Promise<string> => {
+    const provider = async () => {
       fetched += 1;
-      return `t${fetched}`;
+      return { token: `t${fetched}` };
     };
-    const { transport } = await serve(guarded("t2"), { auth: { tokenProvider } });
+    const { transport } = await serve(guarded("t2"), { auth: { provider } });
     const answers = await Promise.all([1, 2, 3].map(() => transport.send(get("/"))));
     assert.deepEqual(
       answers.map(({ status }) => status),
@@ -187,16 +188,16 @@ describe("credentials", () => {
 
   it("that stay refused are fetched once more for each request", async () => {
     let fetched = 0;
-    const tokenProvider = async (): Promise<string> => {
+    const provider = async () => {
       fetched += 1;
-      return "bad";
+      return { token: "bad" };
     };
-    const { transport } = await serve(guarded("good"), { auth: { tokenProvider } });
+    const { transport } = await serve(guarded("good"), { auth: { provider } });
     assert.equal((await transport.send(get("/"))).status, 401);
     assert.equal(fetched, 2);
   });
 
-  const failing: Record<string, { provider: () => Promise<string>; status: number; message: RegExp }> = {
+  const failing: Record<string, { provider: () => Promise<Credential>; status: number; message: RegExp }> = {
     "cannot be fetched": { provider: () => Promise.reject(new Error("no plugin")), status: 401, message: /no plugin/ },
     "throw synchronously": {
       provider: () => {
@@ -209,7 +210,7 @@ describe("credentials", () => {
   };
   for (const [name, { provider, status, message }] of Object.entries(failing)) {
     it(`that ${name} make every request fail with one line`, async () => {
-      const { transport } = await serve(() => {}, { auth: { tokenProvider: provider } });
+      const { transport } = await serve(() => {}, { auth: { provider } });
       await assert.rejects(transport.send(get("/", 50)), { name: "ApiError", status, message });
       await assert.rejects(transport.send(get("/", 50)), { name: "ApiError", status, message });
     });

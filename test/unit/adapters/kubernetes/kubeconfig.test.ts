@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { stringify } from "yaml";
-import type { Auth } from "../../../../shared/adapters/kubernetes/https.ts";
-import { clusterFromRecord, findCluster, whyUnreachable } from "../../../../shared/adapters/kubernetes/kubeconfig.ts";
+import type { Auth, Credential } from "../../../../shared/adapters/kubernetes/credentials.ts";
+import { clusterOfPod, findCluster, whyUnreachable } from "../../../../shared/adapters/kubernetes/kubeconfig.ts";
+import { account } from "../../../../shared/adapters/kubernetes/pod.ts";
 import { ApiError } from "../../../../shared/core/http.ts";
 import { cert, key } from "./certificate.ts";
 import { refusal, scripted } from "./fake.ts";
@@ -42,31 +43,42 @@ const write = async (content: unknown): Promise<string> => {
 const find = async (content: unknown, context?: string) =>
   findCluster({ path: await write(content), context, env: {} });
 
-/** Returns a plugin that prints its argument. */
-const plugin = (printed: unknown, more: object = {}): object => ({
+const version = "client.authentication.k8s.io/v1";
+
+const credentialText = (status: object): string =>
+  JSON.stringify({ apiVersion: version, kind: "ExecCredential", status });
+
+/** Returns a plugin that prints a credential with this status. */
+const plugin = (status: object, more: object = {}): object => ({
   exec: {
-    apiVersion: "client.authentication.k8s.io/v1",
+    apiVersion: version,
     command: process.execPath,
-    args: ["-e", `process.stdout.write(${JSON.stringify(JSON.stringify(printed))})`],
+    args: ["-e", `process.stdout.write(${JSON.stringify(credentialText(status))})`],
     ...more,
   },
 });
 
-const tokenOf = async (auth: Auth | undefined): Promise<string | undefined> => {
-  assert.ok(auth !== undefined && "tokenProvider" in auth);
-  return auth.tokenProvider();
+const credentialOf = async (auth: Auth | undefined, isRefused = false): Promise<Credential> => {
+  assert.ok(auth !== undefined && "provider" in auth);
+  const found = await auth.provider(isRefused);
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 };
+
+const tokenOf = async (auth: Auth | undefined, isRefused = false): Promise<string | undefined> =>
+  (await credentialOf(auth, isRefused)).token;
 
 describe("a kubeconfig's cluster", () => {
   it("becomes a flat record", async () => {
     const { endpoint, context, namespace } = await find(config({ user: { token: "t1\n" } }));
     assert.deepEqual({ context, namespace }, { context: "it", namespace: "team-a" });
-    assert.deepEqual(endpoint, { server: "https://api.test:6443", auth: { token: "t1" } });
+    const { auth, ...rest } = endpoint;
+    assert.deepEqual(rest, { server: "https://api.test:6443" });
+    assert.deepEqual(await credentialOf(auth), { token: "t1" });
   });
 
   const clusters: Record<string, { cluster: object; expected: object }> = {
-    "with its authority inside": { cluster: { "certificate-authority-data": base64("PEM") }, expected: { ca: "PEM" } },
-    "with its authority beside it": { cluster: { "certificate-authority": "ca.pem" }, expected: { ca: "beside" } },
+    "with its authority inside": { cluster: { "certificate-authority-data": base64(cert) }, expected: { ca: cert } },
+    "with its authority beside it": { cluster: { "certificate-authority": "ca.pem" }, expected: { ca: `${cert}\n` } },
     "with TLS verification disabled": {
       cluster: { "insecure-skip-tls-verify": true },
       expected: { insecure: true },
@@ -77,19 +89,30 @@ describe("a kubeconfig's cluster", () => {
   };
   for (const [name, { cluster, expected }] of Object.entries(clusters)) {
     it(name, async () => {
-      await writeFile(join(folder, "ca.pem"), "beside");
-      assert.deepEqual((await find(config({ cluster }))).endpoint, { server: "https://api.test:6443", ...expected });
+      await writeFile(join(folder, "ca.pem"), `${cert}\n`);
+      const { auth: _, ...endpoint } = (await find(config({ cluster }))).endpoint;
+      assert.deepEqual(endpoint, { server: "https://api.test:6443", ...expected });
     });
   }
+});
+
+describe("a context without a user", () => {
+  it("has no credentials, and the cluster's authority all the same", async () => {
+    const more = { contexts: [{ name: "it", context: { cluster: "c" } }], users: [] };
+    const { endpoint } = await find(config({ cluster: { "certificate-authority-data": base64(cert) }, more }));
+    assert.deepEqual(endpoint, { server: "https://api.test:6443", ca: cert });
+  });
 });
 
 describe("another address of the API server", () => {
   const server = "https://other.test:6443";
   it("has the same user and authority, and its own server name", async () => {
-    const cluster = { "certificate-authority-data": base64("PEM"), "tls-server-name": "x" };
+    const cluster = { "certificate-authority-data": base64(cert), "tls-server-name": "x" };
     const path = await write(config({ cluster, user: { token: "t" } }));
     const { endpoint } = await findCluster({ path, server, env: {} });
-    assert.deepEqual(endpoint, { server, ca: "PEM", auth: { token: "t" } });
+    const { auth, ...rest } = endpoint;
+    assert.deepEqual(rest, { server, ca: cert });
+    assert.equal(await tokenOf(auth), "t");
   });
 
   it("is refused if it is no address", async () => {
@@ -107,49 +130,73 @@ describe("another address of the API server", () => {
 });
 
 describe("a kubeconfig's user", () => {
-  const fixed: Record<string, { user: object; expected: object }> = {
+  const fixed: Record<string, { user: object; credential?: object; headers?: object }> = {
     "with a certificate": {
-      user: { "client-certificate-data": base64("C"), "client-key-data": base64("K") },
-      expected: { auth: { cert: "C", key: "K" } },
+      user: { "client-certificate-data": base64(cert), "client-key-data": base64(key) },
+      credential: { cert, key },
     },
     "with a password": {
       user: { username: "a", password: "b" },
-      expected: { headers: { authorization: `Basic ${base64("a:b")}` } },
+      headers: { authorization: `Basic ${base64("a:b")}` },
     },
     "that impersonates another": {
-      user: { token: "t", as: "jane", "as-groups": ["devs"] },
-      expected: { auth: { token: "t" }, headers: { "impersonate-user": "jane", "impersonate-group": "devs" } },
+      user: {
+        token: "t",
+        as: "jane",
+        "as-groups": ["devs", "ops"],
+        "as-uid": "7",
+        "as-user-extra": { "A/b": ["1", "2"] },
+      },
+      credential: { token: "t" },
+      headers: {
+        "impersonate-user": "jane",
+        "impersonate-group": ["devs", "ops"],
+        "impersonate-uid": "7",
+        "impersonate-extra-a%2fb": ["1", "2"],
+      },
     },
     "whose plugin gives a certificate": {
-      user: plugin({ status: { clientCertificateData: "C", clientKeyData: "K" } }),
-      expected: { auth: { cert: "C", key: "K" } },
+      user: plugin({ clientCertificateData: cert, clientKeyData: key }),
+      credential: { cert, key },
     },
-    "without credentials": { user: {}, expected: {} },
+    "with a certificate and a token": {
+      user: { "client-certificate-data": base64(cert), "client-key-data": base64(key), token: "t" },
+      credential: { cert, key, token: "t" },
+    },
+    "whose token makes its plugin needless": {
+      user: { ...plugin({}, { command: "no-such-plugin" }), token: "t" },
+      credential: { token: "t" },
+    },
+    "without credentials": { user: {} },
   };
-  for (const [name, { user, expected }] of Object.entries(fixed)) {
+  for (const [name, { user, credential = {}, headers }] of Object.entries(fixed)) {
     it(name, async () => {
-      assert.deepEqual((await find(config({ user }))).endpoint, { server: "https://api.test:6443", ...expected });
+      const { endpoint } = await find(config({ user }));
+      assert.deepEqual([await credentialOf(endpoint.auth), endpoint.headers], [credential, headers]);
     });
   }
 
-  it("with a token in a file, read again when it changes", async () => {
+  it("with a token in a file, read again after a minute", async (context) => {
+    context.mock.timers.enable({ apis: ["Date"] });
     await writeFile(join(folder, "token"), "t1\n");
     const { endpoint } = await find(config({ user: { tokenFile: "token" } }));
     assert.equal(await tokenOf(endpoint.auth), "t1");
     await writeFile(join(folder, "token"), "t2");
+    context.mock.timers.tick(61_000);
     assert.equal(await tokenOf(endpoint.auth), "t2");
   });
 
-  it("with a plugin, which gets the cluster's data and runs again for every new token", async () => {
+  it("with a plugin, which gets the cluster's data and runs again when its token is refused", async () => {
     const script = `
       const { spec } = JSON.parse(process.env.KUBERNETES_EXEC_INFO);
       const n = require("node:fs").existsSync("${join(folder, "asked")}") ? 2 : 1;
       require("node:fs").writeFileSync("${join(folder, "asked")}", "");
-      console.log(JSON.stringify({ status: { token: [spec.cluster.server, spec.interactive, process.env.MORE, n].join(" ") } }));`;
+      console.log(JSON.stringify({ apiVersion: "${version}", kind: "ExecCredential", status: { token: [spec.cluster.server, spec.interactive, process.env.MORE, n].join(" ") } }));`;
     const more = { args: ["-e", script], provideClusterInfo: true, env: [{ name: "MORE", value: "more" }] };
     const { endpoint } = await find(config({ user: plugin({}, more) }));
     assert.equal(await tokenOf(endpoint.auth), "https://api.test:6443 false more 1");
-    assert.equal(await tokenOf(endpoint.auth), "https://api.test:6443 false more 2");
+    assert.equal(await tokenOf(endpoint.auth), "https://api.test:6443 false more 1");
+    assert.equal(await tokenOf(endpoint.auth, true), "https://api.test:6443 false more 2");
   });
 });
 
@@ -170,17 +217,17 @@ describe("a mistake is one line:", () => {
     "an unknown cluster": { content: { ...config(), clusters: [] }, message: /^context it names a cluster .*: c$/ },
     "an unknown user": { content: { ...config(), users: [] }, message: /^context it names a user .*: u$/ },
     "no address": { content: config({ cluster: { server: "nowhere" } }), message: /^nowhere is not an address/ },
-    "a socks proxy": {
-      content: config({ cluster: { "proxy-url": "socks5://p" } }),
-      message: /^proxy socks5:\/\/p is not supported/,
+    "a proxy of another kind": {
+      content: config({ cluster: { "proxy-url": "ftp://p" } }),
+      message: /^proxy ftp:\/\/p is not supported/,
     },
     "a missing authority": {
       content: config({ cluster: { "certificate-authority": "none.pem" } }),
-      message: /^certificate authority .*none\.pem does not exist$/,
+      message: /^\/.*none\.pem, which the kubeconfig names, does not exist$/,
     },
     "a missing key": {
       content: config({ user: { "client-certificate-data": base64("C"), "client-key": "none.pem" } }),
-      message: /^client key .*none\.pem does not exist$/,
+      message: /^\/.*none\.pem, which the kubeconfig names, does not exist$/,
     },
     "a missing plugin": {
       content: config({ user: plugin({}, { command: "no-such-plugin", installHint: "brew install it\nor not" }) }),
@@ -194,8 +241,42 @@ describe("a mistake is one line:", () => {
       content: config({ user: plugin({}, { args: ["-e", "console.log('secret')"] }) }),
       message: /did not print an ExecCredential$/,
     },
+    "a plugin of another version": {
+      content: config({ user: plugin({}, { apiVersion: "client.authentication.k8s.io/v1beta1" }) }),
+      message: /printed an ExecCredential of client\.authentication\.k8s\.io\/v1, and not of .*\/v1beta1$/,
+    },
+    "a plugin that needs a terminal": {
+      content: config({ user: plugin({}, { interactiveMode: "Always" }) }),
+      message: /needs a terminal, and runs without one: use another user of the kubeconfig$/,
+    },
+    "a provider that is not known": {
+      content: config({ user: { "auth-provider": { name: "openstack" } } }),
+      message: /^auth provider openstack gave no token$/,
+    },
+    "a token and a password": {
+      content: config({ user: { token: "t", username: "a", password: "secret" } }),
+      message: /^the kubeconfig's user u has a token and a password: keep one$/,
+    },
+    "groups without a user": {
+      content: config({ user: { token: "t", "as-groups": ["devs"] } }),
+      message: /^the kubeconfig's user u has as-uid, as-groups or as-user-extra without as: name the user in as$/,
+    },
+    "a certificate without its key": {
+      content: config({ user: { "client-certificate-data": base64(cert) } }),
+      message: /^the kubeconfig's user u has a client certificate without its key$/,
+    },
+    "a name twice in one file": {
+      content: {
+        ...config(),
+        users: [
+          { name: "u", user: { token: "a" } },
+          { name: "u", user: { token: "b" } },
+        ],
+      },
+      message: /^kubeconfig .* names the user u twice: keep one$/,
+    },
     "a plugin without a credential": {
-      content: config({ user: plugin({ status: {} }) }),
+      content: config({ user: plugin({}) }),
       message: /neither token nor certificate$/,
     },
   };
@@ -217,10 +298,9 @@ describe("a mistake is one line:", () => {
   });
 
   it("certificates that cannot be parsed", async () => {
-    const record = await find(config({ cluster: { "certificate-authority-data": base64(cert) }, user: {} }));
-    clusterFromRecord({ ...record, endpoint: { ...record.endpoint, auth: { cert, key } } }).transport.close();
-    const broken = { ...record, endpoint: { ...record.endpoint, auth: { cert: "x", key } } };
-    assert.throws(() => clusterFromRecord(broken), { message: /^the certificates of context it cannot be used: / });
+    const user = { "client-certificate-data": base64("x"), "client-key-data": base64(key) };
+    const content = config({ cluster: { "certificate-authority-data": base64(cert) }, user });
+    await assert.rejects(find(content), { message: /^the certificates of context it cannot be used: / });
   });
 });
 
@@ -234,7 +314,7 @@ describe("kubeconfig files are found as kubectl finds them:", () => {
     });
     const env = { KUBECONFIG: ["/no/such", first, second].join(delimiter) };
     const found = await findCluster({ env });
-    assert.deepEqual([found.context, found.endpoint.auth], ["other", { token: "first" }]);
+    assert.deepEqual([found.context, await tokenOf(found.endpoint.auth)], ["other", "first"]);
     assert.equal((await findCluster({ env, context: "it" })).namespace, "team-a");
   });
 
@@ -242,6 +322,41 @@ describe("kubeconfig files are found as kubectl finds them:", () => {
     await mkdir(join(folder, ".kube"), { recursive: true });
     await writeFile(join(folder, ".kube", "config"), stringify(config()));
     assert.equal((await findCluster({ env: { HOME: folder } })).context, "it");
+  });
+});
+
+describe("a pod's service account", () => {
+  const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "6443" };
+  const mounted = async (name: string, files: Readonly<Record<string, string>>): Promise<string> => {
+    const root = join(folder, name);
+    await mkdir(join(root, account), { recursive: true });
+    for (const [file, content] of Object.entries(files)) await writeFile(join(root, account, file), content);
+    return root;
+  };
+  const find = async (root: string) => {
+    Object.assign(process.env, env);
+    return await clusterOfPod(env, await import("../../../../shared/adapters/kubernetes/client-library.ts"), root);
+  };
+
+  it("is the cluster inside a pod; its token is read again after a minute", async (context) => {
+    context.mock.timers.enable({ apis: ["Date"] });
+    const root = await mounted("pod", { "ca.crt": cert, namespace: "rekindle\n", token: "t1\n" });
+    const found = await find(root);
+    assert.deepEqual(
+      [found?.context, found?.namespace, found?.endpoint.server, found?.endpoint.ca],
+      ["in-cluster", "rekindle", "https://[fd00::1]:6443", cert],
+    );
+    assert.equal(await tokenOf(found?.endpoint.auth), "t1");
+    await writeFile(join(root, account, "token"), "t2\n");
+    context.mock.timers.tick(61_000);
+    assert.equal(await tokenOf(found?.endpoint.auth), "t2");
+  });
+
+  it("without a token is a mistake, and without an authority none", async () => {
+    await assert.rejects(find(await mounted("tokenless", { "ca.crt": cert })), {
+      message: "the pod's service account token is not mounted",
+    });
+    assert.equal(await find(await mounted("bare", {})), undefined);
   });
 });
 

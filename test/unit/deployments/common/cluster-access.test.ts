@@ -87,11 +87,11 @@ describe("a cluster record that is stored elsewhere", () => {
 
   test("may log in to EKS with a token of the process's role", async () => {
     const { auth } = endpointIn(JSON.stringify({ server: endpoint, eks: { name: "prod", region: "eu-west-1" } }));
-    assert.ok(auth !== undefined && "tokenProvider" in auth);
+    assert.ok(auth !== undefined && "provider" in auth);
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: "AK", AWS_SECRET_ACCESS_KEY: "SK" });
-    const token = await auth.tokenProvider();
+    const token = (await auth.provider(false)).token ?? "";
     const url = Buffer.from(token.slice("k8s-aws-v1.".length), "base64url").toString();
     assert.match(url, /^https:\/\/sts\.eu-west-1\.amazonaws\.com\/\?Action=GetCallerIdentity&.*AK%2F.*eu-west-1/);
-    assert.ok((auth.tokenAgeMs ?? 0) < 14 * 60_000);
+    assert.ok((auth.ageMs ?? 0) < 14 * 60_000);
   });
 });

@@ -1,15 +1,18 @@
 /**
  * `npm run house`: prints a map of the sources for newcomers: rooms with files and lines, the largest folders, import
- * cycles, and the uses of the glossary's words. `-- --words` prints every text that people may read instead.
+ * cycles, and the uses of the glossary's words. `-- --words` prints every text that people may read instead, `-- --packages`
+ * the packages with the files that import them.
  */
 import { parseArgs } from "node:util";
 import { circlesOf } from "./circles.ts";
+import { packagesText } from "./packages.ts";
 import { read, sourcesUnder } from "./sources.ts";
 import { allWords } from "./words.ts";
 
-const help = `npm run house [-- --words [PART…]]
+const help = `npm run house [-- --packages | --words [PART…]]
 
-  --words  every text that people may read: events, states, errors, help, the installation; PART: only files whose path contains it`;
+  --packages  every package: why it is there, and the files of the product that import it for its work
+  --words     every text that people may read: events, states, errors, help, the installation; PART: only files whose path contains it`;
 
 type Row = readonly (string | number)[];
 
@@ -85,9 +88,10 @@ const mapText = (): string => {
 const main = (): void => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { words: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    options: { packages: { type: "boolean" }, words: { type: "boolean" }, help: { type: "boolean", short: "h" } },
   });
   if (values.help) console.log(help);
+  else if (values.packages) console.log(packagesText());
   else console.log(values.words ? wordsText(positionals) : mapText());
 };
 

@@ -7,6 +7,7 @@ import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { gangMutants } from "./gangs.ts";
 import { keptLogMutants } from "./kept-logs.ts";
 import { kueueMutants } from "./kueue.ts";
+import { loginMutants } from "./logins.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
 import { nativeMutants } from "./natives.ts";
@@ -54,4 +55,5 @@ export const mutants: readonly Mutant[] = [
   ...watchedPodMutants,
   ...windowMutants,
   ...signInMutants,
+  ...loginMutants,
 ];

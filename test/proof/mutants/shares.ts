@@ -97,8 +97,8 @@ export const shareMutants: readonly Mutant[] = [
     name: "watches-take-connections",
     promise: "however many watches a host has, its requests have all their connections",
     file: "shared/adapters/kubernetes/https.ts",
-    find: "follow: exchangeBy(agents.streams)",
-    replace: "follow: exchangeBy(agents.requests)",
+    find: 'follow: exchangeBy("streams")',
+    replace: 'follow: exchangeBy("requests")',
     tests: ["test/unit/adapters/kubernetes/https.test.ts"],
   },
   {

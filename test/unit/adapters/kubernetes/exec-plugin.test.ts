@@ -141,7 +141,7 @@ describe("a plugin's certificate", () => {
 
 describe("no process of a plugin is left behind", () => {
   it("when it has not answered within 30 s", async (context) => {
-    const plugin = opened(`sleep 600 & echo $! > ${folder}/slow; sleep 600`, "sh");
+    const plugin = opened(`sleep 20 & echo $! > ${folder}/slow; sleep 20`, "sh");
     context.mock.timers.enable({ apis: ["setTimeout"] });
     const asked = tokenOf(plugin).catch((cause: unknown) => cause);
     while (!existsSync(join(folder, "slow"))) await new Promise((resolve) => setImmediate(resolve));
@@ -153,7 +153,7 @@ describe("no process of a plugin is left behind", () => {
 
   it("when it has answered, and the answer does not wait for it", async () => {
     const printed = JSON.stringify({ apiVersion, kind: "ExecCredential", status: { token: "t" } });
-    const plugin = opened(`sleep 600 & echo $! > ${folder}/rest; echo '${printed}'`, "sh");
+    const plugin = opened(`sleep 20 & echo $! > ${folder}/rest; echo '${printed}'`, "sh");
     assert.equal(await tokenOf(plugin), "Bearer t");
     assert.ok(await hasEnded(await pidIn("rest")));
   });
@@ -163,7 +163,7 @@ describe("no process of a plugin is left behind", () => {
       const file = `caller-${signal}`;
       const module = join(import.meta.dirname, "../../../../shared/adapters/kubernetes/exec-plugin.ts");
       const plugin = {
-        exec: { apiVersion, command: "sh", args: ["-c", `echo $$ > ${folder}/${file}; sleep 600`] },
+        exec: { apiVersion, command: "sh", args: ["-c", `echo $$ > ${folder}/${file}; sleep 20`] },
         ...{ command: "sh", cluster: {}, env: process.env },
       };
       const script = `

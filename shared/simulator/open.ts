@@ -104,7 +104,7 @@ export const openSimulator = (options: Options = {}): Simulator => {
     collector(server),
     machines(server),
     scheduler(server, schedulers),
-    spark(kubelets, scripts),
+    spark(kubelets, scripts, options.commands),
     kubelet(kubelets),
     ...(options.events === true ? [events(server)] : []),
     ...guests.map((guest) => guest(server)),

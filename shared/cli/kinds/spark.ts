@@ -213,7 +213,7 @@ const connectOutlooks: Readonly<Record<string, Advice>> = {
   "": unseen,
   Provisioning: { waitsFor: "its server to start", todo: quiet },
   Ready: { waitsFor: "clients", todo: "nothing: connect to the service on port 15002" },
-  NotReady: { waitsFor: "its server to answer", todo: "see what the server's log says: rekindle log" },
+  NotReady: { waitsFor: "its server to answer", todo: "correct what the message names" },
   Failed: { waitsFor: "its spec to be corrected", todo: "correct what the message names" },
 };
 
@@ -222,19 +222,29 @@ const connectStatusOf = (object: { readonly [field: string]: unknown }): z.infer
   return parsed.success ? parsed.data : {};
 };
 
+/** The outlook of a state. The log of a server tells more than a message that says no more than the state. */
+const connectOutlookOf = ({ metadata }: Obj, state: string, message = ""): Advice => {
+  const known = connectOutlooks[state] ?? { waitsFor: `the end of state ${state}`, todo: quiet };
+  if (state !== "NotReady" || !message.startsWith("Server pod is not ready")) return known;
+  const { namespace = "default", name } = metadata;
+  return { ...known, todo: `see what the server's log says: rekindle log sparkconnect/${namespace}/${name}` };
+};
+
 export const sparkConnect: Kind = {
   resource: { group: "sparkoperator.k8s.io", version: "v1alpha1", plural: "sparkconnects", kind: "SparkConnect" },
   shortNames: ["sparkconn"],
   podLabels: (name) => ({ "sparkoperator.k8s.io/connect-name": name }),
   stateOf: (object) => {
     const { state = "", startTime, lastUpdateTime, conditions = [] } = connectStatusOf(object);
+    // Upstream's text ends with a colon where the pod's status has no message.
+    const message = conditions.find(({ status }) => status !== "True")?.message?.replace(/:\s*$/, "");
     return {
       state: state === "" ? "NEW" : state,
       attempts: undefined,
-      message: conditions.find(({ status }) => status !== "True")?.message,
+      message,
       since: instantOf(lastUpdateTime) ?? instantOf(startTime) ?? instantOf(object.metadata.creationTimestamp),
       ended: undefined,
-      what: connectOutlooks[state] ?? { waitsFor: `the end of state ${state}`, todo: quiet },
+      what: connectOutlookOf(object, state, message),
     };
   },
   mainPod: (object, pods) => {

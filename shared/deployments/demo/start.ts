@@ -50,6 +50,7 @@ read from the API. Takes about 20 seconds and nothing but Node; exit code 1 if a
   --help             this text
 
 Pods of the simulated cluster do what their command line says: sleep N, echo TEXT and exit N; all else takes no time.
+A Spark application runs for some seconds; with sleep N among its arguments for so long.
 
 Example: rekindle demo --skip-story --kubeconfig demo.kubeconfig
 `;

@@ -95,6 +95,23 @@ const lineOf = (pod: Item): string | undefined => {
   return /(^|\/)(ba|da|a)?sh$/.test(shell) && /^-\w*c$/.test(flag) ? (line ?? "") : words.join(" ");
 };
 
+/** The time that a `sleep N` takes, ms; undefined for any other command. */
+const sleepMs = (step: string): number | undefined => {
+  const [, amount = "", unit = ""] = /^sleep\s+(\d+(?:\.\d+)?)([smhd]?)$/.exec(step) ?? [];
+  return amount === "" ? undefined : Number(amount) * (seconds[unit] ?? 1) * 1_000;
+};
+
+/** The job that the arguments of a driver ask for: `sleep N` among them is its duration. */
+export const argumentScript = (pod: Item): DriverScript => {
+  const [container] = itemsAt(pod, "spec", "containers");
+  const text = itemsAt(container, "args").filter(isText).join(" ");
+  const jobMs = sleepMs(/\bsleep\s+\S+/.exec(text)?.[0] ?? "");
+  return jobMs === undefined ? {} : { jobMs };
+};
+
+/** Programs that serve until they are told to end. */
+const serves = (step: string): boolean => step.includes("start-connect-server.sh");
+
 /** Duration, exit code and output of a pod's command; undefined without one. Every other program takes no time. */
 export const commandScript = (pod: Item): PodScript | undefined => {
   const line = lineOf(pod);
@@ -102,10 +119,10 @@ export const commandScript = (pod: Item): PodScript | undefined => {
   let runMs = 0;
   const lines: string[] = [];
   for (const step of stepsIn(line)) {
-    const [, amount = "", unit = ""] = /^sleep\s+(\d+(?:\.\d+)?)([smhd]?)$/.exec(step) ?? [];
+    const slept = sleepMs(step);
     const code = /^exit\s+(\d+)$/.exec(step)?.[1];
-    if (/^sleep\s+inf/.test(step)) return { log: lines.join("\n") };
-    if (amount !== "") runMs += Number(amount) * (seconds[unit] ?? 1) * 1_000;
+    if (/^sleep\s+inf/.test(step) || serves(step)) return { log: lines.join("\n") };
+    if (slept !== undefined) runMs += slept;
     else if (code !== undefined) return { runMs, exitCode: Number(code), log: lines.join("\n") };
     else if (step.startsWith("echo ")) lines.push(unquoted(step.slice(5).trim()));
   }

@@ -3,7 +3,15 @@
 
 import { exitTask, type Kubelets, onMachine } from "../nodes/kubelet.ts";
 import { isUp, mainExit } from "../nodes/pod-status.ts";
-import { commandScript, type Driver, type Memory, type PodScript, type Scripts, scriptFor } from "../nodes/script.ts";
+import {
+  argumentScript,
+  commandScript,
+  type Driver,
+  type Memory,
+  type PodScript,
+  type Scripts,
+  scriptFor,
+} from "../nodes/script.ts";
 import type { Task } from "../storage/clock.ts";
 import { type Item, metaOf } from "../storage/metadata.ts";
 import type { Change } from "../storage/store.ts";
@@ -125,7 +133,10 @@ export const scriptsOf =
     return executors[labelOf(pod, "spark-exec-id")] ?? executors["*"] ?? {};
   };
 
-const born = (memory: Memory, scripts: Scripts, pod: Item): void => {
+/** Scripts of drivers, and whether arguments of drivers set the durations of their jobs. */
+type Course = { readonly scripts: Scripts; readonly readsCommands: boolean };
+
+const born = (memory: Memory, { scripts, readsCommands }: Course, pod: Item): void => {
   const app = appOf(pod);
   const { name, namespace = "", uid } = pod.metadata;
   const attempt = memory.count(namespace, app);
@@ -137,7 +148,7 @@ const born = (memory: Memory, scripts: Scripts, pod: Item): void => {
     app,
     appId: labelOf(pod, "spark-app-selector"),
     attempt,
-    script: scriptFor(scripts, app, attempt, pod),
+    script: { ...scriptFor(scripts, app, attempt, pod), ...(readsCommands ? argumentScript(pod) : {}) },
     conf: {},
     template: "",
     nextId: 1,
@@ -153,8 +164,8 @@ const cameUp = ({ object, before }: Change): boolean => isUp(object) && before !
 const wentDown = ({ type, object, before }: Change): boolean =>
   type === "DELETED" || (mainExit(object) !== undefined && (before === undefined || mainExit(before) === undefined));
 
-const hearDriver = ({ server, memory }: Kubelets, scripts: Scripts, change: Change): void => {
-  if (change.type === "ADDED") born(memory, scripts, change.object);
+const hearDriver = ({ server, memory }: Kubelets, course: Course, change: Change): void => {
+  if (change.type === "ADDED") born(memory, course, change.object);
   const driver = memory.driver(change.object.metadata.uid);
   if (driver === undefined) return;
   if (wentDown(change)) {
@@ -166,10 +177,10 @@ const hearDriver = ({ server, memory }: Kubelets, scripts: Scripts, change: Chan
   }
 };
 
-export const spark = (kubelets: Kubelets, scripts: Scripts): Part => ({
+export const spark = (kubelets: Kubelets, scripts: Scripts, readsCommands = false): Part => ({
   onChange: (change) => {
     if (change.table !== "pods") return;
-    if (isDriver(change.object)) hearDriver(kubelets, scripts, change);
+    if (isDriver(change.object)) hearDriver(kubelets, { scripts, readsCommands }, change);
     else if (isExecutor(change.object)) hearExecutor(kubelets, change);
   },
   tasks: {

@@ -7,7 +7,7 @@ import { parseAllDocuments } from "yaml";
 import type { Obj } from "../../../shared/core/object.ts";
 import { problemWith, render } from "../../../shared/deployments/cli/render.ts";
 import { make, openTerminal } from "../cli/terminal.ts";
-import { stateOf } from "../host/objects.ts";
+import { stateOf, statusOf } from "../host/objects.ts";
 import { onStand } from "../host/stand.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "infra", "examples");
@@ -50,6 +50,37 @@ describe("the examples", () => {
       const { simulator } = openTerminal();
       await make(simulator, ...objectsOf(file));
     });
+
+  const demo = { commands: true } as const;
+
+  test(
+    "spark-pi.yaml runs for ten minutes in the demo, where sleep 10m is among its arguments",
+    onStand(async (stand) => {
+      await make(stand.simulator, account("spark"));
+      await stand.host();
+      for (const object of objectsOf("spark-pi.yaml"))
+        await stand.create({ ...object, spec: { ...Object(object["spec"]), arguments: ["sleep", "10m"] } });
+      const state = () => stand.all("SparkApplication").map(stateOf)[0];
+      await stand.until("it runs", () => state() === "RUNNING", 60_000);
+      await stand.turn(560_000);
+      assert.equal(state(), "RUNNING");
+      await stand.until("it completes", () => state() === "COMPLETED", 100_000);
+    }, demo),
+  );
+
+  test(
+    "spark-connect.yaml is ready in the demo, and stays so",
+    onStand(async (stand) => {
+      await make(stand.simulator, account("spark"));
+      await stand.host();
+      for (const object of objectsOf("spark-connect.yaml")) await stand.create(object);
+      const state = () => statusOf(stand.all("SparkConnect")[0], "state");
+      await stand.until("it is ready", () => state() === "Ready", 60_000);
+      await stand.turn(300_000);
+      assert.equal(state(), "Ready");
+      assert.equal(stand.all("Pod").length, 1);
+    }, demo),
+  );
 
   for (const file of files.filter((name) => objectsOf(name).some(({ kind }) => kind === "SparkApplication")))
     test(

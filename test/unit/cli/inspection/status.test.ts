@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
+import { sparkConnect } from "../../../../shared/cli/kinds/spark.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { application, make, openTerminal } from "../terminal.ts";
 
@@ -228,6 +229,20 @@ describe("rekindle list", () => {
   test("prints that there are none", async () => {
     assert.equal((await openTerminal().run("ls")).out, "no applications");
   });
+});
+
+test("a SparkConnect that is not ready names the log of its server, unless its message says what to correct", () => {
+  const told = (message: string) =>
+    sparkConnect.stateOf({
+      apiVersion: "sparkoperator.k8s.io/v1alpha1",
+      kind: "SparkConnect",
+      metadata: { name: "sc", namespace: "team-a" },
+      status: { state: "NotReady", conditions: [{ status: "False", message }] },
+    });
+  const silent = told("Server pod is not ready: ");
+  assert.equal(silent.message, "Server pod is not ready");
+  assert.match(silent.what.todo, /rekindle log sparkconnect\/team-a\/sc$/);
+  assert.equal(told("exceeded quota").what.todo, "correct what the message names");
 });
 
 describe("rekindle plan", () => {

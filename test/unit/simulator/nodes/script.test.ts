@@ -37,6 +37,12 @@ describe("a pod of a simulator that reads commands", () => {
     assert.match(after(1e8, true, undefined), /"phase":"Running"/);
   });
 
+  test("serves until it is deleted, where it starts a Spark Connect server", () => {
+    const line =
+      '$SPARK_HOME/sbin/start-connect-server.sh --conf "spark.driver.host=$(case $POD_IP in (*) echo "$POD_IP" ;; esac)"';
+    assert.match(after(1e8, true, ["bash", "-c", line]), /"phase":"Running"/);
+  });
+
   test("is an option: without it a pod runs until it is deleted", () => {
     assert.match(after(1e8, false, ["sleep", "2"]), /"phase":"Running"/);
   });

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
-import { sparkConnect } from "../../../../shared/cli/kinds/spark.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { application, make, openTerminal } from "../terminal.ts";
 
@@ -112,51 +111,6 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("rekindle status of a running application", () => {
-  const spec = { spec: { executor: { instances: 3 } } };
-  const pod = (name: string, phase: string): Obj => ({
-    ...driver("app", { phase }),
-    metadata: {
-      ...driver("app", {}).metadata,
-      name,
-      labels: { "sparkoperator.k8s.io/app-name": "app", "spark-role": "executor" },
-    },
-  });
-  const seconds = start / 1_000;
-  const record = {
-    waitsFor: "the driver to finish",
-    memory: { attempt: 1, executors: { lost: { killed: 1, finished: 2 } } },
-    timeline: {
-      waits: [["the driver to start", seconds - 120, seconds - 60]],
-      waiting: ["the driver to finish", seconds - 60],
-    },
-  };
-  const opened = async (spec: object) => {
-    const terminal = openTerminal();
-    const app = application("app", running);
-    const pods = [pod("e-1", "Running"), pod("e-2", "Running"), pod("e-3", "Pending")];
-    const all = [{ ...app, spec: { ...Object(app["spec"]), ...spec } }, driver("app", { phase: "Running" }), ...pods];
-    await make(terminal.simulator, ...all, checkpoint("app", record));
-    return terminal;
-  };
-
-  test("counts its executors by their pods, and those that it lost", async () => {
-    const terminal = await opened(spec.spec);
-    assert.match((await terminal.run("status", "app")).out, /^executors {2}2 of 3 run, 1 lost$/m);
-    const { executors } = JSON.parse((await terminal.run("status", "app", "-o", "json")).out);
-    assert.deepEqual(executors, { running: 2, wanted: 3, lost: { killed: 1, finished: 2 }, losses: [] });
-    const dynamic = await opened({ ...spec.spec, dynamicAllocation: { enabled: true } });
-    assert.match((await dynamic.run("status", "app")).out, /^executors {2}2 run, 1 lost$/m);
-  });
-
-  test("waits since its open wait began, in text and in data", async () => {
-    const terminal = await opened(spec.spec);
-    assert.match((await terminal.run("status", "app")).out, /^since {6}2026-11-02T07:59:00Z \(1m ago\)$/m);
-    const told = JSON.parse((await terminal.run("status", "app", "-o", "json")).out);
-    assert.equal(told.since, told.waits.at(-1).from);
-  });
-});
-
 describe("rekindle status", () => {
   for (const { name, objects, lines } of cases) {
     test(`prints the state and three lines: ${name}`, async () => {
@@ -229,20 +183,6 @@ describe("rekindle list", () => {
   test("prints that there are none", async () => {
     assert.equal((await openTerminal().run("ls")).out, "no applications");
   });
-});
-
-test("a SparkConnect that is not ready names the log of its server, unless its message says what to correct", () => {
-  const told = (message: string) =>
-    sparkConnect.stateOf({
-      apiVersion: "sparkoperator.k8s.io/v1alpha1",
-      kind: "SparkConnect",
-      metadata: { name: "sc", namespace: "team-a" },
-      status: { state: "NotReady", conditions: [{ status: "False", message }] },
-    });
-  const silent = told("Server pod is not ready: ");
-  assert.equal(silent.message, "Server pod is not ready");
-  assert.match(silent.what.todo, /rekindle log sparkconnect\/team-a\/sc$/);
-  assert.equal(told("exceeded quota").what.todo, "correct what the message names");
 });
 
 describe("rekindle plan", () => {

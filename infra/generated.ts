@@ -1,10 +1,11 @@
-/** All files made from code: CRDs, kustomizations, the chart, dashboards, the tables of the documentation. */
+/** All files made from code: CRDs, kustomizations, the chart, health checks, dashboards, the tables of the documentation. */
 import { globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parse } from "yaml";
 import { openApi } from "../shared/api/openapi.ts";
 import { policiesText } from "../shared/cli/installation/manifests.ts";
 import { yamlText } from "../shared/cli/io/documents.ts";
+import { healthChecks } from "./argocd.ts";
 import { chartFiles } from "./chart.ts";
 import { commandPages } from "./commands.ts";
 import { withDashboard } from "./dashboards/cloudwatch.ts";
@@ -64,6 +65,7 @@ export const generated = async (): Promise<readonly Generated[]> => {
     `rekindle:${version()}`,
     definitions.map(({ text }) => parse(text)),
   );
-  const whole = [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi()];
+  const health = { path: "argocd/health.yaml", text: healthChecks() };
+  const whole = [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi(), health];
   return [...whole, ...dashboards(), ...(await pageFiles())];
 };

@@ -60,6 +60,10 @@ const notRun: readonly (readonly [begins: RegExp, because: string])[] = [
   [/^npm (pack|install --global )/, "packs and installs: published.test.ts does it"],
   [/^npm test( |$)/, "runs tests, this one among them"],
   [/^npx node --test /, "runs tests, this one among them"],
+  [
+    /^kubectl -n argocd patch /,
+    "no kubectl and no Argo CD is here; argocd.test.ts compares the scripts with the states",
+  ],
   [/^kubectl (apply --server-side|delete)/, "no kubectl is here; what is applied is printed by the command before it"],
   [
     /^kubectl (create namespace|-n \S+ create secret|apply -k) /,

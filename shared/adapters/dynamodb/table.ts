@@ -183,7 +183,14 @@ const elsewhere: Meaning = {
     "the request went to another region than the one that it was signed for: correct AWS_REGION, or ?region= of the place",
 };
 
+const regionless: Meaning = {
+  status: 0,
+  reason: "StoreElsewhere",
+  text: () => "no region: set AWS_REGION, or ?region= of the place",
+};
+
 const meaningOf = (name: string, text: string): Meaning | undefined => {
+  if (text === "Region is missing") return regionless;
   if (/scoped to a valid region/.test(text)) return elsewhere;
   if (
     name === "ValidationException" &&

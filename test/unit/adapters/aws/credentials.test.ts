@@ -160,3 +160,11 @@ for (const { name, env, id } of sources)
       await call().catch(() => undefined);
       assert.deepEqual(signers(), [id]);
     });
+
+test("a table in no region is refused by what to set", async () => {
+  for (const variable of ["AWS_REGION", "AWS_PROFILE", "AWS_DEFAULT_REGION"]) delete process.env[variable];
+  await assert.rejects(openTableReader({ table: "t", cluster: "c" }).load(key), {
+    reason: "StoreElsewhere",
+    message: "DynamoDB GetItem t: no region: set AWS_REGION, or ?region= of the place",
+  });
+});

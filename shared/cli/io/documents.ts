@@ -1,13 +1,14 @@
 /**
  * Objects in YAML or JSON, as a command reads them from files, folders and standard input, and prints them for
- * machines. This is the only module that writes YAML: kubectl, Helm and kustomize read YAML 1.1, where plain `on`,
+ * machines. It reads as kubectl reads. This is the only module that writes YAML: kubectl, Helm and kustomize read YAML 1.1, where plain `on`,
  * `no`, `y`, `0o17`, `1:30` or `1e_3` are no strings, so every such string is quoted.
  */
 
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isScalar, parseAllDocuments, Scalar, visit, Document as YamlDocument } from "yaml";
-import { isRecord } from "../../core/json.ts";
+import { isScalar, Scalar, visit, Document as YamlDocument } from "yaml";
+import { yamlDocuments } from "../../adapters/kubernetes/yaml.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Obj, Resource } from "../../core/object.ts";
 
 import { Refused } from "./tools.ts";
@@ -59,7 +60,10 @@ const isObject = (value: unknown): value is Obj =>
 const missing = (value: unknown): string => {
   if (!isRecord(value)) return "is not an object of Kubernetes: apiVersion, kind and metadata are missing";
   const lacks = ["apiVersion", "kind"].filter((field) => typeof value[field] !== "string");
-  return lacks.length > 0 ? `${lacks.join(" and ")} must be there, as text` : "metadata.name must be there, as text";
+  if (lacks.length > 0) return `${lacks.join(" and ")} must be there, as text`;
+  const { name } = fieldsOf(value["metadata"]);
+  if (typeof name !== "boolean" && typeof name !== "number") return "metadata.name must be there, as text";
+  return `metadata.name must be text, and YAML reads ${name} here: put the name in quotes`;
 };
 
 /** A List stands for its items. */
@@ -72,18 +76,13 @@ const objectsIn = (value: unknown, place: string): readonly Document[] => {
 };
 
 const read = ({ name, text }: Source): readonly Document[] => {
-  const documents = parseAllDocuments(text);
+  const documents = yamlDocuments(text);
   const many = documents.length > 1;
   return documents.flatMap((document, at) => {
     const place = many ? `${name}, document ${at + 1}` : name;
-    const [error] = document.errors;
-    const line = error?.linePos?.[0].line;
-    if (error !== undefined)
-      throw new Refused(
-        `${name}${line === undefined ? "" : `:${line}`}: is not YAML (${error.message.split("\n")[0] ?? ""})`,
-      );
-    const value: unknown = document.toJS();
-    return value === null ? [] : objectsIn(value, place);
+    if ("value" in document) return document.value === null ? [] : objectsIn(document.value, place);
+    const { problem, line } = document;
+    throw new Refused(`${line === undefined ? place : `${name}:${line}`}: ${problem}`);
   });
 };
 

@@ -3,10 +3,10 @@
  * changes of new pods by Volcano's webhook server, with the flags by which Rekindle's admission writes the same.
  */
 
-import { parseDocument } from "yaml";
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { yamlDocuments } from "../../adapters/kubernetes/yaml.ts";
 import { ApiError } from "../../core/http.ts";
 import { isRecord } from "../../core/json.ts";
 import type { Resource, Stored } from "../../core/object.ts";
@@ -62,8 +62,8 @@ const knownOf = (group: unknown): unknown =>
     : group;
 
 const readGroups = (text: string, where: string): Found => {
-  const document = parseDocument(text);
-  const read: unknown = document.errors.length > 0 ? undefined : (document.toJS() ?? {});
+  const [document = { value: null }] = yamlDocuments(text);
+  const read: unknown = "value" in document ? (document.value ?? {}) : undefined;
   if (!isRecord(read)) return unread(where, "it has another form");
   const given = read["resourceGroups"];
   const parsed = resourceGroups().safeParse(Array.isArray(given) ? given.map(knownOf) : given);

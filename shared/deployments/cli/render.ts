@@ -3,15 +3,18 @@
  * migration from another controller, with the handling of its flags. Pure.
  */
 
+import type * as z from "zod";
 import type { FlagView, Forecast, Rendered, Rendering } from "../../cli/io/tools.ts";
 import { isRecord } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import { timing } from "../../engine/settings.ts";
+import { unknownFieldsIn } from "../../kube/unknown-fields.ts";
 
 import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/auxiliary-objects/all.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readConnectSpec } from "../../spark/connect/read.ts";
+import { connectSpecSchema, scheduledSpecSchema, specSchema } from "../../spark/schema/application.ts";
 import { parseWith, withConfDefaults } from "../../spark/schema/rules.ts";
 import { submit } from "../../spark/submission/submit.ts";
 import { cronSaying, newJobSaying } from "../../volcano/admission/job.ts";
@@ -80,8 +83,22 @@ export const rendered = (object: Obj, of: Case): Rendered => {
   return submission(application, of);
 };
 
+const specs: Readonly<Record<string, z.ZodType>> = {
+  SparkApplication: specSchema,
+  ScheduledSparkApplication: scheduledSpecSchema,
+  SparkConnect: connectSpecSchema,
+};
+
+const unknownIn = (object: Obj): readonly string[] => {
+  const schema = specs[object.kind];
+  return schema === undefined ? [] : unknownFieldsIn(object, schema).map((path) => `unknown field "${path}"`);
+};
+
 /** Renders an object as a host with these settings would submit it; the environment is not read. */
 export const render = async (object: Obj, { settings, ...of }: Rendering): Promise<Rendered> => {
+  const unknown = unknownIn(object);
+  if (unknown.length > 0)
+    return { refused: `${unknown.join(", ")}: a field that is misspelt, or not known to Rekindle` };
   const read = await readConfiguration(settings, {});
   if (read.do === "run") return rendered(object, { ...of, options: sparkOptionsOf(read.configuration) });
   return { refused: read.do === "refuse" ? read.problems.join("; ") : "after --, write only settings of a host" };

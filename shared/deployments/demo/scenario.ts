@@ -5,8 +5,8 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { parse } from "yaml";
 import * as z from "zod";
+import { parseYaml } from "../../adapters/kubernetes/yaml.ts";
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Change } from "../../forward/keys.ts";
@@ -61,7 +61,7 @@ const timeoutMs = 5_000;
 
 /** Applies one YAML document, and returns the stored object. */
 const applyText = async (transport: Transport, text: string): Promise<Stored> => {
-  const object = manifest.parse(parse(text));
+  const object = manifest.parse(parseYaml(text));
   const { kind, metadata } = object;
   const resource = resources.find((one) => one.kind === kind);
   if (resource === undefined) throw new Error(`the demo cannot apply a ${kind}`);

@@ -261,15 +261,7 @@ const refusal = (name: SettingName): string => {
 };
 
 /** Loads the YAML parser; called only where there is a text to parse. */
-const openYaml = async (): Promise<ParseText> => {
-  const { parseDocument } = await import("yaml");
-  return (text) => {
-    const document = parseDocument(text);
-    const [error] = document.errors;
-    if (error !== undefined) throw new Error(`is not YAML (${error.message.split("\n")[0] ?? ""})`);
-    return document.toJS();
-  };
-};
+const openYaml = async (): Promise<ParseText> => (await import("../../adapters/kubernetes/yaml.ts")).parseYaml;
 
 const readingOf = async (hasTexts: boolean): Promise<ReadRules> => ({
   mode: "host",

@@ -2,6 +2,8 @@
  * Bodies of writes as objects of their kind: recognised, decoded, pruned and filled up with defaults; and
  * metadata.managedFields, the managers of their fields, kept through every write.
  */
+
+import { metadataFields } from "../../kube/unknown-fields.ts";
 import { apiVersionOf, type Kind } from "../schema/kinds.ts";
 import {
   changesBetween,
@@ -66,27 +68,9 @@ const readBody = (kind: Kind, body: unknown): Fields => {
 type Shaped = { readonly fields: Fields; readonly warnings: readonly string[] };
 
 /** Unknown metadata fields are named before all others. */
-const metaFields = new Set([
-  "name",
-  "generateName",
-  "namespace",
-  "selfLink",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "labels",
-  "annotations",
-  "ownerReferences",
-  "finalizers",
-  "managedFields",
-]);
-
 const unknownMeta = (fields: Fields): readonly string[] =>
   Object.keys(fieldsAt(fields, "metadata"))
-    .filter((key) => !metaFields.has(key))
+    .filter((key) => !metadataFields.has(key))
     .map((key) => `metadata.${key}`);
 
 const decoded = (kind: Kind, fields: Fields): { readonly fields: Fields; readonly dropped: readonly string[] } => {

@@ -45,6 +45,7 @@ const rooms: Readonly<Record<string, Room>> = {
   adapters: {
     rooms: ["core", "kube", ports],
     packages: [
+      "yaml",
       "zod",
       "pino",
       "prom-client",
@@ -71,7 +72,7 @@ const rooms: Readonly<Record<string, Room>> = {
   page: { rooms: [], packages: ["preact", "@preact/signals"], node: [] },
   deployments: {
     rooms: [...belowDeployments, "cli", "page"],
-    packages: ["hono", "@hono/node-server", "yaml", "pino", "zod"],
+    packages: ["hono", "@hono/node-server", "pino", "zod"],
   },
   functions: { rooms: ["deployments", "engine", "cli"], packages: ["hono"] },
 };

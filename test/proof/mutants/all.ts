@@ -16,6 +16,7 @@ import { nodeMutants } from "./nodes.ts";
 import { pageMutants } from "./page.ts";
 import { verdictMutants } from "./page-verdicts.ts";
 import { portMutants } from "./ports.ts";
+import { readingMutants } from "./readings.ts";
 import { recordingMutants } from "./recordings.ts";
 import { recoveryMutants } from "./recoveries.ts";
 import { shareMutants } from "./shares.ts";
@@ -45,6 +46,7 @@ export const mutants: readonly Mutant[] = [
   ...shareMutants,
   ...makerMutants,
   ...recoveryMutants,
+  ...readingMutants,
   ...recordingMutants,
   ...foreignControllerMutants,
   ...dispatcherMutants,

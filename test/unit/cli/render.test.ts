@@ -26,6 +26,55 @@ describe("rekindle render", () => {
     assert.notEqual((await terminal.run("render", "-f", "-", "--attempt", "2")).out, out);
   });
 
+  test("reads what kubectl reads: octal modes, merged maps, and the last of repeated keys", async () => {
+    const stdin = [
+      "apiVersion: sparkoperator.k8s.io/v1beta2",
+      "kind: SparkApplication",
+      "metadata: {name: merged, namespace: default}",
+      "spec:",
+      '  {type: Scala, mode: cluster, image: "x/spark:3.5.3", sparkVersion: "3.5.3", mainClass: M, mainApplicationFile: "local:///a.jar",',
+      "  volumes: [{name: key, secret: {secretName: ssh, defaultMode: 0400}}],",
+      "  driver: &pod {memory: 1g, memory: 2g, labels: {team: orders}, hostNetwork: no, volumeMounts: [{name: key, mountPath: /k}]},",
+      "  executor: {<<: *pod, instances: 2, memory: 4g}}",
+    ].join("\n");
+    const { code, out, err } = await openTerminal({ stdin }).run("render", "-f", "-");
+    assert.deepEqual([code, err], [0, ""]);
+    assert.match(out, /defaultMode: 256\n/);
+    assert.match(out, /spark\.kubernetes\.executor\.label\.team=orders/);
+    assert.match(out, /spark\.driver\.memory=2g/);
+    assert.match(out, /spark\.executor\.memory=4g/);
+  });
+
+  const misspelt: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+    ["spec.executor.instnces", full("typo", { executor: { instnces: 1 } })],
+    ["spec.driver.ports[0].port", full("typo", { driver: { ports: [{ name: "a", protocol: "TCP", port: 1 }] } })],
+    ["spec.sparkConfig", full("typo", { sparkConfig: {} })],
+    ["metadata.label", { ...full("typo"), metadata: { name: "typo", label: {} } }],
+    ["sepc", { ...full("typo"), sepc: {} }],
+    [
+      "spec.template.restart",
+      {
+        ...full("typo"),
+        kind: "ScheduledSparkApplication",
+        spec: { schedule: "@daily", template: { restart: {} } },
+      },
+    ],
+    [
+      "spec.server.image",
+      {
+        ...{ apiVersion: "sparkoperator.k8s.io/v1alpha1", kind: "SparkConnect", metadata: { name: "typo" } },
+        spec: { sparkVersion: "4.0.1", server: { image: "x", template: { any: {} } }, executor: {} },
+      },
+    ],
+  ];
+  for (const [path, object] of misspelt) {
+    test(`refuses the unknown field ${path}, as create does`, async () => {
+      const { code, out, err } = await openTerminal({ stdin: piped(object) }).run("render", "-f", "-");
+      assert.deepEqual([code, out], [1, ""]);
+      assert.ok(err.includes(`unknown field "${path}": a field that is misspelt, or not known to Rekindle`), err);
+    });
+  }
+
   const port = { servicePort: 9_999, servicePortName: "api", ingressURLFormat: "{{$appName}}.x.org/api" };
   const accompanied = full("app", {
     driverIngressOptions: [port],

@@ -79,12 +79,17 @@ describe("rekindle create", () => {
       [config, { metadata: { name: "x" } }],
       /kindless\.yaml, document 2: apiVersion and kind must be there/,
     ],
+    [
+      "unquoted",
+      ["apiVersion: v1\nkind: ConfigMap\nmetadata: {name: no}"],
+      /unquoted\.yaml: metadata\.name must be text, and YAML reads false here: put the name in quotes$/,
+    ],
     ["nameless", [{ ...config, metadata: {} }], /nameless\.yaml: metadata\.name must be there, as text$/],
     ["nothing", ["# nothing"], /nothing\.yaml: there is nothing in it$/],
     [
       "unsubmittable",
-      [full("ok"), full("no", { sparkConf: { "spark.master": "x" } })],
-      /document 2: SparkApplication no: sparkConf key "spark\.master" is not allowed[^\n]*\nrekindle: nothing was sent/,
+      [full("ok"), full("bad", { sparkConf: { "spark.master": "x" } })],
+      /document 2: SparkApplication bad: sparkConf key "spark\.master" is not allowed[^\n]*\nrekindle: nothing was sent/,
     ],
     [
       "upload",
@@ -175,7 +180,7 @@ describe("rekindle submit", () => {
     assert.doesNotMatch(printed, /generateName/);
     assert.equal(again, printed);
     assert.notEqual(parse(other).metadata.name, parse(printed).metadata.name);
-    const kept = file("kept.yaml", parse(printed));
+    const kept = file("kept.yaml", printed);
     const { code, err } = await openTerminal().run("create", "-f", kept);
     assert.equal(code, 0, err);
   });

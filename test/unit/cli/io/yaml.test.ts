@@ -66,11 +66,17 @@ describe("Rekindle's YAML", () => {
     }
   });
 
-  test("one source file writes YAML", () => {
+  test("one source file writes YAML, and one reads it", () => {
     const root = new URL("../../../../", import.meta.url);
-    const writers = globSync("{shared,infra,functions}/**/*.ts", { cwd: root }).filter((path) =>
-      /import \{[^}]*\b(stringify|Document)\b[^}]*\} from "yaml"/.test(readFileSync(new URL(path, root), "utf8")),
-    );
-    assert.deepEqual(writers, ["shared/cli/io/documents.ts"]);
+    const using = (what: RegExp, rooms: string): readonly string[] =>
+      globSync(`{${rooms}}/**/*.ts`, { cwd: root }).filter((path) =>
+        what.test(readFileSync(new URL(path, root), "utf8")),
+      );
+    assert.deepEqual(using(/import \{[^}]*\b(stringify|Document)\b[^}]*\} from "yaml"/, "shared,infra,functions"), [
+      "shared/cli/io/documents.ts",
+    ]);
+    assert.deepEqual(using(/\bparse\w*\b[^;]*(from|import\() ?"yaml"/, "shared,functions"), [
+      "shared/adapters/kubernetes/yaml.ts",
+    ]);
   });
 });

@@ -234,7 +234,7 @@ function* plannedRound(
   const pause = pausedBy(hall, found, { now, memory });
   if (pause !== undefined) return { groups, ...pause, ...(nominations.length === 0 ? {} : { nominations }) };
   const cluster = yield* clusterFor(hall, now, { evicting, native, isGiving: nominations.length > 0 });
-  const usage = yield* readUsage(hall, cluster);
+  const usage = yield* readUsage(hall, evicting);
   const standing = standingIn(groups, cluster);
   const retries = waits.map(plannableAt);
   const follows = standing.some(({ members }) => members !== undefined) ? now + lookMs : undefined;

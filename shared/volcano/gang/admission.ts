@@ -96,6 +96,10 @@ export type AdmissionInput = {
 /** True of the phase of a group that holds its resources in its queue. */
 export const isHolding = (phase: string): boolean => ["Inqueue", "Running", "Unknown"].includes(phase);
 
+/** True for an admitted group that holds resources: also one whose pods have all ended while further ones have room. */
+export const holdsRoom = (group: Stored): boolean =>
+  isHolding(phaseOf(group)) || (!isWaiting(group) && Object.values(roomOf(group) ?? {}).some((count) => count > 0));
+
 const unreadable =
   "its Job is not found, or it and the Jobs of its namespace hold too much text for one admission round: wait, or make them smaller";
 
@@ -138,7 +142,7 @@ const open = (input: AdmissionInput): Hall => {
     isNominated: ({ metadata }) => input.nominated?.has(metadata.uid) === true,
   };
   for (const group of input.groups) {
-    if (isHolding(phaseOf(group))) enter(ledger, hall.lineFor(group), heldIn(hall, group));
+    if (holdsRoom(group)) enter(ledger, hall.lineFor(group), heldIn(hall, group));
     else if (hall.isNominated(group)) enter(ledger, hall.lineFor(group), needIn(hall, group));
   }
   return hall;
@@ -149,7 +153,7 @@ const contendersIn = (hall: Hall, verdicts: readonly Verdict[], blocked: Readonl
   const { usage, priorities } = hall;
   if (usage === undefined) return [];
   const entering = verdicts.filter(({ enters }) => enters).map(({ group }) => group);
-  const admitted = hall.groups.filter((group) => isHolding(phaseOf(group)) && asksForRoom(group));
+  const admitted = hall.groups.filter((group) => holdsRoom(group) && asksForRoom(group));
   return [...entering, ...admitted].flatMap((group): readonly Contender[] => {
     const line = hall.lineFor(group);
     const tasks = usage.tasksOf(group);

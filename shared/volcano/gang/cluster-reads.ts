@@ -10,7 +10,7 @@ import { roomOf } from "../../kube/queue-room.ts";
 import { nodes, pods } from "../../kube/resources.ts";
 import { lineOf, queueOfGroup } from "../queue/state/tree.ts";
 import { jobs } from "../schema/resource.ts";
-import { type AdmissionInput, isHolding } from "./admission.ts";
+import { type AdmissionInput, holdsRoom } from "./admission.ts";
 import { standingIn } from "./admission-writes.ts";
 import type { Evicting } from "./eviction-port.ts";
 import type { ClusterNodes } from "./ground.ts";
@@ -47,24 +47,6 @@ const jobsOf = (needy: readonly Stored[], giving: readonly Stored[]): Looking =>
 /** True for a group whose pods have to be counted: it waits, or was admitted and may lack some. */
 const isOpen = (group: Stored): boolean => isWaiting(group) || ["Inqueue", "Unknown"].includes(phaseOf(group));
 
-/** Reads the nodes, the unfinished pods, and the Jobs of groups that need places, may give room, or are counted. */
-function* readCluster({ groups, queues }: AdmissionInput, giving: readonly Stored[]): Reads<Cluster> {
-  const ofGroups = jobsOf(groups.filter(isOpen), giving);
-  const ofAll = [allNodes, unfinishedPods(statedIn(queues)), ofGroups];
-  const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all(ofAll.map(list));
-  const cluster = { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
-  return ofJobs.some(asksForHyperNodes) ? { ...cluster, hyperNodes: yield* list(allHyperNodes) } : cluster;
-}
-
-/** Reads the Jobs of groups, and the nodes and pods only if a group waits that PodGroups of Kubernetes cannot place. */
-function* readNativeFirst(hall: AdmissionInput): Reads<Cluster> {
-  const { groups } = hall;
-  const ofJobs = yield* list(jobsOf(groups.filter(isOpen), []));
-  const byUid = new Map(ofJobs.map((job) => [job.metadata.uid, job]));
-  const isSpared = groups.filter(isWaiting).every((group) => nativeWay(group, byUid).is === "native");
-  return isSpared ? { nodes: [], pods: [], jobs: ofJobs } : yield* readCluster(hall, []);
-}
-
 export type Cluster = Pick<ClusterNodes, "nodes" | "pods" | "jobs" | "hyperNodes">;
 
 /** True if the time of a plan may be over. */
@@ -73,6 +55,53 @@ const isDue = (groups: readonly Stored[], now: number): boolean =>
 
 /** True if the nodes must be read: groups wait for places, or the time of a plan is over. */
 const needsCluster = (groups: readonly Stored[], now: number): boolean => groups.some(isWaiting) || isDue(groups, now);
+
+/** Returns the groups whose pods count: those in queues that are bounded, and those that were when they entered. */
+const countedIn = ({ groups, queues }: AdmissionInput): readonly Stored[] => {
+  const byName = new Map(queues.map((queue) => [queue.metadata.name, queue]));
+  const bounded = new Set(
+    queues.map(({ metadata: { name } }) => name).filter((name) => lineOf(name, byName).some(isBounding)),
+  );
+  return groups
+    .filter((group) => bounded.has(queueOfGroup(group)) || roomOf(group) !== undefined)
+    .filter((group) => isWaiting(group) || holdsRoom(group));
+};
+
+const asks = (group: Stored): boolean => isWaiting(group) || asksForRoom(group);
+
+/**
+ * The lists of a round. A step reads each list once, by its text, whatever part of the objects is kept: so all readers of a
+ * round ask for the same parts.
+ */
+type RoundLists = { readonly jobs: Looking; readonly pods: Looking };
+
+const listsOf = (hall: AdmissionInput, evicting: Evicting | undefined): RoundLists => {
+  const { groups, queues } = hall;
+  const counted = countedIn(hall);
+  return {
+    jobs: jobsOf(
+      [...groups.filter(isOpen), ...counted.filter(asks)],
+      [...(evicting?.givingIn(groups) ?? []), ...counted],
+    ),
+    pods: unfinishedPods(statedIn(queues)),
+  };
+};
+
+/** Reads the nodes, the unfinished pods, and the Jobs of groups that need places, may give room, or are counted. */
+function* readCluster(lists: RoundLists): Reads<Cluster> {
+  const ofAll = [allNodes, lists.pods, lists.jobs];
+  const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all(ofAll.map(list));
+  const cluster = { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
+  return ofJobs.some(asksForHyperNodes) ? { ...cluster, hyperNodes: yield* list(allHyperNodes) } : cluster;
+}
+
+/** Reads the Jobs of groups, and the nodes and pods only if a group waits that PodGroups of Kubernetes cannot place. */
+function* readNativeFirst(lists: RoundLists, groups: readonly Stored[]): Reads<Cluster> {
+  const ofJobs = yield* list(lists.jobs);
+  const byUid = new Map(ofJobs.map((job) => [job.metadata.uid, job]));
+  const isSpared = groups.filter(isWaiting).every((group) => nativeWay(group, byUid).is === "native");
+  return isSpared ? { nodes: [], pods: [], jobs: ofJobs } : yield* readCluster(lists);
+}
 
 export type Planning = { readonly evicting?: Evicting | undefined; readonly native?: boolean };
 
@@ -84,27 +113,15 @@ export function* clusterFor(
 ): Reads<Cluster | undefined> {
   const { groups } = hall;
   if (!isGiving && !needsCluster(groups, now)) return undefined;
-  if (native === true && !isDue(groups, now)) return yield* readNativeFirst(hall);
-  return yield* readCluster(hall, evicting?.givingIn(groups) ?? []);
+  const lists = listsOf(hall, evicting);
+  if (native === true && !isDue(groups, now)) return yield* readNativeFirst(lists, groups);
+  return yield* readCluster(lists);
 }
 
-/** Returns the groups whose pods count: those in queues that are bounded, and those that were when they entered. */
-const boundedIn = ({ groups, queues }: AdmissionInput): readonly Stored[] => {
-  const byName = new Map(queues.map((queue) => [queue.metadata.name, queue]));
-  const bounded = new Set(
-    queues.map(({ metadata: { name } }) => name).filter((name) => lineOf(name, byName).some(isBounding)),
-  );
-  return groups.filter((group) => bounded.has(queueOfGroup(group)) || roomOf(group) !== undefined);
-};
-
 /** Reads the pods and the Jobs of groups in bounded queues, if one of these groups asks for room there. */
-export function* readUsage(hall: AdmissionInput, cluster?: Cluster): Reads<QueueUsage | undefined> {
-  const counted = boundedIn(hall).filter((group) => isWaiting(group) || isHolding(phaseOf(group)));
-  const asking = counted.filter((group) => isWaiting(group) || asksForRoom(group));
-  if (asking.length === 0) return undefined;
-  // A round that has read the nodes has read all pods.
-  const known = cluster !== undefined && cluster.nodes.length > 0 ? cluster.pods : undefined;
-  const ofJobs = yield* list(jobsOf(asking, counted));
-  const ofPods = known ?? (yield* list(unfinishedPods(statedIn(hall.queues))));
+export function* readUsage(hall: AdmissionInput, evicting?: Evicting): Reads<QueueUsage | undefined> {
+  if (!countedIn(hall).some(asks)) return undefined;
+  const lists = listsOf(hall, evicting);
+  const [ofPods = [], ofJobs = []] = yield* all([lists.pods, lists.jobs].map(list));
   return openUsage({ pods: ofPods, jobs: ofJobs, priorities: hall.priorities });
 }

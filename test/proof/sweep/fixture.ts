@@ -17,6 +17,7 @@ import { withGangs } from "./volcano/gang-judge.ts";
 import { kueue, withKueue } from "./volcano/kueue-judge.ts";
 import { withNatives } from "./volcano/native-judge.ts";
 import { withNearness } from "./volcano/near-judge.ts";
+import { withRooms } from "./volcano/room-judge.ts";
 import { guestsFor } from "./volcano/simulator-parts.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 
@@ -263,7 +264,7 @@ export const openFixture = (scenario: Scenario): Fixture => {
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
   const planned =
     scenario.gang === "builtin" ? withNearness(withGangs(heard, { nodes: machines, cpuOfNode }), scenario) : heard;
-  const placed = withGuests(planned, scenario);
+  const placed = withGuests(scenario.gang === undefined ? planned : withRooms(planned), scenario);
   const logged = scenario.keepsLogs ? withKeptLogs(placed) : placed;
   const judged = scenario.gangEvict === undefined ? logged : withEvictions(logged, scenario);
   const oracle = scenario.beside === undefined ? judged : apart(judged, sweptOf(scenario));

@@ -25,6 +25,7 @@ import { natives } from "./volcano/natives.ts";
 import { nears } from "./volcano/near.ts";
 import { queueing } from "./volcano/queue/scenarios.ts";
 import { recoveries as ofVolcano } from "./volcano/recoveries.ts";
+import { rooms } from "./volcano/rooms.ts";
 import { volcano as jobs } from "./volcano/scenarios.ts";
 import { tellings as toldOfVolcano } from "./volcano/tellings.ts";
 
@@ -274,6 +275,7 @@ const volcano: readonly Scenario[] = [
   ...jobs,
   ...flows,
   ...gangs,
+  ...rooms,
   ...nears,
   ...natives,
   ...kueuedJobs,
@@ -291,7 +293,7 @@ export const families: Readonly<Record<string, readonly Scenario[]>> = {
   spark,
   volcano,
   elastic,
-  gang: [...gangs, ...nears, ...natives, ...evictions, ...gangApplications],
+  gang: [...gangs, ...rooms, ...nears, ...natives, ...evictions, ...gangApplications],
 };
 
 export const scenarios: readonly Scenario[] = [...spark, ...volcano];

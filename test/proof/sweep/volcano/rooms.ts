@@ -1,0 +1,87 @@
+/** Jobs in queues with a capability, where Rekindle admits groups. `room-judge.ts` holds what the scenarios must keep. */
+import type { Scenario, UserAction } from "../scenario.ts";
+import { flow, template } from "./flow/scenarios.ts";
+import { minutes, whileRunning } from "./gangs.ts";
+import { job, living, phaseIs, task } from "./jobs.ts";
+
+const bounded = (cpu: string): readonly [string, object] => [
+  "/apis/scheduling.volcano.sh/v1beta1/queues",
+  {
+    ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", metadata: { name: "tight" } },
+    spec: { weight: 1, reclaimable: true, parent: "root", capability: { cpu } },
+    status: { state: "Open" },
+  },
+];
+
+/** Pods of one core, by a request or by a limit alone. */
+const cores = (replicas: number, least: number, amounts: "requests" | "limits" = "requests") =>
+  task(
+    "main",
+    { replicas },
+    {
+      minAvailable: least,
+      template: {
+        spec: {
+          restartPolicy: "Never",
+          containers: [{ name: "main", image: "busybox", resources: { [amounts]: { cpu: "1" } } }],
+        },
+      },
+    },
+  );
+
+const inQueue = (replicas: number, least: number, amounts?: "limits") => ({
+  ...{ queue: "tight", minAvailable: least },
+  tasks: [cores(replicas, least, amounts)],
+});
+
+/** No group is in the default queue, so only a change of it lets its fields be completed before a resync. */
+const completed: UserAction = {
+  says: "the default queue is completed",
+  when: ({ table }) => table === "podgroups.scheduling.volcano.sh",
+  afterMs: 1_000,
+  do: {
+    ...{ type: "write", method: "PATCH", path: "/apis/scheduling.volcano.sh/v1beta1/queues/default" },
+    body: { spec: { reclaimable: true } },
+  },
+};
+
+export const rooms: readonly Scenario[] = [
+  job({
+    name: "room-surplus",
+    what: "its queue has room for two of its five pods: the others follow as pods end",
+    gang: "here",
+    stands: [bounded("2")],
+    spec: inQueue(5, 1),
+    userActions: [completed],
+    lives: living({ "*": [{ runMs: 40_000 }] }),
+    ends: "Completed",
+  }),
+  job({
+    name: "room-scale",
+    what: "it grows beyond the room of its queue while it runs, and its pods follow as others end",
+    gang: "here",
+    stands: [bounded("3")],
+    spec: inQueue(2, 1, "limits"),
+    lives: living({ "*": [{ runMs: 120_000 }] }),
+    userActions: [
+      completed,
+      {
+        says: "kubectl scale",
+        when: phaseIs("Running"),
+        afterMs: 5_000,
+        do: { type: "patch", spec: inQueue(6, 1, "limits") },
+      },
+    ],
+    ends: "Completed",
+  }),
+  flow({
+    name: "room-shared",
+    what: "two jobs in a queue with room for three of their seven pods: a minimum comes before pods beyond others' minima",
+    gang: "builtin",
+    stands: [bounded("3"), template("a", { ...inQueue(4, 1) }), template("b", { ...inQueue(3, 2, "limits") })],
+    spec: { flows: [{ name: "a" }, whileRunning("b", "a")] },
+    lives: living({ "*": [{ runMs: 2 * minutes }] }),
+    userActions: [completed],
+    ends: "Succeed",
+  }),
+];

@@ -51,6 +51,7 @@ const ofPod = [
   ...["nodeSelector", "affinity", "tolerations", "nodeName", "hostNetwork", "topologySpreadConstraints"],
   ...[
     "resourceClaims",
+    "runtimeClassName",
     "overhead",
     "resources",
     "priorityClassName",

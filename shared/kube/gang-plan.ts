@@ -112,12 +112,15 @@ export type TakenBack = {
   readonly times: number;
   /** Nodes that refused pods the last time. */
   readonly nodes: readonly string[];
+  /** Of tasks whose pods did not get their places: what their pods request, as the API server made them. */
+  readonly sizes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 };
 
 const takenBackForm = z.object({
   at: z.string(),
   times: z.number().int().min(1).max(1_000_000),
   nodes: z.array(z.string()).max(10_000),
+  sizes: z.record(z.string(), z.record(z.string(), z.string())).optional(),
 });
 
 /** Returns when and how often a group was taken back; undefined if it was not. */
@@ -125,11 +128,13 @@ export const takenBackOf = (group: Stored): TakenBack | undefined => {
   const text = group.metadata.annotations?.[takenBackKey];
   const { data } = takenBackForm.safeParse(text === undefined ? undefined : jsonOf(text));
   const at = instantOf(data?.at);
-  return data === undefined || at === undefined ? undefined : { ...data, at };
+  if (data === undefined || at === undefined) return undefined;
+  const { sizes, ...rest } = data;
+  return { ...rest, at, ...(sizes === undefined ? {} : { sizes }) };
 };
 
-export const takenBackText = ({ at, times, nodes }: TakenBack): string =>
-  JSON.stringify({ at: timeText(at), times, nodes });
+export const takenBackText = ({ at, times, nodes, sizes }: TakenBack): string =>
+  JSON.stringify({ at: timeText(at), times, nodes, ...(sizes === undefined ? {} : { sizes }) });
 
 const firstRetryMs = 30_000;
 const lastRetryMs = 600_000;

@@ -165,6 +165,16 @@ const needed: readonly Needed[] = [
   need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "order groups by priority"),
   need(
     "volcano",
+    rule("", ["limitranges"], ["list"]),
+    "count what a namespace adds to pods, for plans and for the capability of queues",
+  ),
+  need(
+    "volcano",
+    rule("node.k8s.io", ["runtimeclasses"], ["list"]),
+    "count what a RuntimeClass adds to pods, for plans and for the capability of queues",
+  ),
+  need(
+    "volcano",
     rule("kueue.x-k8s.io", ["workloads"], ["get", "list", "watch", "create", "delete"]),
     "admit jobs with Kueue's queue label",
   ),

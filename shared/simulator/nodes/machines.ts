@@ -40,7 +40,10 @@ const ready = (status: string, reason: string, message: string, time: string): F
   message,
 });
 
-const capacity = ({ cpu = "64", memory = "256Gi" }: NodeSpec): Fields => ({ cpu, memory, pods: "1000" });
+const capacity = ({ cpu = "64", memory = "256Gi" }: NodeSpec): Fields => ({
+  ...{ cpu, memory, pods: "1000" },
+  "ephemeral-storage": "1Ti",
+});
 
 /** Adds a node that is ready at once. */
 export const addNode = (server: Server, spec: NodeSpec): void => {

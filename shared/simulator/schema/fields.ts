@@ -161,6 +161,7 @@ PodsMetricStatus current:MetricValueStatus metric:MetricIdentifier
 PolicyRule apiGroups:[]s nonResourceURLs:[]s resourceNames:[]s resources:[]s verbs:[]s | PortStatus error:s port:i protocol:s
 PortworxVolumeSource fsType:s readOnly:b volumeID:s | PreferredSchedulingTerm preference:NodeSelectorTerm weight:i
 PriorityClass description:s globalDefault:b metadata:ObjectMeta preemptionPolicy:s value:i
+Overhead podFixed:{}q | RuntimeClass handler:s metadata:ObjectMeta overhead:Overhead scheduling:Scheduling | Scheduling nodeSelector:{}s tolerations:[]Toleration
 Probe exec:ExecAction failureThreshold:i grpc:GRPCAction httpGet:HTTPGetAction initialDelaySeconds:i periodSeconds:i successThreshold:i tcpSocket:TCPSocketAction terminationGracePeriodSeconds:i timeoutSeconds:i
 ProjectedVolumeSource defaultMode:i sources:[]VolumeProjection | QuobyteVolumeSource group:s readOnly:b registry:s tenant:s user:s volume:s
 RBDPersistentVolumeSource fsType:s image:s keyring:s monitors:[]s pool:s readOnly:b secretRef:SecretReference user:s

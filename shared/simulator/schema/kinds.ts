@@ -106,6 +106,7 @@ const rows: readonly Row[] = [
   ["networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", { generation: true, shortNames: ["netpol"] }],
   ["coordination.k8s.io", "v1", "leases", "Lease", { unconditional: false, createdByPut: true }],
   ["scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", { ...cluster, generation: true, shortNames: ["pc"] }],
+  ["node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", cluster],
   ["scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup", counted],
   ["apiregistration.k8s.io", "v1", "apiservices", "APIService", cluster],
   [rbac, "v1", "roles", "Role", { createdByPut: true }],

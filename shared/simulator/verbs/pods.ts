@@ -159,8 +159,14 @@ export const newPod = (draft: Draft, suffix: string, time: string): Draft => {
       },
     ],
   };
-  return { ...draft, spec, status: { phase: "Pending", ...(gated(spec) && held), qosClass: qosOf(spec) } };
+  return { ...draft, spec, status: { phase: "Pending", ...(gated(spec) && held) } };
 };
+
+/** A pod with the class of service that its resources give it. */
+export const withQos = (pod: Draft): Draft => ({
+  ...pod,
+  status: { ...fieldsAt(pod, "status"), qosClass: qosOf(fieldsAt(pod, "spec")) },
+});
 
 const nameOk = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const labelWords =

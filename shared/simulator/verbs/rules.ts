@@ -6,7 +6,8 @@ import { at, type Fields, fieldsAt, isFields, itemsAt, numberAt, same, textAt } 
 import type { Draft, Item } from "../storage/metadata.ts";
 import { type Cause, cause, forbidden, type Refusal } from "../storage/refusal.ts";
 import { keyOf, type Store } from "../storage/store.ts";
-import { accountOf, newPod, podFaults, podUpdateFaults } from "./pods.ts";
+import { newLimitRange, withSizes } from "./pod-sizes.ts";
+import { accountOf, newPod, podFaults, podUpdateFaults, withQos } from "./pods.ts";
 
 /** The context of a rule beside the object. */
 export type RuleContext = {
@@ -204,7 +205,7 @@ const withoutEmptyData = (draft: Draft): Draft => {
 
 const rows: Readonly<Record<string, Rule>> = {
   pods: {
-    create: (draft, { suffix, time }) => newPod(draft, suffix, time),
+    create: (draft, { suffix, time, store }) => withQos(withSizes(newPod(draft, suffix, time), store)),
     admit: accountMissing,
     status: withAddresses,
     faults: podFaults,
@@ -227,6 +228,7 @@ const rows: Readonly<Record<string, Rule>> = {
   "clusterroles.rbac.authorization.k8s.io": { create: withRules, update: (_before, after) => withRules(after) },
   "leases.coordination.k8s.io": { faults: leaseFaults },
   persistentvolumeclaims: { create: newClaim },
+  limitranges: { create: newLimitRange },
   resourcequotas: { create: newQuota },
   "deployments.apps": { create: newDeployment },
   "customresourcedefinitions.apiextensions.k8s.io": {

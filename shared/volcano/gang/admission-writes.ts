@@ -247,8 +247,13 @@ export const roundWrites = (
 };
 
 /** Takes a group back whole: it waits again and has no plan; the job's step deletes its pods. */
-const takingBack = (group: Stored, { nodes, message }: Refused, now: number): Effect => {
-  const back: TakenBack = { at: now, times: (takenBackOf(group)?.times ?? 0) + 1, nodes: nodes.slice(0, mostNodes) };
+const takingBack = (group: Stored, { nodes, message, sizes }: Refused, now: number): Effect => {
+  const before = takenBackOf(group);
+  const known = { ...before?.sizes, ...sizes };
+  const back: TakenBack = {
+    ...{ at: now, times: (before?.times ?? 0) + 1, nodes: nodes.slice(0, mostNodes) },
+    ...(Object.keys(known).length === 0 ? {} : { sizes: known }),
+  };
   const why = `${message}; it is tried again after ${timeText(retryAt(back))}`;
   return patchOf(group, {
     metadata: {

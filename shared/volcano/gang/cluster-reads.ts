@@ -3,12 +3,15 @@
  * queues. Each is a list of all namespaces, so a round reads them only when its groups need them.
  */
 import { all, list, type Reads } from "../../core/decision.ts";
-import type { Stored } from "../../core/object.ts";
-import type { Looking } from "../../core/plan.ts";
+import { fieldsOf, recordsIn } from "../../core/json.ts";
+import type { Resource, Stored } from "../../core/object.ts";
+import type { Looking, Projection } from "../../core/plan.ts";
 import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
+import { limitRanges, type PodDefaults, runtimeClasses } from "../../kube/pod-defaults.ts";
 import { roomOf } from "../../kube/queue-room.ts";
 import { nodes, pods } from "../../kube/resources.ts";
-import { lineOf, queueOfGroup } from "../queue/state/tree.ts";
+import { only } from "../../kube/trim.ts";
+import { lineOf, queueOfGroup, specOf } from "../queue/state/tree.ts";
 import { jobs } from "../schema/resource.ts";
 import { type AdmissionInput, holdsRoom } from "./admission.ts";
 import { standingIn } from "./admission-writes.ts";
@@ -16,7 +19,7 @@ import type { Evicting } from "./eviction-port.ts";
 import type { ClusterNodes } from "./ground.ts";
 import { isBounding, statedIn } from "./ledger.ts";
 import { nativeWay } from "./native-way.ts";
-import { asksForHyperNodes, jobOutlines, jobOwnerOf } from "./outlines.ts";
+import { asksForHyperNodes, jobOutlines, jobOwnerOf, metadataOf } from "./outlines.ts";
 import { nodeOutline, podOutlines } from "./pod-outlines.ts";
 import { asksForRoom, openUsage, type QueueUsage } from "./queue-usage.ts";
 import { allHyperNodes } from "./topology/domains.ts";
@@ -47,7 +50,7 @@ const jobsOf = (needy: readonly Stored[], giving: readonly Stored[]): Looking =>
 /** True for a group whose pods have to be counted: it waits, or was admitted and may lack some. */
 const isOpen = (group: Stored): boolean => isWaiting(group) || ["Inqueue", "Unknown"].includes(phaseOf(group));
 
-export type Cluster = Pick<ClusterNodes, "nodes" | "pods" | "jobs" | "hyperNodes">;
+export type Cluster = Pick<ClusterNodes, "nodes" | "pods" | "jobs" | "hyperNodes" | "defaults">;
 
 /** True if the time of a plan may be over. */
 const isDue = (groups: readonly Stored[], now: number): boolean =>
@@ -87,11 +90,38 @@ const listsOf = (hall: AdmissionInput, evicting: Evicting | undefined): RoundLis
   };
 };
 
+const named = (resource: Resource, projection: Projection): Looking => ({
+  ...everywhere({ resource, projecting: () => projection }),
+  ...{ spared: true, optional: true },
+});
+
+const rangeOutline: Projection = (range) => ({ ...range, metadata: metadataOf(range, []) });
+
+const classOutline: Projection = ({ apiVersion, kind, ...one }) => ({
+  ...{ apiVersion, kind, metadata: metadataOf({ apiVersion, kind, ...one }, []) },
+  ...only(one, ["overhead", "scheduling"]),
+});
+
+const namesClass = (job: Stored): boolean =>
+  recordsIn(specOf(job)["tasks"]).some(
+    ({ template }) => fieldsOf(fieldsOf(template)["spec"])["runtimeClassName"] !== undefined,
+  );
+
+/** Reads what the API server adds to pods. Without the right to, only pods that exist show it. */
+function* readDefaults(ofJobs: readonly Stored[]): Reads<PodDefaults> {
+  const ranges = yield* list(named(limitRanges, rangeOutline));
+  const classes = ofJobs.some(namesClass) ? yield* list(named(runtimeClasses, classOutline)) : [];
+  return {
+    limitRanges: Map.groupBy(ranges, ({ metadata: { namespace = "" } }) => namespace),
+    runtimeClasses: new Map(classes.map((one) => [one.metadata.name, one])),
+  };
+}
+
 /** Reads the nodes, the unfinished pods, and the Jobs of groups that need places, may give room, or are counted. */
 function* readCluster(lists: RoundLists): Reads<Cluster> {
   const ofAll = [allNodes, lists.pods, lists.jobs];
   const [ofNodes = [], ofPods = [], ofJobs = []] = yield* all(ofAll.map(list));
-  const cluster = { nodes: ofNodes, pods: ofPods, jobs: ofJobs };
+  const cluster = { nodes: ofNodes, pods: ofPods, jobs: ofJobs, defaults: yield* readDefaults(ofJobs) };
   return ofJobs.some(asksForHyperNodes) ? { ...cluster, hyperNodes: yield* list(allHyperNodes) } : cluster;
 }
 
@@ -123,5 +153,6 @@ export function* readUsage(hall: AdmissionInput, evicting?: Evicting): Reads<Que
   if (!countedIn(hall).some(asks)) return undefined;
   const lists = listsOf(hall, evicting);
   const [ofPods = [], ofJobs = []] = yield* all([lists.pods, lists.jobs].map(list));
-  return openUsage({ pods: ofPods, jobs: ofJobs, priorities: hall.priorities });
+  const defaults = yield* readDefaults(ofJobs);
+  return openUsage({ pods: ofPods, jobs: ofJobs, priorities: hall.priorities, defaults });
 }

@@ -18,6 +18,7 @@ import {
   planText,
   takenBackOf,
 } from "../../kube/gang-plan.ts";
+import type { PodDefaults } from "../../kube/pod-defaults.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import type { Nomination } from "../queue/state/tree.ts";
@@ -75,6 +76,8 @@ export type ClusterNodes = {
   readonly nominations?: readonly Nomination[];
   /** The HyperNodes of the cluster; absent: no group asks for them. */
   readonly hyperNodes?: readonly Stored[];
+  /** What the API server adds to pods; absent: nothing. */
+  readonly defaults?: PodDefaults | undefined;
   /** Groups that PodGroups of Kubernetes can place need no plan; absent: each needs one. */
   readonly native?: boolean;
 };
@@ -312,11 +315,11 @@ const withBeyond = (answer: Answer, beyond: string | undefined): Answer => {
 
 /** Opens the ground of one round. */
 export const openGround = (
-  { nodes, pods, jobs, priorities, groups, now, nominations = [], native = false, hyperNodes }: ClusterNodes,
+  { nodes, pods, jobs, priorities, groups, now, nominations = [], native = false, hyperNodes, defaults }: ClusterNodes,
   shares: Shares = openShares(),
 ): RoundPlanner => {
   const empty = emptyRooms(nodes);
-  const known = { byUid: new Map(jobs.map((job) => [job.metadata.uid, job])), priorities, work: shares.work };
+  const known = { byUid: new Map(jobs.map((job) => [job.metadata.uid, job])), priorities, work: shares.work, defaults };
   const own = byGroup(pods);
   const podsOf = (group: Stored): readonly Stored[] => own.get(keyOf(group)) ?? [];
   const domains = hyperNodes === undefined ? undefined : domainsOf(hyperNodes, nodes);

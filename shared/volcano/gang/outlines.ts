@@ -10,18 +10,29 @@ import type { Projection } from "../../core/plan.ts";
 import { bytesOf, openShare } from "../../core/share.ts";
 import { evictedKey, mostEvictedText } from "../../kube/gang-eviction.ts";
 import { type GangMembers, membersKey, membersOf, mostMembersText, schedulingPart } from "../../kube/gang-members.ts";
-import { lacksRoomKey, mostPlanBytes, planKey, scheduledByKey, takenBackKey } from "../../kube/gang-plan.ts";
+import {
+  lacksRoomKey,
+  mostPlanBytes,
+  planKey,
+  scheduledByKey,
+  takenBackKey,
+  takenBackOf,
+} from "../../kube/gang-plan.ts";
 import { antiAffinityIn, isBetweenNodes } from "../../kube/pod-anti-affinity.ts";
+import { noPodDefaults, type PodDefaults, withPodDefaults } from "../../kube/pod-defaults.ts";
+import { larger, quantityText } from "../../kube/quantity.ts";
 import { mostCountsText, roomKey, wantedKey } from "../../kube/queue-room.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Labels } from "../../kube/selector.ts";
 import { only } from "../../kube/trim.ts";
 import { counts, inOrder, type Priorities, ranked } from "../podgroup/group.ts";
+import { merged, requestsOf } from "../podgroup/usage.ts";
 import { specOf, statusOf } from "../queue/state/tree.ts";
 import { jobs, keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
 import { type Limit, type Part, type Partition, partOf, type RoundWork } from "./fit.ts";
+import { amountsIn } from "./ledger.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are, and does not state its members. `refused`: `why` says what no plan covers. */
 export type Demand =
@@ -103,7 +114,7 @@ const labelsOf = (job: Stored, spec: JobSpec, task: Task): Labels => ({
   [keys.queueName]: spec.queue ?? "",
 });
 
-const partsOf = (job: Stored, spec: JobSpec, { priorities, work }: Jobs): readonly Part[] => {
+const partsOf = (job: Stored, spec: JobSpec, { priorities, work }: Jobs, made: Made): readonly Part[] => {
   const { namespace = "" } = job.metadata;
   const tasks = inOrder(ranked(spec, priorities));
   const least = counts(tasks, spec.minAvailable ?? 0);
@@ -113,10 +124,30 @@ const partsOf = (job: Stored, spec: JobSpec, { priorities, work }: Jobs): readon
     // A partition with a hard topology has all of its places, or none.
     const step = partition?.limit.mode === "hard" ? partition.size : 1;
     const whole = Math.min(replicasOf(task), Math.ceil((least[at] ?? 0) / step) * step);
-    return partOf(nameOf(task), task.template?.spec ?? {}, whole, replicasOf(task), {
+    return partOf(nameOf(task), made(task.template?.spec ?? {}, nameOf(task)), whole, replicasOf(task), {
       ...{ work, namespace, labels, partition },
     });
   });
+};
+
+/** Returns the spec of a pod of a task as the API server stores it. */
+type Made = (spec: Json, task: string) => Json;
+
+/** Counts what the API server adds to a pod, and what pods of the group showed when places refused them. */
+const madeIn =
+  (group: Stored, { defaults = noPodDefaults }: Jobs): Made =>
+  (spec, task) => {
+    const whole = withPodDefaults(spec, group.metadata.namespace ?? "", defaults);
+    const shown = takenBackOf(group)?.sizes?.[task];
+    return shown === undefined ? whole : atLeast(whole, shown);
+  };
+
+/** Returns the spec with requests for the whole pod that are at least as large. */
+const atLeast = (spec: Json, shown: Readonly<Record<string, string>>): Json => {
+  const requests = merged(requestsOf(spec), amountsIn(shown), larger);
+  const texts = [...requests].filter(([name]) => name !== "pods").map(([name, one]) => [name, quantityText(one)]);
+  const { overhead: _, ...rest } = spec;
+  return { ...rest, resources: { ...fieldsOf(spec["resources"]), requests: Object.fromEntries(texts) } };
 };
 
 /** The Jobs of a round by UID, the priorities of classes, and the account of the round's work. */
@@ -124,6 +155,8 @@ export type Jobs = {
   readonly byUid: ReadonlyMap<string, Stored>;
   readonly priorities: Priorities;
   readonly work: RoundWork;
+  /** What the API server adds to pods; absent: nothing. */
+  readonly defaults?: PodDefaults | undefined;
 };
 
 /** Characters of a Job that take as long to read as a look at a node. */
@@ -142,7 +175,9 @@ const hardOf = ({ networkTopology, subGroupPolicy }: Json): string | undefined =
 };
 
 /** Returns what a group needs that has no Job. */
-const statedDemand = (group: Stored, { work }: Jobs): Demand => {
+const statedDemand = (group: Stored, known: Jobs): Demand => {
+  const { work } = known;
+  const made = madeIn(group, known);
   const text = group.metadata.annotations?.[membersKey];
   if (text === undefined) return { is: "unplanned" };
   work.looks += text.length / charactersPerLook;
@@ -157,7 +192,7 @@ const statedDemand = (group: Stored, { work }: Jobs): Demand => {
   if (near !== undefined) return { is: "refused", why: `${near}, ${remedy}` };
   const { namespace = "" } = group.metadata;
   const parts = stated.members.map(({ task, spec, count, labels }) =>
-    partOf(task, spec, count, count, { work, namespace, labels }),
+    partOf(task, made(spec, task), count, count, { work, namespace, labels }),
   );
   return { is: "planned", parts };
 };
@@ -175,7 +210,11 @@ export const demandOf = (group: Stored, jobsOfRound: Jobs): Demand => {
   if (!read.ok) return { is: "refused", why: `its Job is refused: ${read.message}` };
   const refused = refusalOf(read.spec);
   if (refused === undefined)
-    return { is: "planned", parts: partsOf(job, read.spec, jobsOfRound), limit: limitOf(read.spec.networkTopology) };
+    return {
+      is: "planned",
+      parts: partsOf(job, read.spec, jobsOfRound, madeIn(group, jobsOfRound)),
+      limit: limitOf(read.spec.networkTopology),
+    };
   return { is: "refused", why: `${refused}, ${remedy}` };
 };
 

@@ -18,12 +18,15 @@ import {
   planOf,
   retryAt,
   scheduledByKey,
+  type TakenBack,
   takenBackKey,
   takenBackOf,
   tasksIn,
 } from "../../kube/gang-plan.ts";
 import { conditionOf, isEnding, isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
+import { larger, quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
+import { type Amounts, merged, requestsOf } from "../podgroup/usage.ts";
 import { keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, tasksOf } from "../schema/spec.ts";
 
@@ -145,7 +148,23 @@ const refusalText = (node: string, since: number, others: readonly Stored[]): st
 const uncreatedText = (total: number): string =>
   `none of its ${total} pods was created within ${createMs / 1_000} s; the events of its owner tell why`;
 
-export type Refused = { readonly nodes: readonly string[]; readonly message: string };
+export type Refused = Pick<TakenBack, "sizes"> & { readonly nodes: readonly string[]; readonly message: string };
+
+/** The most tasks, and resources of a pod, of which sizes are remembered. */
+const mostSizes = 16;
+
+/** Returns what the largest pod of each task requests, as texts: the plan may have counted less. */
+const sizesOf = (lacks: readonly Lack[]): NonNullable<TakenBack["sizes"]> =>
+  Object.fromEntries(
+    lacks.slice(0, mostSizes).flatMap(({ task, pods }) => {
+      const sizes = pods.map((pod) => requestsOf(fieldsOf(pod["spec"])));
+      const size = sizes.reduce<Amounts>((one, other) => merged(one, other, larger), new Map());
+      const texts = [...size].filter(([name, { nano }]) => name !== "pods" && nano > 0n).slice(0, mostSizes);
+      return texts.length === 0
+        ? []
+        : [[task, Object.fromEntries(texts.map(([name, one]) => [name, quantityText(one)]))]];
+    }),
+  );
 
 /**
  * Returns the nodes that did not take their pods, and what to say about it; undefined if nothing is missing. `pods`: all
@@ -166,8 +185,9 @@ export const refusedOf = (
   const missing = lacks.reduce((sum, lack) => sum + lack.missing, 0);
   const where = nodes.slice(0, mostNamed).map((node) => refusalText(node, plan.since, foreign));
   const more = nodes.length > mostNamed ? ` and ${nodes.length - mostNamed} more` : "";
+  const sizes = sizesOf(lacks);
   return {
-    nodes,
+    ...{ nodes, ...(Object.keys(sizes).length === 0 ? {} : { sizes }) },
     message: `${missing} of ${total} pods did not get their places ${inTime}: ${where.join("; ")}${more}`,
   };
 };

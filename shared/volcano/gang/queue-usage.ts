@@ -5,6 +5,7 @@
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { isWaiting } from "../../kube/gang-plan.ts";
+import { type PodDefaults, withPodDefaults } from "../../kube/pod-defaults.ts";
 import { larger } from "../../kube/quantity.ts";
 import { roomOf, wantedOf } from "../../kube/queue-room.ts";
 import { counts, inOrder, type Priorities, ranked } from "../podgroup/group.ts";
@@ -52,6 +53,8 @@ type Given = {
   readonly pods: readonly Stored[];
   readonly jobs: readonly Stored[];
   readonly priorities: Priorities;
+  /** What the API server adds to pods. */
+  readonly defaults: PodDefaults;
 };
 
 const requestsOfPod = (pod: Stored): Amounts => requestsOf(fieldsOf(pod["spec"]));
@@ -66,7 +69,8 @@ const sumOf = (pods: readonly Stored[]): Amounts => {
 const sizeOf = (template: Amounts, pods: readonly Stored[]): Amounts =>
   pods.reduce<Amounts>((size, pod) => merged(size, requestsOfPod(pod), larger), template);
 
-const tasksIn = (group: Stored, job: Stored, { pods, priorities }: Pick<Given, "pods" | "priorities">) => {
+const tasksIn = (group: Stored, job: Stored, { pods, priorities, defaults }: Omit<Given, "jobs">) => {
+  const { namespace = "" } = group.metadata;
   const read = job["spec"] === undefined ? undefined : specIn(job);
   if (read?.ok !== true) return undefined;
   const tasks = inOrder(ranked(read.spec, priorities));
@@ -78,7 +82,7 @@ const tasksIn = (group: Stored, job: Stored, { pods, priorities }: Pick<Given, "
     const given = room === undefined ? Math.max(least[at] ?? 0, own.length) : (room[name] ?? 0);
     return {
       ...{ task: name, least: least[at] ?? 0, room: given },
-      size: sizeOf(requestsOf(task.template?.spec ?? {}), own),
+      size: sizeOf(requestsOf(withPodDefaults(task.template?.spec ?? {}, namespace, defaults)), own),
       wanted: Math.max(given, room === undefined ? replicasOf(task) : (wanted[name] ?? 0)),
     };
   });
@@ -94,7 +98,7 @@ const heldOf = (tasks: readonly TaskUsage[], pods: readonly Stored[]): Amounts =
 };
 
 /** Opens the usage of one round. Each Job is read at most once. */
-export const openUsage = ({ pods, jobs, priorities }: Given): QueueUsage => {
+export const openUsage = ({ pods, jobs, ...given }: Given): QueueUsage => {
   const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]));
   const own = byGroup(pods);
   const podsOf = (group: Stored): readonly Stored[] => own.get(keyOf(group)) ?? [];
@@ -102,7 +106,7 @@ export const openUsage = ({ pods, jobs, priorities }: Given): QueueUsage => {
   const tasksOf = (group: Stored): readonly TaskUsage[] | undefined => {
     const { uid } = group.metadata;
     const job = byUid.get(jobOwnerOf(group)?.uid ?? "");
-    if (job !== undefined && !known.has(uid)) known.set(uid, tasksIn(group, job, { pods: podsOf(group), priorities }));
+    if (job !== undefined && !known.has(uid)) known.set(uid, tasksIn(group, job, { ...given, pods: podsOf(group) }));
     return known.get(uid);
   };
   return {

@@ -1,6 +1,7 @@
 /** The usage of a pod as a quota counts it in Kubernetes, with extended resources also under their own names. */
 
 import { fieldsOf, isRecord } from "../../core/json.ts";
+import { withRequests } from "../../kube/pod-defaults.ts";
 import { larger, plus, type Quantity, quantityOf, times } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
 import { containersIn } from "../schema/spec.ts";
@@ -100,10 +101,7 @@ export const usageOf = (spec: Json): Amounts =>
 const withLimits = (holder: Json): Json => {
   const { resources } = holder;
   if (!isRecord(resources)) return holder;
-  return {
-    ...holder,
-    resources: { ...resources, requests: { ...fieldsOf(resources["limits"]), ...fieldsOf(resources["requests"]) } },
-  };
+  return { ...holder, resources: withRequests(resources) };
 };
 
 /**

@@ -33,6 +33,8 @@ export const resources: Readonly<Record<string, Resource>> = {
     ...{ plural: "workloadpriorityclasses", kind: "WorkloadPriorityClass" },
   },
   PodDisruptionBudget: { group: "policy", version: "v1", plural: "poddisruptionbudgets", kind: "PodDisruptionBudget" },
+  LimitRange: { group: "", version: "v1", plural: "limitranges", kind: "LimitRange" },
+  RuntimeClass: { group: "node.k8s.io", version: "v1", plural: "runtimeclasses", kind: "RuntimeClass" },
   PriorityClass: { group: "scheduling.k8s.io", version: "v1", plural: "priorityclasses", kind: "PriorityClass" },
   Queue: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "queues", kind: "Queue" },
   Secret: { group: "", version: "v1", plural: "secrets", kind: "Secret" },

@@ -93,7 +93,8 @@ const begins = (prefix: string, { metadata }: Obj): boolean => metadata.name.sta
 const gang = (replicas: number): Readonly<Record<string, unknown>> => {
   const { spec } = volcanoJob("pair", { runMs: 20_000 });
   const [task] = Object(spec)["tasks"];
-  const template = { ...task.template, spec: { ...task.template.spec, priorityClassName: "system-node-critical" } };
+  const classes = { priorityClassName: "system-node-critical", runtimeClassName: "sandboxed" };
+  const template = { ...task.template, spec: { ...task.template.spec, ...classes } };
   return {
     ttlSecondsAfterFinished: 5,
     minAvailable: replicas,

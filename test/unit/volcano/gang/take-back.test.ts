@@ -15,6 +15,7 @@ import {
 } from "../../../../shared/kube/gang-plan.ts";
 import { inFlightOf, unsettledUntil } from "../../../../shared/volcano/gang/admission-round.ts";
 import { deadlineOf, refusedOf } from "../../../../shared/volcano/gang/plan.ts";
+import { groupOf, job, node, verdicts } from "./round.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -141,6 +142,29 @@ describe("a group that is taken back", () => {
     assert.ok(back !== undefined);
     const made = (ms: number): Stored => pod("p", "w", "", { creationTimestamp: timeText(eight + ms) });
     assert.deepEqual([isOfTakenBack(back, made(15_000)), isOfTakenBack(back, made(30_000))], [true, false]);
+  });
+});
+
+describe("a plan whose pods were larger than it", () => {
+  const larger = (name: string): Stored => ({
+    ...pod(name, "w", ""),
+    spec: { containers: [{ resources: { requests: { cpu: "3", memory: "1Gi" } } }] },
+  });
+
+  test("is taken back with the sizes of its pods", () => {
+    const refused = refusedOf({ since: eight, places: { w: { n: 3 } } }, [larger("w-0"), larger("w-1")], []);
+    assert.deepEqual(refused?.sizes, { w: { cpu: "3", memory: "1Gi" } });
+  });
+
+  test("is not repeated: the next plan counts these sizes", () => {
+    const back = takenBackText({ at: eight - 600_000, times: 1, nodes: [], sizes: { w: { cpu: "3" } } });
+    const three = { cpu: 1, replicas: 3 };
+    const given = {
+      nodes: ["n1", "n2", "n3"].map((name) => node(name, 4)),
+      jobs: [job("j", three)],
+      groups: [groupOf("j", { annotations: { "rekindle.dev/taken-back": back } })],
+    };
+    assert.deepEqual(verdicts(given), { j: "1 on n1, 1 on n2, 1 on n3" });
   });
 });
 

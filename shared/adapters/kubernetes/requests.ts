@@ -71,6 +71,18 @@ export const jsonPatchObject = (
   operations: readonly unknown[],
 ): Promise<Stored> => patch(transport, target, jsonPatchJson, operations);
 
+/** Creates an object. Returns it as the server made it: its name may come from `generateName`. */
+export const createObject = async (transport: Transport, resource: Resource, object: Obj): Promise<Stored> => {
+  const sent = {
+    method: "POST",
+    path: collectionPath(resource, object.metadata.namespace),
+    headers: json,
+    body: JSON.stringify(object),
+    timeoutMs,
+  } as const;
+  return storedOf(`create ${sent.path}`, await transport.send(sent));
+};
+
 /** Replaces a whole object; the server refuses it unless its resourceVersion, if given, is current. */
 export const replaceObject = async (transport: Transport, ref: Ref, object: Obj): Promise<Stored> => {
   const sent = {

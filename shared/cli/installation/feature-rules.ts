@@ -1,4 +1,4 @@
-/** The rights of features that need more than one resource of the core group. */
+/** The rights that come in groups: of features with more than one resource, and of what is read together. */
 
 import type { Family } from "../../kube/resources.ts";
 import { type Rule, rule } from "./rule.ts";
@@ -13,6 +13,12 @@ export const reviewRules: readonly Rule[] = [
 export const nativeRules: readonly Rule[] = [
   rule("scheduling.k8s.io", ["podgroups"], ["get", "list", "create", "patch", "delete"]),
   rule("apiregistration.k8s.io", ["apiservices"], ["get"]),
+];
+
+/** The rights to count what the API server adds to pods. */
+export const sizeRules: readonly Rule[] = [
+  rule("", ["limitranges"], ["list"]),
+  rule("node.k8s.io", ["runtimeclasses"], ["list"]),
 ];
 
 /** The rights of the page's actions. The Event about an action is the record of it. */

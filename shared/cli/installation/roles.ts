@@ -12,7 +12,7 @@ import {
   featureResource,
   features,
 } from "../../kube/resources.ts";
-import { actionRules, nativeRules, reviewRules } from "./feature-rules.ts";
+import { actionRules, nativeRules, reviewRules, sizeRules } from "./feature-rules.ts";
 import { type Rule, rule } from "./rule.ts";
 
 /** A rule, the family whose kinds need it ("any": all installations), and its purpose for the table of rights. */
@@ -163,16 +163,7 @@ const needed: readonly Needed[] = [
   ),
   need("volcano", rule("batch", ["jobs"], ["get"]), "size the PodGroup of such pods"),
   need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "order groups by priority"),
-  need(
-    "volcano",
-    rule("", ["limitranges"], ["list"]),
-    "count what a namespace adds to pods, for plans and for the capability of queues",
-  ),
-  need(
-    "volcano",
-    rule("node.k8s.io", ["runtimeclasses"], ["list"]),
-    "count what a RuntimeClass adds to pods, for plans and for the capability of queues",
-  ),
+  ...sizeRules.map((one) => need("volcano", one, "count what is added to pods, for plans and capabilities of queues")),
   need(
     "volcano",
     rule("kueue.x-k8s.io", ["workloads"], ["get", "list", "watch", "create", "delete"]),

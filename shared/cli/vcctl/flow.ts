@@ -1,9 +1,9 @@
 /** `rekindle jobflow` and `rekindle jobtemplate` as people type them: the subcommands and flags of vcctl's. */
 import { Command, Option } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { pages, request } from "../../adapters/kubernetes/requests.ts";
+import { createObject, pages } from "../../adapters/kubernetes/requests.ts";
+import { fieldsOf } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Resource, type Stored } from "../../core/object.ts";
-import { collectionPath } from "../../kube/paths.ts";
 import { asJson, asYaml, documentsOf, nameText } from "../io/documents.ts";
 import { connected, elsewhere, onNamespace, outputOption, type Scoped } from "../io/options.ts";
 import { lineOf, Refused, type Session, type Tools } from "../io/tools.ts";
@@ -59,6 +59,10 @@ const inFile = async (tools: Tools, resource: Resource, file: string, namespace:
   }));
 };
 
+/** Returns the namespace and the name; of an object that is not made yet, its file may give the beginning of a name. */
+const placeOf = ({ metadata: { name, namespace = "", ...more } }: Obj): string =>
+  `${namespace}/${name || fieldsOf(more)["generateName"]}`;
+
 /** Calls `act` for each object and prints its line. Throws at the end with all failures. */
 const each = async (tools: Tools, objects: readonly Obj[], act: (object: Obj) => Promise<string>): Promise<void> => {
   const failures: string[] = [];
@@ -66,13 +70,11 @@ const each = async (tools: Tools, objects: readonly Obj[], act: (object: Obj) =>
     try {
       tools.print(await act(object));
     } catch (cause) {
-      failures.push(`${object.kind} ${object.metadata.namespace}/${object.metadata.name}: ${lineOf(cause)}`);
+      failures.push(`${object.kind} ${placeOf(object)}: ${lineOf(cause)}`);
     }
   }
   if (failures.length > 0) throw new Refused(failures.join("; "));
 };
-
-const placeOf = ({ metadata }: Obj): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
 type Filed = Named & { readonly file: string };
 
@@ -84,8 +86,8 @@ const create = (tools: Tools, resource: Resource): Command =>
       connected(tools, options, async (session) => {
         const objects = await inFile(tools, resource, options.file, namespaceOf(options, session));
         await each(tools, objects, async (object) => {
-          await request(session.transport, "POST", collectionPath(resource, object.metadata.namespace), object);
-          return `Created ${resource.kind}: ${placeOf(object)}`;
+          const made = await createObject(session.transport, resource, object);
+          return `Created ${resource.kind}: ${placeOf(made)}`;
         });
       }),
     );

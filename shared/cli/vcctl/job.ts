@@ -2,9 +2,8 @@
 
 import { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { pages, request } from "../../adapters/kubernetes/requests.ts";
+import { createObject, pages } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
-import { collectionPath } from "../../kube/paths.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import { order } from "../actions/order.ts";
 import { eventsAbout } from "../inspection/log.ts";
@@ -79,8 +78,8 @@ const jobsIn = async (file: string, stdin: () => Promise<string>): Promise<reado
 /** Creates the job. Returns the line to print. */
 const launched = async ({ transport }: Session, job: Obj, namespace: string): Promise<string> => {
   const placed = { ...job, metadata: { ...job.metadata, namespace } };
-  await request(transport, "POST", collectionPath(jobs, namespace), placed);
-  return `run job ${job.metadata.name} successfully`;
+  const { metadata } = await createObject(transport, jobs, placed);
+  return `run job ${metadata.name} successfully`;
 };
 
 type Named = Scoped & { readonly name?: string | undefined };

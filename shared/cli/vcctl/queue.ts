@@ -1,9 +1,8 @@
 /** `rekindle queue` as people type it: the subcommands and flags of vcctl's. */
 import { Command, Option } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { mergeObject, request } from "../../adapters/kubernetes/requests.ts";
+import { createObject, mergeObject } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Stored } from "../../core/object.ts";
-import { collectionPath } from "../../kube/paths.ts";
 import { order } from "../actions/order.ts";
 import { allOf, listedOrNone, readPriorities, waitingIn, waitingTable } from "../inspection/waiting-groups.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
@@ -53,9 +52,9 @@ const create = (tools: Tools): Command =>
         const object = { apiVersion: apiVersionOf(queues), kind: queues.kind, metadata: { name } };
         const { weight, state } = options;
         const made = { ...object, spec: { weight }, status: { state } };
-        await request(session.transport, "POST", collectionPath(queues), made);
-        if (state === "Closed") await act(session, name, "CloseQueue", options);
-        tools.print(`create queue ${name} successfully`);
+        const { metadata } = await createObject(session.transport, queues, made);
+        if (state === "Closed") await act(session, metadata.name, "CloseQueue", options);
+        tools.print(`create queue ${metadata.name} successfully`);
       }),
     );
 

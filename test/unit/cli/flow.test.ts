@@ -65,6 +65,13 @@ for (const [word, kind, heads, further] of kinds)
       assert.equal((await terminal.run(word, "list")).out, "No resources found");
     });
 
+    test("create prints the names that the server gave", async () => {
+      const { metadata } = object(kind, "x");
+      const drawn = { ...object(kind, "x"), metadata: { ...metadata, name: "", generateName: "nightly-" } };
+      const { out } = await piped(openTerminal(), [drawn]).run(word, "create", "-f", "-");
+      assert.match(out, new RegExp(`^Created ${kind}: default/nightly-[a-z0-9]{5}$`));
+    });
+
     test("prints one line for each failure, and does the rest", async () => {
       const terminal = await opened();
       const some = piped(terminal, [object(kind, "one"), object(kind, "three")]);

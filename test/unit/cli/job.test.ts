@@ -63,6 +63,13 @@ describe("rekindle job run", () => {
     });
   });
 
+  test("prints the name that the server gave", async () => {
+    const { name: _, ...metadata } = job("x", "").metadata;
+    const drawn = { ...job("x", ""), metadata: { ...metadata, generateName: "bwa-mem-" } };
+    const { out } = await openTerminal({ stdin: JSON.stringify(drawn) }).run("job", "run", "-f", "-");
+    assert.match(out, /^run job bwa-mem-[a-z0-9]{5} successfully$/);
+  });
+
   test("takes jobs from a file, and no other kind", async () => {
     const terminal = openTerminal({ stdin: JSON.stringify(job("filed", "")) });
     assert.equal((await terminal.run("job", "run", "-f", "-")).out, "run job filed successfully");

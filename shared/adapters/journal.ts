@@ -7,7 +7,7 @@ import { mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync
 import { join } from "node:path";
 import * as z from "zod";
 import { jsonOf } from "../core/json.ts";
-import type { Decision, Journal, Stop } from "../engine/ports.ts";
+import type { Decision, Journal, Report, Stop } from "../engine/ports.ts";
 
 const word = z.string().max(1_024);
 const decision = z.object({ key: word, namespace: word, version: word });
@@ -29,22 +29,57 @@ const diedIn = (path: string): Decision | undefined => decision.safeParse(jsonOf
 
 const stopsIn = (path: string): readonly Stop[] => z.array(stop).safeParse(jsonOf(textOf(path))).data ?? [];
 
-/** Opens the journal in a folder, which is created if it is missing. Throws if the folder cannot be written. */
-export const openJournal = (folder: string): Journal => {
-  mkdirSync(folder, { recursive: true });
+/** Errors that pass without a change of a setting or right: a full disk, a full quota, a disk that fails. */
+const passing: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EIO", "EMFILE", "ENFILE"]);
+
+const isPassing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && passing.has(cause.code);
+
+/**
+ * Returns a function that tries to write. The first failure of a row is reported, and the process goes on: without its
+ * journal it may blame a death on no object.
+ */
+const openTrying = (folder: string, report: Report): ((write: () => void) => void) => {
+  let fails = false;
+  return (write) => {
+    try {
+      write();
+      fails = false;
+    } catch (cause) {
+      if (!isPassing(cause)) throw cause;
+      if (!fails)
+        report("warn", "cannot write the state directory, going on without it", { folder, error: String(cause) });
+      fails = true;
+    }
+  };
+};
+
+/**
+ * Opens the journal in a folder, which is created if it is missing. Throws if the folder cannot be written until a
+ * setting or a right changes.
+ */
+export const openJournal = (folder: string, report: Report): Journal => {
+  const tried = openTrying(folder, report);
+  tried(() => void mkdirSync(folder, { recursive: true }));
   const [inFlight, kept] = [join(folder, "in-flight"), join(folder, "quarantine.json")];
   const died = diedIn(inFlight);
   const stops = stopsIn(kept);
-  const file = openSync(inFlight, "w");
+  let file: number | undefined;
+  const written = (text: Buffer): void =>
+    tried(() => {
+      file ??= openSync(inFlight, "w");
+      writeSync(file, text, 0, text.length, 0);
+    });
   const none = Buffer.from(" ");
+  written(none);
   return {
     died,
     stops,
-    begin: (one) => void writeSync(file, Buffer.from(JSON.stringify(one).padEnd(block)), 0, block, 0),
-    end: () => void writeSync(file, none, 0, 1, 0),
-    save: (all) => {
-      writeFileSync(`${kept}.new`, JSON.stringify(all));
-      renameSync(`${kept}.new`, kept);
-    },
+    begin: (one) => written(Buffer.from(JSON.stringify(one).padEnd(block)).subarray(0, block)),
+    end: () => written(none),
+    save: (all) =>
+      tried(() => {
+        writeFileSync(`${kept}.new`, JSON.stringify(all));
+        renameSync(`${kept}.new`, kept);
+      }),
   };
 };

@@ -38,6 +38,13 @@ const idOf = ({ issuer, jwks = "" }: Provider): string => `${issuer} ${jwks}`;
 /** Codes of jose errors that the provider causes, not the token. */
 const unheard: ReadonlySet<string> = new Set(["ERR_JOSE_GENERIC", "ERR_JWKS_TIMEOUT", "ERR_JWKS_INVALID"]);
 
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
+
+/** True for an answer that the provider did not give, or gave wrongly; fetch has the network's error as its cause. */
+const isProviders = (cause: unknown): boolean =>
+  unheard.has(codeOf(cause)) || (cause instanceof TypeError && cause.cause !== undefined);
+
 /** Time for which a failed provider is not asked again, ms, so that foreign tokens cause no requests. */
 const keepFailureMs = 10_000;
 
@@ -60,17 +67,21 @@ export const openSubjects = (
   };
   return async (provider: Provider, token: string): Promise<string | undefined> => {
     if ((failed.get(idOf(provider)) ?? 0) > now()) return undefined;
-    const { errors, jwtVerify } = await import("jose");
+    const { jwtVerify } = await import("jose");
     const { issuer, audience } = provider;
+    const fails = (cause: unknown): undefined => {
+      failed.set(idOf(provider), now() + keepFailureMs);
+      onError(issuer, cause);
+    };
+    const found = await keysOf(provider).catch(fails);
+    if (found === undefined) return undefined;
     try {
       const rules = { issuer, audience, algorithms, clockTolerance: skewS, requiredClaims: ["exp", "sub"] };
-      return (await jwtVerify(token, await keysOf(provider), rules)).payload.sub;
+      // The token's author chooses its claims, and which of the provider's keys is tried.
+      const { sub }: { readonly sub?: unknown } = (await jwtVerify(token, found, rules)).payload;
+      return typeof sub === "string" ? sub : undefined;
     } catch (cause) {
-      if (!(cause instanceof errors.JOSEError) || unheard.has(cause.code)) {
-        failed.set(idOf(provider), now() + keepFailureMs);
-        onError(issuer, cause);
-      }
-      return undefined;
+      return isProviders(cause) ? fails(cause) : undefined;
     }
   };
 };

@@ -15,14 +15,15 @@ export const oneLine = (text: string): string =>
     .join(" ");
 
 /**
- * Characters that control a terminal, except line ends and tabs: control characters, and marks that change the
- * direction of text.
+ * Characters that a reader does not see, and a terminal or a viewer of logs may obey, except line ends and tabs: control
+ * and format characters, among them marks of direction; separators of lines and paragraphs; halves of characters.
  */
-const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const steering = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** Escapes such characters as JSON does, because the text may come from any author of an object. */
-export const visible = (text: string): string =>
-  text.replace(steering, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+export const visible = (text: string): string => text.replace(steering, (one) => one.split("").map(escaped).join(""));
 
 /**
  * Returns the first characters of a text, for values that are kept: V8 keeps the whole text in memory as long as a slice

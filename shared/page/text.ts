@@ -49,12 +49,13 @@ export const grouped = (count: number): string => format.format(count);
 
 export const plural = (count: number, word: string): string => `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
 
-/** Marks that steer terminals or turn the direction of text around them: shown as codes. */
-const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** Characters that a reader does not see, except line ends and tabs, shown as codes: as in terminals and logs. */
+const steering = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** A text of any author, harmless to look at. */
-export const visible = (text: string): string =>
-  text.replace(steering, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+export const visible = (text: string): string => text.replace(steering, (one) => one.split("").map(escaped).join(""));
 
 const kinds: Readonly<Record<string, string>> = {
   SparkApplication: "Spark",

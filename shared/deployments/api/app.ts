@@ -27,6 +27,7 @@ import {
   strangersPerMinute,
   wait,
 } from "../common/authentication.ts";
+import { isNamespaced } from "../common/kinds.ts";
 import { once } from "../common/once.ts";
 import type { ApiParts } from "../host/process.ts";
 import type { ObjectDetail, Reader } from "../read-api/reader.ts";
@@ -253,8 +254,9 @@ const servePages = (app: Hono, { page, trigger }: ApiParts, gate: Gate): void =>
   for (const path of ["/page", "/page/*"]) app.all(path, async (c) => (await open()).fetch(c.req.raw, c.env));
 };
 
-/** Builds the hono app, the same for a host, a container and an HTTP function. */
-export const apiApp = (parts: ApiParts): Hono => {
+/** Builds the hono app, the same for a host, a container and an HTTP function. Paths name objects by their namespace. */
+export const apiApp = (given: ApiParts): Hono => {
+  const parts = { ...given, kinds: () => given.kinds().filter(isNamespaced) };
   const app = new Hono();
   const gate = openGate(parts.identify);
   serveHealth(app, parts);

@@ -15,6 +15,9 @@ export const resourceOf = (wanted: string): Resource | undefined => resources.fi
 
 export const kindNames: readonly string[] = resources.map(({ kind }) => kind);
 
+/** True for a kind whose objects have a namespace. */
+export const isNamespaced = (kind: string): boolean => kind !== queues.kind;
+
 /** Kinds by the plural of their resource. */
 export const plurals: Readonly<Record<string, string>> = Object.fromEntries(
   resources.map(({ plural, kind }) => [plural, kind]),

@@ -117,7 +117,7 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
       process.warn(`namespace ${name} does not exist: objects that are created in it later are run`);
     const writers = openWriters();
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
-    const journal = journalIn(configuration);
+    const journal = journalIn(configuration, report);
     const page = signIn && (await import("../page/host.ts")).openHostPage(configuration, transport, signIn, report);
     const rates = page?.rates ?? openRates(transport, configuration.prices, () => performance.now());
     const see = page === undefined ? writers.see : seenBy(writers.see, page.board.see);
@@ -181,10 +181,10 @@ const admit = async (process: Process, configuration: Configuration, { transport
   return admission;
 };
 
-const journalIn = ({ stateDirectory: folder, dryRun }: Configuration): Journal | undefined => {
+const journalIn = ({ stateDirectory: folder, dryRun }: Configuration, report: Report): Journal | undefined => {
   if (folder === undefined || dryRun) return undefined;
   try {
-    return openJournal(folder);
+    return openJournal(folder, report);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : cause;
     throw new Error(`state-directory ${folder} cannot be written (${why})`);

@@ -10,6 +10,7 @@ import { floods } from "./floods.ts";
 import { memories } from "./memory.ts";
 import { names } from "./names.ts";
 import { pageDoors } from "./page-doors.ts";
+import { records } from "./records.ts";
 import { serversAndClocks } from "./servers.ts";
 import { shares } from "./shares.ts";
 import { texts } from "./texts.ts";
@@ -23,6 +24,7 @@ export const all: readonly Attack[] = [
   ...doors,
   ...doorCrowds,
   ...floods,
+  ...records,
   ...pageDoors,
   ...memories,
   ...shares,

@@ -11,6 +11,7 @@ export const classes = [
   "dns",
   "door",
   "floods",
+  "records",
   "escape",
   "canaries",
   "clock",

@@ -19,10 +19,10 @@ import { fresh, pathOf, type Stand, waitFor } from "./stand.ts";
  * and marks that change the direction of text.
  */
 const poison =
-  "\u001b[2J\u001b[1;1H\u001b]0;owned\u0007\r\u001b[1A\u001b[31mSUCCEEDED\u0008\u009b2J\u009d0;x\u009c\u202egpj.exe\u2066\u0000\nFORGED ok";
+  "\u001b[2J\u001b[1;1H\u001b]0;owned\u0007\r\u001b[1A\u001b[31mSUCCEEDED\u0008\u009b2J\u009d0;x\u009c\u202egpj.exe\u2066\u061c\u200f\u2028FORGED\u2029\u0085\u00ad\ufeff\u{e0041}\u0000\nFORGED ok";
 
-/** Control characters except line ends and tabs, and marks that change the direction of text. */
-const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+/** Control and format characters and separators of lines, except line ends and tabs. */
+const steering = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 const lineOf = (text: string): string =>
   JSON.stringify(text.split("\n").find((line) => steering.test(line) || line.startsWith("FORGED")) ?? "");

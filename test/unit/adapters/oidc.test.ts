@@ -1,5 +1,6 @@
 /** Tokens of identity providers against keys that a provider publishes, rotates, and sometimes fails to serve. */
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -84,10 +85,32 @@ describe("a token", () => {
       assert.equal(await open()(provider(), await tokenOf(words)), undefined);
     });
 
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const claims = () => ({ iss: issuer, aud: "rekindle", sub: "repo:acme", exp: Math.floor(Date.now() / 1_000) + 60 });
+
+  test("that names a key of the provider that is too weak costs no other token anything", async () => {
+    const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 1_024 });
+    const { kid, jwk, key } = first;
+    const weak = { kid: "weak", key, jwk: { ...publicKey.export({ format: "jwk" }), kid: "weak", alg: "RS256" } };
+    published = [{ kid, jwk, key }, weak];
+    told.length = 0;
+    const subjectOf = open();
+    const token = `${part({ alg: "RS256", kid: "weak" })}.${part(claims())}.${"A".repeat(171)}`;
+    assert.equal(await subjectOf(provider(), token), undefined);
+    assert.equal(await subjectOf(provider(), await tokenOf({})), "repo:acme");
+    assert.deepEqual(told, []);
+    published = [first];
+  });
+
+  test("whose subject is a list yields none", async () => {
+    const { sub: _, ...others } = claims();
+    const list: Record<string, unknown> = JSON.parse(JSON.stringify({ ...others, sub: ["repo:acme"] }));
+    const token = await new SignJWT(list).setProtectedHeader({ alg: "ES256", kid: first.kid }).sign(first.key);
+    assert.equal(await open()(provider(), token), undefined);
+  });
+
   test("without a signature yields no subject", async () => {
-    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-    const claims = { iss: issuer, aud: "rekindle", sub: "repo:acme", exp: Math.floor(Date.now() / 1_000) + 60 };
-    assert.equal(await open()(provider(), `${part({ alg: "none" })}.${part(claims)}.`), undefined);
+    assert.equal(await open()(provider(), `${part({ alg: "none" })}.${part(claims())}.`), undefined);
   });
 
   test("signed with a rotated provider's new key yields its subject, and with the old key none", async () => {

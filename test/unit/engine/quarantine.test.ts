@@ -203,7 +203,7 @@ describe("after a process that died during a decision", () => {
 
   /** Dies during a decision: the journal gets no end of it. */
   const die = async (name: string): Promise<void> => {
-    const journal = { ...openJournal(folder), end: () => {} };
+    const journal = { ...openJournal(folder, () => {}), end: () => {} };
     const quarantine = openQuarantine({
       ...alone,
       slices: slicesBy((_, work) => work()),
@@ -219,28 +219,28 @@ describe("after a process that died during a decision", () => {
 
   test("once, the next process decides the object at once: the death may have had another cause", async () => {
     await die("bomb");
-    assert.equal(await opened(openJournal(folder)).run("bomb"), "bomb");
+    assert.equal(await opened(openJournal(folder, () => {})).run("bomb"), "bomb");
   });
 
   test("twice, the next process makes this version of the object wait, but no other object", async () => {
     await die("bomb");
     await die("bomb");
-    const { run } = opened(openJournal(folder));
+    const { run } = opened(openJournal(folder, () => {}));
     assert.equal((await caught(() => run("bomb"))).waitMs, 10_000);
     assert.equal(await run("good"), "good");
   });
 
   test("three times, the next process makes the object wait longer", async () => {
-    openJournal(folder).begin({ key: textOf({ ...message, name: "bomb" }), namespace: "ns", version: "1" });
-    assert.equal((await caught(() => opened(openJournal(folder)).run("bomb"))).waitMs, 20_000);
+    openJournal(folder, () => {}).begin({ key: textOf({ ...message, name: "bomb" }), namespace: "ns", version: "1" });
+    assert.equal((await caught(() => opened(openJournal(folder, () => {})).run("bomb"))).waitMs, 20_000);
   });
 
   test("no object is blamed if no decision had begun, or if the journal is missing", async () => {
-    const journal = openJournal(folder);
+    const journal = openJournal(folder, () => {});
     journal.end();
-    assert.equal(openJournal(folder).died, undefined);
+    assert.equal(openJournal(folder, () => {}).died, undefined);
     rmSync(folder, { recursive: true });
-    assert.deepEqual(openJournal(folder).stops, []);
+    assert.deepEqual(openJournal(folder, () => {}).stops, []);
     rmSync(folder, { recursive: true });
   });
 });

@@ -17,7 +17,7 @@ const open = (more: { off?: boolean; ready?: boolean; broken?: boolean } = {}) =
   const asked: Asked[] = [];
   const app = apiApp({
     ready: () => more.ready ?? true,
-    kinds: () => ["SparkApplication"],
+    kinds: () => ["SparkApplication", "Queue"],
     trigger: async (key, event) => {
       if (more.broken === true) throw new Error(`the queue at https://queue.internal refused ${secret}`);
       asked.push({ key, event });
@@ -109,6 +109,7 @@ describe("a signed trigger for a missing kind or an invalid name", () => {
     { path: "/reconcile/Secret/default/a", status: 404, error: "kind must be one of SparkApplication" },
     { path: "/reconcile/sparkapplication/default/a", status: 404, error: "kind must be one of SparkApplication" },
     { path: "/reconcile/constructor/default/a", status: 404, error: "kind must be one of SparkApplication" },
+    { path: "/reconcile/Queue/team-a/q", status: 404, error: "kind must be one of SparkApplication" },
     { path: "/reconcile/SparkApplication/Default/a", status: 400, error: bad },
     { path: "/reconcile/SparkApplication/a.b/a", status: 400, error: bad },
     { path: `/reconcile/SparkApplication/${"n".repeat(64)}/a`, status: 400, error: bad },

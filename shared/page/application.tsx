@@ -4,20 +4,23 @@ import { ActionAnswered, ApplicationActions } from "./actions.tsx";
 import { LogEnd, Runs } from "./driver-logs.tsx";
 import { FlowGraph, GangCells } from "./members.tsx";
 import { chosen, showLog } from "./panels.ts";
-import { FactList, Link, State, Table } from "./parts.tsx";
+import { CommandLine, FactList, Link, State, Table } from "./parts.tsx";
 import { receiptOf, usedText } from "./receipt.ts";
 import { detail, now, place } from "./store.ts";
-import { briefly, kindText, moment, plural, span, visible } from "./text.ts";
+import { briefly, kindText, moment, plural, span, stateText, visible } from "./text.ts";
 import { slotsOf } from "./timeline.ts";
 import { Timeline } from "./timeline-view.tsx";
 import { type Detail, keyOf, type LossRow } from "./wire.ts";
 
 type Tab = readonly [title: string, count: number | undefined, view: () => ComponentChildren];
 
-type Tabbed = { readonly side: keyof typeof chosen; readonly tabs: readonly Tab[] };
+/** `usual`: the title of the tab that is shown before one is chosen; absent: the first that has something. */
+type Tabbed = { readonly side: keyof typeof chosen; readonly tabs: readonly Tab[]; readonly usual?: string };
 
-const Tabs = ({ side, tabs }: Tabbed) => {
-  const current = tabs.find(([title]) => title === chosen[side].value) ?? tabs[0];
+const Tabs = ({ side, tabs, usual }: Tabbed) => {
+  const titled = (wanted: string | undefined): Tab | undefined => tabs.find(([title]) => title === wanted);
+  const filled = tabs.find(([, count]) => count !== undefined && count > 0);
+  const current = titled(chosen[side].value) ?? titled(usual) ?? filled ?? tabs[0];
   return (
     <section class="panel tabbed">
       <div class="tabs" role="tablist" aria-label={side === "left" ? "What happened" : "What was asked for"}>
@@ -100,14 +103,17 @@ const Events = ({ one }: { readonly one: Detail }) => (
     {one.eventsError === "" ? undefined : <p class="note">Events cannot be read: {visible(one.eventsError)}</p>}
     <Table
       label="Events"
-      heads={["When", "Reason", "About", "Message"]}
+      heads={["When", "Reason", "Message"]}
       rows={one.events.toReversed().map(({ at, type, reason, about, message, count }) => [
         <span class="muted">{moment(at, one.now)}</span>,
         <span class={type === "Warning" ? "failed-text" : ""}>
           {visible(reason)}
           {count > 1 ? ` ×${count}` : ""}
+          <br />
+          <span class="mono muted" title={visible(about)}>
+            {visible(about)}
+          </span>
         </span>,
-        <span class="mono">{visible(about)}</span>,
         visible(message),
       ])}
       empty="No events: the cluster keeps them for about an hour."
@@ -158,6 +164,11 @@ const Changes = ({ one }: { readonly one: Detail }) => (
 const named = ({ kind, namespace, name }: Detail): string =>
   kind === "SparkApplication" ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
 
+const hasExecutors = ({ kind }: Detail): boolean => kind === "SparkApplication" || kind === "SparkConnect";
+
+/** Flows and schedules have objects with pods, and none of their own. */
+const hasPods = (one: Detail): boolean => hasExecutors(one) || one.kind === "Job";
+
 /** The same in a terminal: every screen offers the line that says the same. */
 const Facts = ({ one }: { readonly one: Detail }) => (
   <section class="panel facts" aria-label="Facts">
@@ -174,12 +185,34 @@ const Facts = ({ one }: { readonly one: Detail }) => (
         ...(one.saves === undefined ? [] : [["saves of its record", String(one.saves)] as const]),
       ]}
     />
-    <p class="lines">
-      <code>rekindle status {visible(named(one))}</code>
-      <code>rekindle log {visible(named(one))} -f</code>
-      <code>rekindle plan {visible(named(one))}</code>
-    </p>
+    <div class="lines">
+      {[
+        `rekindle status ${named(one)}`,
+        ...(hasPods(one) ? [`rekindle log ${named(one)}${one.isOver ? "" : " -f"}`] : []),
+        `rekindle plan ${named(one)}`,
+      ].map((text) => (
+        <CommandLine key={text} text={text} />
+      ))}
+      {hasExecutors(one) && !one.isOver ? (
+        <>
+          <p class="muted">Spark's own page, on this machine:</p>
+          <CommandLine text={`rekindle forward ${named(one)}`} />
+        </>
+      ) : undefined}
+    </div>
   </section>
+);
+
+/** Amounts that break between them, and not within one. */
+const Unbroken = ({ text }: { readonly text: string }) => (
+  <>
+    {text.split(/(?<=,) /).flatMap((part, at) => [
+      at === 0 ? "" : " ",
+      <span class="tight" key={at}>
+        {part}
+      </span>,
+    ])}
+  </>
 );
 
 /** Core-hours and GiB-hours of the pods that are known here, and money where prices are set. */
@@ -192,7 +225,9 @@ const Costs = ({ one }: { readonly one: Detail }) => {
     <section class="panel facts" aria-label="Receipt">
       <header>
         <h2>Receipt</h2>
-        <p class="muted">{usedText(receipt, one.prices)}</p>
+        <p class="muted">
+          <Unbroken text={usedText(receipt, one.prices)} />
+        </p>
       </header>
       <div class="parts">
         {shares.map(({ of, coreHours: part }) => (
@@ -205,7 +240,9 @@ const Costs = ({ one }: { readonly one: Detail }) => {
             <dt>
               <i class={`dot ${share.of}`} /> {share.title}
             </dt>
-            <dd>{usedText(share, one.prices)}</dd>
+            <dd>
+              <Unbroken text={usedText(share, one.prices)} />
+            </dd>
           </div>
         ))}
       </dl>
@@ -227,7 +264,16 @@ const Wait = ({ one }: { readonly one: Detail }) => {
   return (
     <section class={`panel wait ${isBad ? "bad" : isQuiet ? "good" : one.group}`} aria-label="What it waits for">
       <p>
-        Waits for <b>{visible(one.waitsFor)}</b>
+        {one.isOver ? (
+          <>
+            {visible(stateText(one.state))} after <b>{span(((one.since ?? one.now) - one.createdAt) / 1_000)}</b>
+            {one.message === "" ? "" : <b>: {visible(one.message)}</b>}
+          </>
+        ) : (
+          <>
+            Waits for <b>{visible(one.waitsFor)}</b>
+          </>
+        )}
       </p>
       <dl>
         {one.since === undefined ? undefined : (
@@ -288,7 +334,7 @@ const Whole = ({ one }: { readonly one: Detail }) => (
       <Tabs
         side="left"
         tabs={[
-          ["Losses", one.lost, () => <Losses one={one} />],
+          ...(hasExecutors(one) ? [["Losses", one.lost, () => <Losses one={one} />] as const] : []),
           ["Events", one.events.length, () => <Events one={one} />],
           ["Updates", one.updates?.waiting ?? 0, () => <Updates one={one} />],
           ["Runs", one.runs.length, () => <Runs one={one} />],
@@ -296,8 +342,9 @@ const Whole = ({ one }: { readonly one: Detail }) => (
       />
       <Tabs
         side="right"
+        usual={hasPods(one) && (one.isOver || one.group === "failed") ? "Log" : "Spec"}
         tabs={[
-          ["Log", undefined, () => <LogEnd name={named(one)} now={one.now} />],
+          ...(hasPods(one) ? [["Log", undefined, () => <LogEnd name={named(one)} now={one.now} />] as const] : []),
           ["Changes", one.changes.length, () => <Changes one={one} />],
           ["Spec", undefined, () => <Text text={one.spec} label="Spec" />],
           ["Record", undefined, () => <Text text={one.record} label="Record" />],
@@ -319,7 +366,10 @@ export const Application = () => {
     <main class="application">
       <nav class="crumbs" aria-label="Breadcrumbs">
         <Link to={{ screen: "applications" }}>Applications</Link> /{" "}
-        <Link to={{ screen: "applications", query: `ns:${namespace}` }}>{visible(namespace)}</Link> / {kindText(kind)}
+        <Link to={{ screen: "applications", query: `ns:${namespace}` }}>{visible(namespace)}</Link> /{" "}
+        <Link to={{ screen: "applications", query: `ns:${namespace} kind:${kind.toLowerCase()}` }}>
+          {kindText(kind)}
+        </Link>
       </nav>
       {value === undefined ? <p class="empty">Reading {visible(name)} …</p> : undefined}
       {value === "missing" ? <ActionAnswered path={place.value.application} /> : undefined}

@@ -1,14 +1,19 @@
 /** The list of applications: a grid of which only the visible rows exist, a filter, and the keys that move in it. */
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { Key, Mark, State } from "./parts.tsx";
+import { CommandLine, Key, Mark, State } from "./parts.tsx";
 import { withStateToggled } from "./query.ts";
 import { all, counts, go, isLoaded, listed, listedCount, place, refine, serverNow } from "./store.ts";
 import { briefly, clock, grouped, kindText, plural, span, visible } from "./text.ts";
 import { spansOf, ticks } from "./timeline.ts";
 import { type Group, keyOf, type Row } from "./wire.ts";
 
-const rowHeight = 36;
+/** On a narrow screen a row has two lines: name and reason. The style sheet has the same width. */
+const narrow = matchMedia("(max-width: 600px)");
+const rowHeight = signal(narrow.matches ? 58 : 36);
+narrow.addEventListener("change", () => {
+  rowHeight.value = narrow.matches ? 58 : 36;
+});
 const overscan = 6;
 
 /** The selected application; it stays selected while rows move around it. */
@@ -104,8 +109,9 @@ const Strip = ({ row, axis }: { readonly row: Row; readonly axis: Axis }) => {
 };
 
 const podsText = ({ pods: [have, want], group }: Row): string => {
-  if (want < 0) return "";
-  return group === "running" ? (have === want ? `${have}` : `${have}/${want}`) : `${want}`;
+  if (want < 0 || group === "failed" || group === "completed") return "";
+  if (group !== "running" || have === want) return `${want}`;
+  return `${have < 0 ? "–" : have}/${want}`;
 };
 
 const lasted = (row: Row, nowS: number): string => {
@@ -123,7 +129,7 @@ const Entry = ({ row, at, axis, isSelected }: Line) => (
     aria-rowindex={at + 2}
     aria-selected={isSelected}
     class={`row ${row.group}`}
-    style={{ transform: `translateY(${at * rowHeight}px)` }}
+    style={{ transform: `translateY(${at * rowHeight.value}px)` }}
     onClick={() => {
       selected.value = keyOf(row);
       open();
@@ -168,10 +174,10 @@ const moveTo = (grid: HTMLElement, index: number): void => {
   const row = rows[at];
   if (row === undefined) return;
   selected.value = keyOf(row);
-  const [top, bottom] = [at * rowHeight, (at + 1) * rowHeight];
-  const height = grid.clientHeight - rowHeight;
+  const [top, bottom] = [at * rowHeight.value, (at + 1) * rowHeight.value];
+  const shown = grid.clientHeight - rowHeight.value;
   if (top < grid.scrollTop) grid.scrollTop = top;
-  if (bottom > grid.scrollTop + height) grid.scrollTop = bottom - height;
+  if (bottom > grid.scrollTop + shown) grid.scrollTop = bottom - shown;
 };
 
 type Move = (index: number, page: number, last: number) => number;
@@ -197,7 +203,7 @@ export const listKey = (key: string): boolean => {
   }
   const move = moves[key];
   if (move === undefined) return false;
-  const page = Math.max(1, Math.floor(grid.clientHeight / rowHeight) - 2);
+  const page = Math.max(1, Math.floor(grid.clientHeight / rowHeight.value) - 2);
   moveTo(grid, move(selectedIndex(), page, listed.value.length - 1));
   grid.focus({ preventScroll: true });
   return true;
@@ -232,9 +238,10 @@ const Head = ({ axis }: { readonly axis: Axis }) => (
 
 const Nothing = () => {
   if (!isLoaded.value) return <p class="empty">Reading the rows …</p>;
+  if (all.value.length > 0) return <p class="empty">Nothing matches the filter.</p>;
   return (
     <p class="empty">
-      {all.value.length === 0 ? "No applications: nothing has been submitted yet." : "Nothing matches the filter."}
+      No applications: nothing has been submitted yet. <CommandLine text="rekindle create -f application.yaml" />
     </p>
   );
 };
@@ -261,9 +268,9 @@ const Grid = () => {
   const count = listedCount.value;
   const nowS = Math.floor(serverNow() / 1_000);
   const axis = { from: nowS - windowOf(rows, nowS), to: nowS };
-  const first = Math.max(0, Math.floor(scrollTop.value / rowHeight) - overscan);
-  const last = Math.min(rows.length, Math.ceil((scrollTop.value + viewHeight.value) / rowHeight) + overscan);
-  const pool = Math.ceil(viewHeight.value / rowHeight) + 2 * overscan + 2;
+  const first = Math.max(0, Math.floor(scrollTop.value / rowHeight.value) - overscan);
+  const last = Math.min(rows.length, Math.ceil((scrollTop.value + viewHeight.value) / rowHeight.value) + overscan);
+  const pool = Math.ceil(viewHeight.value / rowHeight.value) + 2 * overscan + 2;
   const active = selectedIndex();
   const isActiveShown = active >= first && active < last;
   return (
@@ -281,7 +288,7 @@ const Grid = () => {
       }}
     >
       <Head axis={axis} />
-      <div role="rowgroup" class="body" style={{ height: `${count * rowHeight}px` }}>
+      <div role="rowgroup" class="body" style={{ height: `${count * rowHeight.value}px` }}>
         {rows.slice(first, last).map((row, at) => (
           <Entry key={(first + at) % pool} row={row} at={first + at} axis={axis} isSelected={first + at === active} />
         ))}
@@ -294,8 +301,8 @@ const Grid = () => {
 /** The summary of the list in the foot of the page. */
 export const listedText = (): string => {
   const count = listedCount.value;
-  const first = Math.min(count, Math.floor(scrollTop.value / rowHeight) + 1);
-  const last = Math.min(count, Math.floor((scrollTop.value + viewHeight.value) / rowHeight) - 1);
+  const first = Math.min(count, Math.floor(scrollTop.value / rowHeight.value) + 1);
+  const last = Math.min(count, Math.floor((scrollTop.value + viewHeight.value) / rowHeight.value) - 1);
   return `${plural(count, "application")}, ${grouped(first)} to ${grouped(Math.max(first, last))}`;
 };
 

@@ -1,5 +1,5 @@
 /** The page in the browser: its head and foot, the screen of the present place, sign-in, and the keys. */
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ActionDialog, isActionAsked } from "./actions.tsx";
@@ -12,7 +12,7 @@ import { withStateToggled } from "./query.ts";
 import { ApplicationScreen, preload } from "./screen-part.tsx";
 import { HealthScreen, Queues, Recovery, Schedules } from "./screens.tsx";
 import { broken, go, health, heardAt, link, now, place, queues, refine, refused, type Screen } from "./store.ts";
-import { briefly } from "./text.ts";
+import { briefly, kindText, visible } from "./text.ts";
 
 const titles: readonly (readonly [Screen, string])[] = [
   ["overview", "Overview"],
@@ -317,6 +317,15 @@ addEventListener("keydown", (event) => {
       key === "End");
   if (isTheirs || isHelpOpen.value || isActionAsked()) return;
   if (act(key)) event.preventDefault();
+});
+
+/** Each screen, and each application, has a title of its own, so that tabs can be told apart. */
+effect(() => {
+  const { screen, application } = place.value;
+  const [kind = "", namespace = "", name = ""] = application.split("/");
+  const [, title = ""] = titles.find(([one]) => one === screen) ?? [];
+  const shown = screen === "application" ? `${namespace}/${name}, ${kindText(kind)}` : title;
+  document.title = `${visible(shown)} · Rekindle`;
 });
 
 const root = document.getElementById("page");

@@ -5,7 +5,7 @@ import { hoursText } from "./receipt.ts";
 import { QueuePanel } from "./screens.tsx";
 import { all, costs, isLoaded, queues, serverNow } from "./store.ts";
 import { briefly, grouped, plural, visible } from "./text.ts";
-import type { Costs, Row, Used } from "./wire.ts";
+import { type Costs, keyOf, type Row, type Used } from "./wire.ts";
 
 const dayS = 86_400;
 
@@ -29,37 +29,60 @@ const tallied = (rows: readonly Row[]): readonly Tally[] => {
 };
 
 const shown = 8;
+/** The most applications that are named under one reason. */
+const named = 3;
 
 const reasonText = ({ reason, rows }: Tally): string =>
   rows.length === 1 ? (rows[0]?.waits ?? reason) || reason : reason;
 
-const Reasons = ({
-  title,
-  rows,
-  state,
-  empty,
-}: {
+type Reasoned = {
   readonly title: string;
+  /** In the order in which they are named. */
   readonly rows: readonly Row[];
-  readonly state: string;
+  readonly state: "waiting" | "failed";
   readonly empty: string;
-}) => {
+};
+
+/** The names of those with one reason, and how long it is so. */
+const Names = ({ of: { rows }, state }: { readonly of: Tally; readonly state: string }) => (
+  <span class="names">
+    {rows.slice(0, named).map((row) => (
+      <Name key={keyOf(row)} row={row} />
+    ))}
+    {rows.length > named ? (
+      <Link to={{ screen: "applications", query: `since:24h state:${state}` }}>
+        and {grouped(rows.length - named)} more
+      </Link>
+    ) : undefined}
+  </span>
+);
+
+const Reasons = ({ title, rows, state, empty }: Reasoned) => {
   const nowS = serverNow() / 1_000;
   const most = tallied(rows);
   const longest = Math.max(1, most[0]?.rows.length ?? 1);
   return (
-    <Panel title={title} beside={<b class={`big ${state}-text`}>{grouped(rows.length)}</b>}>
+    <Panel
+      title={title}
+      beside={<b class={`big ${rows.length === 0 ? "muted" : `${state}-text`}`}>{grouped(rows.length)}</b>}
+    >
       {most.length === 0 ? <p class="empty">{empty}</p> : undefined}
       <ul class="reasons">
         {most.slice(0, shown).map((one) => (
           <li key={one.reason}>
             <b>{grouped(one.rows.length)}</b>
-            <Link to={{ screen: "applications", query: `since:24h state:${state}` }}>{visible(reasonText(one))}</Link>
-            <span class="muted">{briefly(nowS - Math.min(...one.rows.map(({ since }) => since)))}</span>
+            <span class="reason" title={visible(reasonText(one))}>
+              {visible(reasonText(one))}
+            </span>
+            <span class="muted tight">{briefly(nowS - Math.min(...one.rows.map(({ since }) => since)))}</span>
+            <Names of={one} state={state} />
             <i class={`share ${state}`} style={{ width: `${(one.rows.length / longest) * 100}%` }} />
           </li>
         ))}
       </ul>
+      {most.length > shown ? (
+        <p class="note">{plural(most.length - shown, "further reason")} in the list.</p>
+      ) : undefined}
     </Panel>
   );
 };
@@ -145,9 +168,10 @@ const Usage = ({ of: { currency, days, rows, more } }: { readonly of: Costs }) =
 export const Overview = () => {
   const nowS = serverNow() / 1_000;
   const rows = all.value.filter((row) => !isSchedule(row));
-  const waiting = rows.filter(({ group }) => group === "waiting" || group === "submitted" || group === "held");
-  const failed = rows
-    .filter(({ group, since }) => group === "failed" && nowS - since < dayS)
+  const of = (group: Row["group"]): readonly Row[] => rows.filter((row) => row.group === group);
+  const waiting = of("waiting").toSorted((a, b) => a.since - b.since);
+  const failed = of("failed")
+    .filter(({ since }) => nowS - since < dayS)
     .sort((a, b) => b.since - a.since);
   const losses = rows
     .filter(({ pods, group }) => pods[2] > 0 && group !== "completed")
@@ -158,20 +182,18 @@ export const Overview = () => {
         <h1>Overview</h1>
         <p class="muted">
           {isLoaded.value
-            ? `${plural(rows.filter(({ group }) => group === "running").length, "application")} running, ${grouped(waiting.length)} waiting, ${grouped(failed.length)} failed within 24 h`
+            ? `${plural(of("running").length, "application")} running, ${grouped(waiting.length)} waiting, ${grouped(failed.length)} failed within 24 h`
             : ""}
         </p>
       </div>
       {isLoaded.value ? undefined : <p class="empty">Reading the rows …</p>}
       <div class="columns" hidden={!isLoaded.value}>
-        <Reasons title="Waiting, by reason" rows={waiting} state="waiting" empty="Nothing waits." />
+        <Reasons title="Waiting, the longest first" rows={waiting} state="waiting" empty="Nothing waits." />
         <Reasons title="Failed within 24 h" rows={failed} state="failed" empty="Nothing failed." />
-        <Newest title="Longest waits" rows={waiting.toSorted((a, b) => a.since - b.since)} empty="Nothing waits." />
-        <Newest title="Latest failures" rows={failed} empty="Nothing failed." />
         {losses.length === 0 ? undefined : <Newest title="Lost executors" rows={losses} empty="" />}
-        {queues.value.length === 0 ? undefined : <QueuePanel />}
-        {costs.value === undefined ? undefined : <Usage of={costs.value} />}
       </div>
+      {isLoaded.value && queues.value.length > 0 ? <QueuePanel /> : undefined}
+      {isLoaded.value && costs.value !== undefined ? <Usage of={costs.value} /> : undefined}
     </main>
   );
 };

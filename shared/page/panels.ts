@@ -2,8 +2,8 @@
 import { signal } from "@preact/signals";
 import { logAttempt, logPod } from "./store.ts";
 
-/** The titles of the chosen tabs. */
-export const chosen = { left: signal("Losses"), right: signal("Spec") };
+/** The titles of the chosen tabs; "": the usual one. */
+export const chosen = { left: signal(""), right: signal("") };
 
 /** True: the timeline is shown as a table. */
 export const isTable = signal(false);

@@ -1,7 +1,7 @@
 /** Parts that all screens share: the marks of states, panels, links that stay in the page. */
 import type { ComponentChildren, JSX } from "preact";
 import { addressOf, go, type Place } from "./store.ts";
-import { visible } from "./text.ts";
+import { stateText, visible } from "./text.ts";
 import { type Group, keyOf, type Row } from "./wire.ts";
 
 /** The shape of each group: it says the same as the colour. */
@@ -47,9 +47,9 @@ export const Mark = ({ group }: { readonly group: Group }) => (
 );
 
 export const State = ({ group, state }: { readonly group: Group; readonly state: string }) => (
-  <span class={`state ${group}`}>
+  <span class={`state ${group}`} title={visible(state)}>
     <Mark group={group} />
-    <span>{visible(state)}</span>
+    <span>{visible(stateText(state))}</span>
   </span>
 );
 
@@ -57,6 +57,7 @@ type To = {
   readonly to: Partial<Place>;
   readonly children: ComponentChildren;
   readonly class?: string;
+  readonly title?: string;
   readonly current?: boolean;
 };
 
@@ -73,10 +74,11 @@ export const FactList = ({ of }: { readonly of: readonly (readonly [string, stri
 );
 
 /** A link to another place of the page; with a modifier key the browser opens it as any link. */
-export const Link = ({ to, children, class: name, current }: To) => (
+export const Link = ({ to, children, class: name, title, current }: To) => (
   <a
     href={addressOf(to)}
     class={name}
+    title={title}
     aria-current={current === true ? "page" : undefined}
     onClick={(event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
@@ -90,7 +92,11 @@ export const Link = ({ to, children, class: name, current }: To) => (
 
 /** The name of an application, which leads to it. */
 export const Name = ({ row }: { readonly row: Pick<Row, "kind" | "namespace" | "name"> }) => (
-  <Link to={{ screen: "application", application: keyOf(row) }} class="name">
+  <Link
+    to={{ screen: "application", application: keyOf(row) }}
+    class="name"
+    title={visible(`${row.namespace}/${row.name}`)}
+  >
     <span class="muted">{visible(row.namespace)}/</span>
     {visible(row.name)}
   </Link>
@@ -101,23 +107,57 @@ type Titled = {
   readonly beside?: ComponentChildren;
   readonly children: ComponentChildren;
   readonly class?: string;
+  /** True: the heading of the screen says the title. */
+  readonly isAlone?: boolean;
 };
 
-export const Panel = ({ title, beside, children, class: name = "" }: Titled) => (
+export const Panel = ({ title, beside, children, class: name = "", isAlone = false }: Titled) => (
   <section class={`panel ${name}`} aria-label={title}>
-    <header>
-      <h2>{title}</h2>
-      {beside}
-    </header>
+    {isAlone ? undefined : (
+      <header>
+        <h2>{title}</h2>
+        {beside}
+      </header>
+    )}
     {children}
   </section>
+);
+
+/** A command for a terminal, with a button that copies it. */
+export const CommandLine = ({ text }: { readonly text: string }) => (
+  <span class="command">
+    <code>{visible(text)}</code>
+    {isSecureContext ? (
+      <button
+        type="button"
+        class="small"
+        aria-label={`Copy ${visible(text)}`}
+        onClick={() => void navigator.clipboard.writeText(text)}
+      >
+        copy
+      </button>
+    ) : undefined}
+  </span>
 );
 
 export const Key = ({ children }: { readonly children: string }) => <kbd>{children}</kbd>;
 
 type Cell = ComponentChildren;
 
-/** A plain table; `heads` without rows says what is missing. */
+/** Columns of texts, which take the room that the others leave, and wrap. */
+const wide: ReadonlySet<string> = new Set([
+  "Why",
+  "Waits for",
+  "Waited for",
+  "Message",
+  "Lacks",
+  "Command",
+  "Before",
+  "After",
+  "Reasons",
+]);
+
+/** A plain table; `heads` without rows says what is missing. Narrow screens show each row on lines of its own. */
 export const Table = ({
   heads,
   rows,
@@ -146,9 +186,14 @@ export const Table = ({
         <tbody>
           {rows.map((cells, at) => (
             <tr key={at}>
-              {cells.map((cell, column) => (
-                <td key={heads[column]}>{cell}</td>
-              ))}
+              {cells.map((cell, column) => {
+                const head = heads[column] ?? "";
+                return (
+                  <td key={head} class={wide.has(head) ? "rest" : ""} data-head={head}>
+                    {cell}
+                  </td>
+                );
+              })}
             </tr>
           ))}
         </tbody>

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { mayAct, QueueCell } from "./actions.tsx";
-import { FactList, Name, Panel, State, Table } from "./parts.tsx";
+import { CommandLine, FactList, Name, Panel, State, Table } from "./parts.tsx";
 import { isSchedule } from "./query.ts";
 import { all, broken, health, isLoaded, place, queues, readHealth, serverNow } from "./store.ts";
 import { briefly, grouped, kindText, moment, visible } from "./text.ts";
@@ -77,8 +77,8 @@ const QueueName = ({ name }: QueueRow) =>
     </button>
   );
 
-export const QueuePanel = () => (
-  <Panel title="Queues">
+export const QueuePanel = ({ isAlone = false }: { readonly isAlone?: boolean }) => (
+  <Panel title="Queues" isAlone={isAlone}>
     <Table
       label="Queues"
       heads={["Queue", "State", "Weight", "CPU", "Memory", "Wait", "Run", ...(mayAct() ? ["Actions"] : [])]}
@@ -106,7 +106,7 @@ export const Queues = () => {
       <div class="title">
         <h1>Queues</h1>
       </div>
-      <QueuePanel />
+      <QueuePanel isAlone />
       {loaded === undefined || chosen.value === "" ? undefined : <loaded.Groups queue={chosen.value} />}
     </main>
   );
@@ -122,7 +122,7 @@ export const Schedules = () => {
       <div class="title">
         <h1>Schedules</h1>
       </div>
-      <Panel title="Schedules">
+      <Panel title="Schedules" isAlone>
         <Table
           label="Schedules"
           heads={["State", "Name", "Kind", "Time table", "Next run", "Last run", "Waits for"]}
@@ -156,7 +156,7 @@ export const Recovery = () => {
           Records that cannot be used. Rekindle writes nothing for their applications until they are repaired.
         </p>
       </div>
-      <Panel title="Records to be repaired">
+      <Panel title="Records to be repaired" isAlone>
         <Table
           label="Records to be repaired"
           heads={["State", "Name", "Waits for", "Since", "Command"]}
@@ -167,7 +167,7 @@ export const Recovery = () => {
             </span>,
             visible(row.waits),
             <span class="tight">{briefly(nowS - row.since)}</span>,
-            <code>{visible(row.repair)}</code>,
+            <CommandLine text={row.repair} />,
           ])}
           empty={isLoaded.value ? "Every record can be used." : "Reading the rows …"}
         />
@@ -191,10 +191,10 @@ export const HealthScreen = () => {
       : [
           ["watches", found.ready ? "all have listed their objects" : "not all have listed their objects yet"],
           ["this process", `serves for ${briefly((found.now - found.startedAt) / 1_000)}`],
-          ...(found.rows < 0 ? [] : [["rows", grouped(found.rows)] as const]),
+          ...(found.rows < 0 ? [] : [["applications shown", grouped(found.rows)] as const]),
           ["streams", grouped(found.streams)],
           ...(found.queue === undefined
-            ? [["steps", "another process runs them"] as const]
+            ? [["steps", "run by another process"] as const]
             : [
                 [
                   "steps",
@@ -211,7 +211,7 @@ export const HealthScreen = () => {
       <div class="title">
         <h1>Health</h1>
       </div>
-      <Panel title="This process" class="facts">
+      <Panel title="This process" class="facts health" isAlone>
         <FactList of={lines} />
       </Panel>
     </main>

@@ -5,6 +5,7 @@
  */
 import { computed, effect, signal } from "@preact/signals";
 import { countsOf, parse, select } from "./query.ts";
+import { canonical } from "./text.ts";
 import { withRecorded } from "./timeline.ts";
 import {
   type Batch,
@@ -37,7 +38,7 @@ const isScreen = (text: string | null): text is Screen => screens.some((one) => 
 const placeIn = (search: string): Place => {
   const given = new URLSearchParams(search);
   const screen = given.get("screen");
-  const application = given.get("application") ?? "";
+  const application = canonical(given.get("application") ?? "");
   const shown = application === "" ? "applications" : "application";
   return { screen: isScreen(screen) ? screen : shown, query: given.get("q") ?? usualQuery, application };
 };

@@ -65,4 +65,17 @@ const kinds: Readonly<Record<string, string>> = {
   JobFlow: "Job flow",
 };
 
+const kindNames = [...Object.keys(kinds), "Job"];
+
+/** KIND/NAMESPACE/NAME with its kind as the API writes it: commands print kinds in lower case. */
+export const canonical = (application: string): string => {
+  const [given = "", ...rest] = application.split("/");
+  const kind = kindNames.find((name) => name.toLowerCase() === given.toLowerCase()) ?? given;
+  return [kind, ...rest].join("/");
+};
+
+/** A state in one spelling: `SUBMISSION_FAILED` as `Submission failed`. */
+export const stateText = (state: string): string =>
+  /^[A-Z_]+$/.test(state) ? `${state.slice(0, 1)}${state.slice(1).toLowerCase().replaceAll("_", " ")}` : state;
+
 export const kindText = (kind: string): string => kinds[kind] ?? kind;

@@ -237,7 +237,7 @@ export const Axis = ({
       {ticks(scale.from, scale.to, most).map((at) => (
         <g key={at}>
           <path class="tick" d={`M${scale.x(at)} 24V${height}`} />
-          {end - scale.x(at) < 92 ? undefined : (
+          {end - scale.x(at) < 120 ? undefined : (
             <text class="time" x={scale.x(at)} y={15} text-anchor="middle">
               {clock(at, withSeconds)}
             </text>

@@ -123,6 +123,7 @@ const LaneView = (drawn: Drawn) => {
 const slotName = (
   { lanes }: Slot,
   newest: number,
+  isOver: boolean,
 ): { readonly name: string; readonly next: string; readonly isLoud: boolean } => {
   const own = lanes.filter(({ attempt }) => attempt === newest);
   const [first = lanes[0], ...later] = own;
@@ -131,15 +132,17 @@ const slotName = (
   const name = first === undefined ? "" : first.role === "executor" ? `Executor ${first.id}` : first.pod;
   return {
     name,
-    next: last === undefined ? (isOpen ? "→ …" : "") : `→ ${last.id}`,
+    next: last === undefined ? (isOpen && !isOver ? "→ …" : "") : `→ ${last.id}`,
     isLoud: own.some(({ lost }) => lost === true),
   };
 };
 
 const short = (text: string): string => (text.length <= 18 ? text : `…${text.slice(-17)}`);
 
-const SlotRow = ({ slot, scale, y, newest, now }: Omit<Drawn, "one"> & { readonly slot: Slot }) => {
-  const { name, next, isLoud } = slotName(slot, newest);
+type Row = Omit<Drawn, "one"> & { readonly slot: Slot; readonly isOver: boolean };
+
+const SlotRow = ({ slot, scale, y, newest, now, isOver }: Row) => {
+  const { name, next, isLoud } = slotName(slot, newest, isOver);
   return (
     <g>
       <text class={isLoud ? "label loud" : "label"} x={14} y={y + 13.5}>
@@ -205,7 +208,7 @@ const Drawing = ({ detail }: { readonly detail: Detail }) => {
         <States detail={detail} scale={scale} y={axisHeight} />
         {drivers.length === 0 ? undefined : <Drivers drivers={drivers} y={axisHeight + lane} {...common} />}
         {shown.map((slot, at) => (
-          <SlotRow key={slot.lanes[0]?.pod} slot={slot} y={top + at * lane} {...common} />
+          <SlotRow key={slot.lanes[0]?.pod} slot={slot} y={top + at * lane} isOver={detail.isOver} {...common} />
         ))}
         {quiet > 0 ? (
           <text class="label" x={14} y={top + shown.length * lane + 13.5}>{`and ${quiet} more that lost nothing`}</text>
@@ -274,7 +277,7 @@ const story = (detail: Detail): string =>
     .slice(-3)
     .map(
       ({ attempt, from, to, end }) =>
-        `attempt ${attempt} ${end === "running" ? "goes on for" : `${end} after`} ${briefly((to - from) / 1_000)}`,
+        `attempt ${attempt} ${end === "running" ? "running for" : `${end} after`} ${briefly((to - from) / 1_000)}`,
     )
     .join(", ");
 

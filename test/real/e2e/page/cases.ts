@@ -6,6 +6,7 @@ import { byProvider, doors, hostileText, ofOneTeam, statusOf, withoutGroup } fro
 import { buttons, refusals } from "./action-cases.ts";
 import { evaluated, objections, openTab, signIn, type Tab } from "./browser.ts";
 import { hostile, sparkApplication, tokens } from "./fixture.ts";
+import { demoPictures, hostPictures, places } from "./picture-cases.ts";
 import { keptLogs, logs, members, money, queueGroups, repairs } from "./screen-cases.ts";
 import { type Case, type Fixture, onHost, open, screens, watched } from "./tabs.ts";
 import { changes, demoAgrees, losses, onFunction, pastDriver, timeline } from "./timeline-cases.ts";
@@ -370,7 +371,7 @@ export const cases: readonly Case[] = [
     narrow,
     crowded,
   ],
-  ...[hostVerdicts, viewers, demoAgrees, demoVerdicts, large, restart],
+  ...[hostVerdicts, hostPictures, viewers, demoAgrees, demoVerdicts, demoPictures, places, large, restart],
 ];
 
 /** The applications of the host's cluster. */

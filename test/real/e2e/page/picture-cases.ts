@@ -76,7 +76,7 @@ const applicationsOf = async (
   for (const key of keys) {
     await tab.page.goto(`${url}?screen=application&application=${encodeURIComponent(key)}`);
     await tab.page.locator(".pill").waitFor();
-    await tab.page.waitForLoadState("networkidle", { timeout: 1_500 }).catch(() => undefined);
+    await tab.page.getByText("Reading the log …").waitFor({ state: "detached" });
     found.push(...(await taken(tab, `${name}-${key.split("/").join("-")}`)));
   }
   return found;

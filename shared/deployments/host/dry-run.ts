@@ -1,4 +1,4 @@
-/** The output of a dry run: the plan of each step, printed once and again only when it differs. */
+/** The output of a dry run: the plan of each step, printed once and again only when it differs, and a line after each resync. */
 
 import { isDeepStrictEqual } from "node:util";
 import { type Paint, paintFor, plain, wantsColour } from "../../cli/io/text.ts";
@@ -6,6 +6,7 @@ import { fieldsOf, isRecord } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import { refText, type Stored } from "../../core/object.ts";
 import { type Effect, type Plan, waitsForText } from "../../core/plan.ts";
+import { counted } from "../../core/text.ts";
 
 type Shadow = (key: Key, plan: Plan<unknown>, object?: Stored) => void;
 
@@ -123,6 +124,48 @@ type Printer = {
   readonly isTerminal?: boolean;
 };
 
-/** Opens the output of a dry run: a diff for people, or lines of JSON. */
-export const shadowFor = ({ print, env, isTerminal = false }: Printer, output: "text" | "json"): Shadow =>
-  output === "json" ? tellPlans(print) : tellChanges(print, paintFor(wantsColour(env, isTerminal)));
+/** The output of a dry run. `resynced` is called after each resync, whose steps may still be under way. */
+type DryRun = { readonly shadow: Shadow; readonly resynced: () => void };
+
+/** The line that closes a resync has had no plan for so long, ms. */
+const quietMs = 2_000;
+
+const changes = ({ stages, status, next }: Plan<unknown>, object: Stored | undefined): boolean =>
+  stages.flat().length > 0 ||
+  next.do === "forget" ||
+  (object !== undefined && status !== undefined && changesOf("status", object["status"], status).length > 0);
+
+const closingText = (looked: number, changing: number): string => {
+  const would = changing === 0 ? "nothing would change" : `${changing} would change`;
+  return `resync: ${counted(looked, "key")} looked at, ${would}`;
+};
+
+/**
+ * Opens the output of a dry run: a diff for people, or lines of JSON; and after each resync a line with the number of
+ * keys that were looked at since the last one, so that silence means agreement.
+ */
+export const shadowFor = (
+  { print, env, isTerminal = false }: Printer,
+  output: "text" | "json",
+  waitMs = quietMs,
+): DryRun => {
+  const tell = output === "json" ? tellPlans(print) : tellChanges(print, paintFor(wantsColour(env, isTerminal)));
+  const seen = new Map<string, boolean>();
+  let timer: NodeJS.Timeout | undefined;
+  const close = (): void => {
+    timer = undefined;
+    const [looked, changing] = [seen.size, [...seen.values()].filter((isChange) => isChange).length];
+    seen.clear();
+    print(output === "json" ? JSON.stringify({ resync: { looked, changing } }) : closingText(looked, changing));
+  };
+  return {
+    shadow: (key, plan, object) => {
+      seen.set(textOf(key), changes(plan, object));
+      timer?.refresh();
+      tell(key, plan, object);
+    },
+    resynced: () => {
+      timer ??= setTimeout(close, waitMs).unref();
+    },
+  };
+};

@@ -222,7 +222,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     visibilityMs: 90_000,
     recordDecisions: configuration.recordDecisions,
     nats: natsOf(configuration, reportOf(process, configuration)),
-    shadow: dryRun ? shadowFor(process, configuration.output) : undefined,
+    ...(dryRun ? shadowFor(process, configuration.output) : { shadow: undefined }),
   };
 };
 

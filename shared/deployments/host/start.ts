@@ -196,8 +196,9 @@ export type HostSettings = {
   readonly listening?: Listening;
   /** Which decisions are recorded in the log; absent: those about annotated objects. */
   readonly recordDecisions?: RecordingMode;
-  /** Dry run: receives each plan, and nothing is written. */
+  /** Dry run: receives each plan, and is called after each resync; nothing is written. */
   readonly shadow: World["shadow"];
+  readonly resynced?: () => void;
   /** Detects other controllers; absent: this host never stands by. */
   readonly lookout?: FindControllers | undefined;
   /** Receives every watched object as the server sent it. */
@@ -359,7 +360,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     ...{ see: settings.see, gone: settings.gone, report, now: Date.now, random: Math.random, cacheBytes: cacheBytes() },
     ...{ resting: restingFor(settings, { ...scope, report, now: Date.now }), send: queue.send },
   });
-  const sweeping = startSweeping(again, settings.resyncMs, report);
+  const sweeping = startSweeping(() => again().finally(() => settings.resynced?.()), settings.resyncMs, report);
   const endNodeWatch = watchNodes(settings.watchNodes, { transport: ways.transport, queue, report, cluster });
   return {
     ready: () => forwarder.synced() && sweeping.swept(),

@@ -1,10 +1,11 @@
 /** Output of a dry run: only the changes of a plan, as a diff or as lines of JSON. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { paintFor } from "../../../../shared/cli/io/text.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Plan } from "../../../../shared/core/plan.ts";
-import { tellChanges, tellPlans } from "../../../../shared/deployments/host/dry-run.ts";
+import { shadowFor, tellChanges, tellPlans } from "../../../../shared/deployments/host/dry-run.ts";
 import { readConfiguration } from "../../../../shared/deployments/settings/host.ts";
 import { pods } from "../../../../shared/kube/resources.ts";
 
@@ -55,6 +56,29 @@ describe("a dry run", () => {
     tell(key, plan, object);
     tell(key, plan, object);
     assert.equal(said.length, 1);
+  });
+
+  test("closes each resync with the number of keys that it looked at, and of those that would change", async () => {
+    const rows = [
+      ["text", "resync: 2 keys looked at, 1 would change", "resync: 0 keys looked at, nothing would change"],
+      ["json", '{"resync":{"looked":2,"changing":1}}', '{"resync":{"looked":0,"changing":0}}'],
+    ] as const;
+    for (const [output, first, second] of rows) {
+      const said: string[] = [];
+      const dry = shadowFor({ print: (line) => void said.push(line), env: {} }, output, 5);
+      dry.resynced();
+      dry.shadow(key, plan, object);
+      dry.shadow(
+        { ...key, name: "other" },
+        { ...idle, status: { applicationState: { state: "SUBMITTED" }, executionAttempts: 1 } },
+        object,
+      );
+      await sleep(20);
+      assert.equal(said.at(-1), first);
+      dry.resynced();
+      await sleep(20);
+      assert.equal(said.at(-1), second);
+    }
   });
 
   test("has colours on a terminal", () => {

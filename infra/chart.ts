@@ -221,15 +221,11 @@ const none = "there is no such limit: Rekindle obeys the API server's own answer
 /** Values of kubeflow's chart and of Volcano's that change nothing, each with the reason or the replacement. */
 export const unneededValues: Readonly<Record<string, string>> = {
   ...{ nameOverride: fixed, fullnameOverride: fixed },
-  ...Object.fromEntries(
-    ["upgradeCrd", "upgradeCrds", "image", "nodeSelector", "affinity", "tolerations"].map((name) => [
-      `hook.${name}`,
-      byKubectl,
-    ]),
-  ),
+  hook: byKubectl,
   submitter: "submissions are made in the host's process, without a service or a JVM",
   "controller.leaderElection": "hosts elect no leader: every write is fenced, so two hosts at once do no harm",
   "controller.logEncoder": "lines are JSON",
+  "controller.deploymentAnnotations": "controller.annotations are those of the pods; the Deployment has none",
   "controller.podDisruptionBudget": "no state is lost without a host; the next one continues",
   "controller.pprof": "there is none",
   "controller.workqueueRateLimiter": none,
@@ -255,7 +251,7 @@ export const unneededValues: Readonly<Record<string, string>> = {
       ...["annotations", "sidecars", "volumes", "nodeSelector", "affinity", "tolerations", "priorityClassName"],
       ...["podSecurityContext", "topologySpreadConstraints", "env", "envFrom", "volumeMounts", "resources"],
       ...["securityContext", "podDisruptionBudget", "dnsConfig", "hostUsers", "revisionHistoryLimit"],
-      ...["kubeAPIQPS", "kubeAPIBurst"],
+      ...["kubeAPIQPS", "kubeAPIBurst", "deploymentAnnotations"],
     ].map((name) => [`webhook.${name}`, ofHost]),
   ),
   "webhook.failurePolicy": "always Ignore: reconcile applies the same rules, so admission blocks no client",

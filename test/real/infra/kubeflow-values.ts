@@ -108,6 +108,7 @@ const head = [
   ...each("", "controller.dnsConfig webhook.dnsConfig", {}),
   ...each("controller.", "defaultTimeToLiveSeconds", 0),
   ...each("controller.driverPodDisruptionBudget.", "enable", false),
+  ...each("", "hook.resources hook.annotations hook.labels controller.deploymentAnnotations", {}),
   ...each("submitter.", "enable", false),
   ...each("submitter.", "replicas", 1),
 ];

@@ -28,6 +28,17 @@ describe("the chart and values of kubeflow's", () => {
     });
   }
 
+  test("values that only kubeflow's development version has are reported, and not refused", () => {
+    const fresh = ["hook.resources", "hook.annotations", "hook.labels", "controller.deploymentAnnotations"];
+    assert.deepEqual(
+      fresh.filter((path) => !isKnownTo(Object.keys(unneededValues), path)),
+      [],
+    );
+    const schema = JSON.parse(readFileSync(new URL("values.schema.json", root), "utf8"));
+    assert.deepEqual(schema.properties.hook, {});
+    assert.deepEqual(schema.properties.controller.properties.deploymentAnnotations, {});
+  });
+
   test("every value that does something has a default in values.yaml, and a template reads it", () => {
     const defaults: unknown = parse(readFileSync(new URL("values.yaml", root), "utf8"));
     const read = [

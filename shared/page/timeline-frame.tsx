@@ -57,6 +57,7 @@ const attemptColour: Readonly<Record<string, string>> = {
   failed: "failed",
   completed: "completed",
   running: "running",
+  submitted: "running",
 };
 
 export const Attempts = ({
@@ -231,10 +232,12 @@ export const Axis = ({
 }) => {
   const end = scale.x(scale.to);
   const most = Math.max(2, Math.floor((scale.width - leftMargin) / 130));
-  const withSeconds = scale.to - scale.from < 240_000;
+  const marks = ticks(scale.from, scale.to, most);
+  const [first = 0, second = first + 60_000] = marks;
+  const withSeconds = second - first < 60_000;
   return (
     <g>
-      {ticks(scale.from, scale.to, most).map((at) => (
+      {marks.map((at) => (
         <g key={at}>
           <path class="tick" d={`M${scale.x(at)} 24V${height}`} />
           {end - scale.x(at) < 120 ? undefined : (

@@ -277,7 +277,7 @@ const story = (detail: Detail): string =>
     .slice(-3)
     .map(
       ({ attempt, from, to, end }) =>
-        `attempt ${attempt} ${end === "running" ? "running for" : `${end} after`} ${briefly((to - from) / 1_000)}`,
+        `attempt ${attempt} ${end === "running" || end === "submitted" ? `${end} for` : `${end} after`} ${briefly((to - from) / 1_000)}`,
     )
     .join(", ");
 

@@ -60,7 +60,8 @@ export type Attempt = {
   readonly attempt: number;
   readonly from: number;
   readonly to: number;
-  readonly end: "failed" | "completed" | "running";
+  /** `submitted`: it goes on, and has not run yet. */
+  readonly end: "failed" | "completed" | "running" | "submitted";
 };
 
 /** The attempts of past runs that completed. */
@@ -72,7 +73,8 @@ type Story = Pick<Detail, "history" | "runs" | "isOver" | "now">;
 
 const endOf = (detail: Story, passages: readonly StateSpan[], isLast: boolean): Attempt["end"] => {
   if (!isLast || passages.some(({ group }) => group === "failed")) return "failed";
-  return detail.isOver ? "completed" : "running";
+  if (detail.isOver) return "completed";
+  return passages.some(({ group }) => group === "running") ? "running" : "submitted";
 };
 
 /** A state in which the attempt is over and the next one is not yet submitted. */

@@ -61,4 +61,20 @@ export const verdictMutants: readonly Mutant[] = [
     replace: "withWhy(next, undefined)",
     tests: ["test/unit/volcano/job/end-reason.test.ts"],
   },
+  {
+    name: "planned-ends-lost",
+    promise: "executors that ended as planned are not counted as lost, on the page and by status",
+    file: "shared/cli/inspection/record.ts",
+    find: "filter(([reason]) => !plannedEnds.includes(reason))",
+    replace: 'filter(([reason]) => reason !== "finished")',
+    tests: testsOf("board"),
+  },
+  {
+    name: "waiting-attempt-runs",
+    promise: "an attempt whose driver has not run yet is not called running",
+    file: "shared/page/timeline.ts",
+    find: 'passages.some(({ group }) => group === "running") ? "running" : "submitted"',
+    replace: 'passages.length > 0 ? "running" : "submitted"',
+    tests: ["test/unit/page/timeline.test.ts"],
+  },
 ];

@@ -32,6 +32,20 @@ describe("the attempts of an application", () => {
   });
 });
 
+test("an attempt whose driver has not run yet is submitted, and not running", () => {
+  const history = [{ state: "SUBMITTED", group: "submitted", attempt: 1, at: 1_000 }] as const;
+  const story = { runs: [], isOver: false, now: 6_000 };
+  assert.deepEqual(
+    attemptsOf({ ...story, history }).map(({ end }) => end),
+    ["submitted"],
+  );
+  const runs = [...history, { state: "RUNNING", group: "running", attempt: 1, at: 2_000 }] as const;
+  assert.deepEqual(
+    attemptsOf({ ...story, history: runs }).map(({ end }) => end),
+    ["running"],
+  );
+});
+
 describe("the waits in the lane of states", () => {
   const history = [
     { state: "RUNNING", group: "running", attempt: 1, at: 1_000 },

@@ -81,6 +81,15 @@ describe("the board of the page", () => {
     }
   });
 
+  test("executors that ended as planned are not counted as lost", () => {
+    const board = openBoard(() => now);
+    const { spec, ...rest } = record("etl", "the driver to finish");
+    const lost = { finished: 3, driverEnded: 2, dismissed: 1, removed: 1, memory: 2 };
+    board.see(application("etl", "RUNNING"));
+    board.see({ ...rest, spec: { ...fieldsOf(spec), memory: { history: [], executors: { lost } } } });
+    assert.equal(read(board).rows[0]?.pods[2], 2);
+  });
+
   test("the pods of a Job without a status are not known, and no zero", () => {
     const board = openBoard(() => now);
     const job = (status: object | undefined): Stored => ({

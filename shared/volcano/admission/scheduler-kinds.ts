@@ -9,6 +9,7 @@ import { type AdmittedObject, additions, type PatchOperation } from "../../kube/
 import { qualifiedNameErrors } from "../../kube/names.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
+import { queueOfNamespace } from "../gang/namespace-queue.ts";
 import { fromRoot, hierarchyErrors, invalid, joinedErrors, specGaps } from "../queue/defaults.ts";
 import { keys } from "../schema/resource.ts";
 import { goList, withoutNulls } from "../schema/spec.ts";
@@ -227,8 +228,6 @@ export const groupSaying = ({ spec }: AdmittedObject, find: FindQueue | undefine
   if (!parsed.success) return explain(parsed.error);
   return [queueSaying(parsed.data.queue ?? "", find), topologySaying(parsed.data)].filter(Boolean).join("; ");
 };
-
-const queueOfNamespace = "scheduling.volcano.sh/queue-name";
 
 /** True if the group's namespace may name another queue for it. */
 export const asksNamespace = ({ spec }: AdmittedObject): boolean => isRecord(spec) && spec["queue"] === "default";

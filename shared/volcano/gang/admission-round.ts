@@ -17,11 +17,21 @@ import { type ProbeTurn, probeTurn } from "../native/probe.ts";
 import { type NativeProbe, type Nomination, type QueueMemory, rootName, specOf } from "../queue/state/tree.ts";
 import { keys, podGroups, queues as queueKind } from "../schema/resource.ts";
 import { type Admission, type AdmissionInput, admissionOf, type Verdict } from "./admission.ts";
-import { beyondEvents, mostAtOnce, roundWrites, type StandingPlan, standingIn, takeBack } from "./admission-writes.ts";
+import {
+  beyondEvents,
+  mostAtOnce,
+  patchOf,
+  roundWrites,
+  type StandingPlan,
+  standingIn,
+  takeBack,
+} from "./admission-writes.ts";
 import { type Cluster, clusterFor, type Planning, readUsage } from "./cluster-reads.ts";
 import type { Evicting } from "./eviction-port.ts";
+import { foreignEvents, readForeignGroups } from "./foreign-groups.ts";
 import { openGround, type RoundPlanner } from "./ground.ts";
 import { statedIn } from "./ledger.ts";
+import { type Move, readMoves } from "./namespace-queue.ts";
 import { groupOutline, jobOwnerOf, statedMembers } from "./outlines.ts";
 import { plannableAt } from "./plan.ts";
 import { find, isSchedulers, readLeases, type SchedulerFinding } from "./scheduler.ts";
@@ -318,6 +328,9 @@ function* unplannedRound(
   return roomRound({ ...hall, usage: yield* readUsage(hall) }, found, seen.now);
 }
 
+/** Moves a new group to the queue of its namespace. */
+const moving = ({ group, queue }: Move): Effect => patchOf(group, { spec: { queue } });
+
 /** Decides one round: the component that admits groups, and the groups to admit if that is Rekindle. */
 export function* admissionRound(
   { mode, evicting }: { readonly mode: GangMode; readonly evicting?: Evicting | undefined },
@@ -331,8 +344,31 @@ export function* admissionRound(
   if (found.admits === "scheduler") return { groups, found, effects: [], next: nextOf(found, waits) };
   const priorities = yield* readPriorities(classesOf(groups));
   const ours = groups.filter((group) => !(isWaiting(group) && isSchedulers(group, now)));
-  const hall: AdmissionInput = { queues, groups: ours, priorities };
-  if (mode === "native") return { ...(yield* nativeRound(hall, found, seen)), groups };
-  if (mode === "builtin") return { ...(yield* plannedRound(hall, found, seen, { evicting })), groups };
-  return { ...(yield* unplannedRound(hall, found, seen)), groups };
+  const { moves, unread } = yield* readMoves(ours);
+  const left = new Set([...unread, ...moves.map(({ group }) => group.metadata.uid)]);
+  const staying = ours.filter(({ metadata }) => !left.has(metadata.uid));
+  const foreign = yield* readForeignGroups(staying);
+  const reasons = new Map(foreign.map(({ group, why }) => [group.metadata.uid, why]));
+  const hall: AdmissionInput = { queues, groups: staying, priorities, foreign: reasons };
+  const turn = yield* turnOf(mode, hall, found, { seen, evicting });
+  return {
+    ...{ ...turn, groups, events: [...(turn.events ?? []), ...foreignEvents(foreign)] },
+    ...(left.size === 0
+      ? {}
+      : { effects: [...moves.map(moving), ...turn.effects], next: { ...turn.next, do: "again" } }),
+  };
+}
+
+type Parts = { readonly seen: Seen; readonly evicting?: Evicting | undefined };
+
+/** Decides a round of groups that Rekindle admits. */
+function* turnOf(
+  mode: GangMode,
+  hall: AdmissionInput,
+  found: SchedulerFinding,
+  { seen, evicting }: Parts,
+): Reads<Omit<AdmissionRound, "groups">> {
+  if (mode === "native") return yield* nativeRound(hall, found, seen);
+  if (mode === "builtin") return yield* plannedRound(hall, found, seen, { evicting });
+  return yield* unplannedRound(hall, found, seen);
 }

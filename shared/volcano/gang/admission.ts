@@ -89,6 +89,8 @@ export type AdmissionInput = {
   readonly ground?: RoundPlanner;
   /** The pods of groups as queues count them; absent: no queue bounds them, or no group may get more room in this round. */
   readonly usage?: QueueUsage | undefined;
+  /** Why groups of others are not admitted, by their UIDs; absent: each may be. */
+  readonly foreign?: ReadonlyMap<string, string>;
   /** UIDs of groups that get the room of evicted pods: their queues have admitted them already. Absent: none. */
   readonly nominated?: ReadonlySet<string>;
 };
@@ -126,6 +128,8 @@ const obstacle = (hall: Hall, group: Stored): string | undefined => {
   const name = queueOfGroup(group);
   if (own === undefined) return `queue ${name} is not found`;
   if (shownState(own) !== "Open") return `queue ${name} is ${shownState(own)}`;
+  const foreign = hall.foreign?.get(group.metadata.uid);
+  if (foreign !== undefined) return foreign;
   if (hall.isNominated(group)) return undefined;
   const { usage } = hall;
   const isUnknown = usage !== undefined && jobOwnerOf(group) !== undefined && usage.tasksOf(group) === undefined;

@@ -1,0 +1,72 @@
+/** Pods of others that name Volcano's scheduler, and groups of others, where that scheduler does not run. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Obj } from "../../../shared/core/object.ts";
+import { at, home } from "./objects.ts";
+import { onStand, type Stand, said } from "./stand.ts";
+
+const pod = (name: string, schedulerName: string, group?: string): Obj => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    ...{ name, namespace: "default" },
+    ...(group === undefined ? {} : { annotations: { "scheduling.k8s.io/group-name": group } }),
+  },
+  spec: { schedulerName, containers: [{ name: "main", image: "busybox", resources: { requests: { cpu: "1" } } }] },
+});
+
+const group: Obj = {
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "PodGroup",
+  metadata: { name: "ray-cluster", namespace: "default" },
+  spec: { minMember: 1, queue: "default", minResources: { cpu: "1" } },
+};
+
+const groupsSay = (stand: Stand): string =>
+  stand
+    .all("PodGroup")
+    .map((one) => `${at(one, "status", "phase")} ${JSON.stringify(at(one, "status", "conditions"))}`)
+    .join("; ");
+
+const missing = /Pending .*name the scheduler volcano, which does not run here/;
+
+for (const gang of ["auto", "builtin"] as const)
+  describe(`without Volcano's scheduler, gang ${gang}`, () => {
+    it(
+      "a bare pod that names it is not admitted, and pod and group say why",
+      onStand(async (stand) => {
+        await stand.create(home);
+        await stand.host({ gang });
+        await stand.create(pod("bare", "volcano"));
+        await stand.until("its group says why", () => missing.test(groupsSay(stand)), 90_000);
+        assert.match(
+          said(stand, "FailedScheduling").join(),
+          /PodGroup podgroup-\S+ is not admitted: .*default-scheduler/,
+        );
+      }),
+    );
+
+    it(
+      "a group of others waits for its pods, and says why it is not admitted when they name it",
+      onStand(async (stand) => {
+        await stand.create(home);
+        await stand.host({ gang });
+        await stand.create(group);
+        await stand.until("it waits", () => /Pending .*it has no pods yet/.test(groupsSay(stand)), 30_000);
+        await stand.create(pod("head", "volcano", "ray-cluster"));
+        await stand.until("it says why", () => missing.test(groupsSay(stand)), 60_000);
+        assert.match(said(stand, "FailedScheduling").join(), /PodGroup ray-cluster is not admitted/);
+      }),
+    );
+
+    it(
+      "a group of others whose pods name another scheduler is admitted",
+      onStand(async (stand) => {
+        await stand.create(home);
+        await stand.host({ gang });
+        await stand.create(group);
+        await stand.create(pod("head", "default-scheduler", "ray-cluster"));
+        await stand.until("it is admitted", () => groupsSay(stand).startsWith("Inqueue"), 90_000);
+      }),
+    );
+  });

@@ -53,7 +53,11 @@ export class Hall {
     return this.put(plural, applyPatch(this.at(plural, name), patch));
   }
 
+  /** Creates a group of another controller, and its pod. */
   group(name: string, queue: string, minResources: Fields = {}): this {
+    const pod = this.bare("Pod", name, "ns");
+    const metadata = { ...pod.metadata, annotations: { "scheduling.k8s.io/group-name": name } };
+    this.put("pods", { ...pod, metadata, spec: { schedulerName: "default-scheduler" } });
     return this.put("podgroups", { ...this.bare("PodGroup", name, "ns"), spec: { queue, minResources } });
   }
 

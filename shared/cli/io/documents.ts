@@ -66,33 +66,39 @@ const missing = (value: unknown): string => {
   return `metadata.name must be text, and YAML reads ${name} here: put the name in quotes`;
 };
 
+/** An object, or the line that says why a text is none. */
+type Reading = Document | string;
+
 /** A List stands for its items. */
-const objectsIn = (value: unknown, place: string): readonly Document[] => {
+const objectsIn = (value: unknown, place: string): readonly Reading[] => {
   if (isRecord(value) && value["kind"] === "List" && Array.isArray(value["items"])) {
     return value["items"].flatMap((item: unknown, at) => objectsIn(item, `${place}, item ${at + 1}`));
   }
   if (isObject(value)) return [{ object: value, place }];
-  throw new Refused(`${place}: ${missing(value)}`);
+  return [`${place}: ${missing(value)}`];
 };
 
-const read = ({ name, text }: Source): readonly Document[] => {
+const read = ({ name, text }: Source): readonly Reading[] => {
   const documents = yamlDocuments(text);
   const many = documents.length > 1;
   return documents.flatMap((document, at) => {
     const place = many ? `${name}, document ${at + 1}` : name;
     if ("value" in document) return document.value === null ? [] : objectsIn(document.value, place);
     const { problem, line } = document;
-    throw new Refused(`${line === undefined ? place : `${name}:${line}`}: ${problem}`);
+    return [`${line === undefined ? place : `${name}:${line}`}: ${problem}`];
   });
 };
 
-/** Reads all objects of these files, folders and `-`. Refuses the first document that is no object. */
+/** Reads all objects of these files, folders and `-`. Refuses documents that are no objects, all of them at once. */
 export const documentsOf = async (
   paths: readonly string[],
   stdin: () => Promise<string>,
 ): Promise<readonly Document[]> => {
   const sources = await Promise.all(paths.map((path) => sourcesOf(path, stdin)));
-  const found = sources.flat().flatMap(read);
+  const readings = sources.flat().flatMap(read);
+  const wrong = readings.filter((one) => typeof one === "string");
+  if (wrong.length > 0) throw new Refused(wrong.join("; "));
+  const found = readings.filter((one) => typeof one !== "string");
   if (found.length === 0) throw new Refused(`${paths.join(", ")}: there is nothing in it`);
   return found;
 };

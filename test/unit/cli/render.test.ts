@@ -146,6 +146,20 @@ describe("rekindle render", () => {
     assert.match(err, /: SparkApplication w: spec\.driver\.memory/);
   });
 
+  test("names every document that is no object, and every line that is no YAML", async () => {
+    const text = "kind: [\n---\napiVersion: v1\nkind: Pod\nmetadata: {}\n---\n7\n";
+    for (const command of ["render", "create"]) {
+      const { code, err } = await openTerminal({ stdin: text }).run(command, "-f", "-");
+      assert.equal(code, 1);
+      for (const part of [
+        /standard input:\d/,
+        /document 2: metadata\.name must be there/,
+        /document 3: is not an object/,
+      ])
+        assert.match(err, part);
+    }
+  });
+
   test("names the mistakes of every document, as create does", async () => {
     const job = {
       apiVersion: "batch.volcano.sh/v1alpha1",

@@ -95,5 +95,6 @@ export const samples: Readonly<Record<SettingName, string>> = {
   metricsJobStartLatencyBuckets: "3,4",
   watchNodes: "true",
   gauges: "false",
+  metricsFor: "callers",
   prices: '{"currency":"EUR","core":0.04,"gib":0.005}',
 };

@@ -1,4 +1,5 @@
 /** `rekindle manifests` as people type it. */
+import { isIP } from "node:net";
 import { Command } from "commander";
 import type { Obj } from "../../core/object.ts";
 import { type Family, families, familyOf, features } from "../../kube/resources.ts";
@@ -19,6 +20,20 @@ import { connected, onCluster } from "../io/options.ts";
 import { Refused, type ServerChoice, type Tools } from "../io/tools.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
+
+const isNetwork = (text: string): boolean => {
+  const [address = "", bits = "", ...more] = text.split("/");
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
+};
+
+const networksOf = (text: string): readonly string[] => {
+  const wrong = namesOf(text).find((one) => !isNetwork(one));
+  if (wrong === undefined) return namesOf(text);
+  throw new Refused(
+    `--admission-from ${JSON.stringify(wrong)}: write networks such as 10.0.0.0/28, separated by commas`,
+  );
+};
 
 const familiesIn = (text: string): readonly Family[] => {
   const found = namesOf(text).flatMap((name) => families.filter((family) => family === name));
@@ -49,6 +64,7 @@ type Options = ServerChoice & {
   readonly features: readonly string[];
   readonly admission?: boolean;
   readonly admissionUrl?: string;
+  readonly admissionFrom: readonly string[];
   readonly admissionQueueGate?: boolean;
   /** Resource groups, in JSON. */
   readonly admissionResourceGroups?: string;
@@ -112,6 +128,8 @@ const textOf = async (call: ManifestsCall): Promise<string> => {
   const admission = options.admission === true;
   if (options.podMonitor === true && !host && rbacOnly !== true)
     throw new Refused("--pod-monitor: a PodMonitor is for a host in the cluster; leave --without-deployment out");
+  if (options.admissionFrom.length > 0 && !(admission && host) && rbacOnly !== true)
+    throw new Refused("--admission-from: it is part of the NetworkPolicy of a host in the cluster; add --admission");
   const features = featuresNamed(options.features, families);
   const installation = {
     ...options,
@@ -197,6 +215,12 @@ const withAdmission = (command: Command): Command =>
       "the host serves admission webhooks, too, and registers them; with --functions: dispatch or admission does",
     )
     .option("--admission-url <url>", "only the webhook configurations, for an admission function at this https:// URL")
+    .option(
+      "--admission-from <cidrs>",
+      "networks of the API servers: no other address may reach the port of admission, e.g. 10.0.0.0/28",
+      networksOf,
+      [],
+    )
     .option("--admission-queue-gate", "admission gates pods that ask for it until their queue has room")
     .option(
       "--admission-resource-groups <json>",

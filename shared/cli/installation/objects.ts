@@ -172,14 +172,26 @@ const tcp = (port: number): Port => ({ protocol: "TCP", port });
 /** Egress ports: DNS, and HTTPS to the API server under its two usual ports, queues, tables and listeners. */
 const outwards: readonly Port[] = [{ protocol: "UDP", port: 53 }, tcp(53), tcp(443), tcp(6443)];
 
+/** A port that these networks alone may reach. */
+type FencedPort = { readonly port: number; readonly from: readonly string[] };
+
+const ingressTo = (ports: readonly (number | FencedPort)[]): readonly object[] => {
+  const open = ports.filter((one) => typeof one === "number");
+  const fenced = ports.filter((one) => typeof one !== "number");
+  return [
+    ...(open.length === 0 ? [] : [{ ports: open.map(tcp) }]),
+    ...fenced.map(({ port, from }) => ({ from: from.map((cidr) => ({ ipBlock: { cidr } })), ports: [tcp(port)] })),
+  ];
+};
+
 /**
- * A NetworkPolicy for pods of this name: ingress at these ports from anywhere, egress for DNS, HTTPS and `more` ports
- * only.
+ * A NetworkPolicy for pods of this name: ingress at these ports, from anywhere where no networks are given; egress for
+ * DNS, HTTPS and `more` ports only.
  */
 export const fenceOf = (
   name: string,
   namespace: string,
-  ports: readonly number[],
+  ports: readonly (number | FencedPort)[],
   more: readonly number[] = [],
 ): Obj => ({
   apiVersion: "networking.k8s.io/v1",
@@ -188,7 +200,7 @@ export const fenceOf = (
   spec: {
     podSelector: { matchLabels: app(name) },
     policyTypes: ["Ingress", "Egress"],
-    ingress: ports.length === 0 ? [] : [{ ports: ports.map(tcp) }],
+    ingress: ingressTo(ports),
     egress: [{ ports: [...outwards, ...more.map(tcp)] }],
   },
 });
@@ -225,6 +237,8 @@ export type Installation = {
   readonly nodes?: boolean;
   /** Whether the host serves admission webhooks. */
   readonly admission: boolean;
+  /** Networks of the API servers, which alone may reach the port of admission; absent or empty: all networks. */
+  readonly admissionFrom?: readonly string[] | undefined;
   /** Rules by which admission changes pods; absent: none. */
   readonly pods?: PodRules | undefined;
   /** Whether a PodMonitor names the host to the Prometheus operator. */
@@ -343,8 +357,10 @@ const monitorOf = (name: string, namespace: string): Obj => ({
 
 /** The host's Deployment, its Service, its NetworkPolicy, and its PodMonitor where one is wanted. */
 const hostObjects = (installation: Installation): readonly Obj[] => {
-  const { namespace, admission, podMonitor = false } = installation;
+  const { namespace, admission, admissionFrom: from = [], podMonitor = false } = installation;
   const name = "rekindle";
+  const { containerPort: port } = admissionPort;
+  const ports = admission ? [8080, from.length === 0 ? port : { port, from }] : [8080];
   return [
     deploymentOf({
       ...{ name, namespace, account, volumes: [state] },
@@ -352,7 +368,7 @@ const hostObjects = (installation: Installation): readonly Obj[] => {
       strategy: "Recreate",
     }),
     serviceOf(name, namespace),
-    fenceOf(name, namespace, admission ? [8080, admissionPort.containerPort] : [8080]),
+    fenceOf(name, namespace, ports),
     ...(podMonitor ? [monitorOf(name, namespace)] : []),
   ];
 };

@@ -115,7 +115,7 @@ export const openApi = (env: Environment): ApiParts & Pick<Sender, "close"> => {
       updatesUrl === undefined && natsUrl === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
     reader: readerIn(settings, report),
     scrape: scrapeIn(settings, report),
-    guarded: true,
+    guarded: settings.metricsFor !== "anybody",
     identify: identifyBy(secret, report),
     page: pageIn(settings, secret, report),
     close,

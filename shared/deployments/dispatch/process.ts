@@ -131,6 +131,7 @@ const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => 
       for (const one of noticesOf(cluster, node, until)) await (active() ?? standby()).notice(one);
     },
     scrape: withProcess(metering.scrape),
+    guarded: settings.metricsFor === "callers",
     identify: identifyBy(trigger, telemetry.report),
     page: pageIn(parts, trigger),
     acknowledging: acknowledgingFor(cluster, updates, send),

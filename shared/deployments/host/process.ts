@@ -44,8 +44,8 @@ export type ApiParts = {
   readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
   /** Metrics in the Prometheus text format; absent where there are none. */
   readonly scrape?: (() => Promise<Scrape>) | undefined;
-  /** True: the API is open to the network, so only callers with the ability `read` in all namespaces get metrics. */
-  readonly guarded?: true;
+  /** True: only callers with the ability `read` in all namespaces get metrics. */
+  readonly guarded?: boolean;
   /** Puts a notice that a node is about to go onto the queue; `until` in epoch ms. */
   readonly notice: (node: string, until: number | undefined, eventId: string) => Promise<void>;
   /** Kinds by the plural of their resource. */
@@ -270,7 +270,7 @@ const readerOf = (transport: Transport, kept: Configuration["checkpoints"], clus
 /** Serves the HTTP API until the process is stopped. */
 const serve = async (
   process: Process,
-  { listen, cluster, checkpoints }: Configuration,
+  { listen, cluster, checkpoints, metricsFor }: Configuration,
   { ready, kinds, trigger, notice, scrape, send, depth }: Host,
   { trigger: secret, updates, transport, page }: Serving,
 ): Promise<void> => {
@@ -278,6 +278,7 @@ const serve = async (
     ready,
     kinds,
     scrape: withProcess(scrape),
+    guarded: metricsFor === "callers",
     trigger: (key, event) => trigger(key, digest(event)),
     notice,
     reader: readerOf(transport, checkpoints, cluster),

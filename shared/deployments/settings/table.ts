@@ -260,6 +260,7 @@ const rows = {
   },
   watchNodes: { schema: yes, readers: [...queueing, "forward"], default: "false" },
   gauges: { schema: yes, readers: [...queueing, "resync"], default: "true" },
+  metricsFor: { schema: () => choice("usual", "callers", "anybody"), readers: showing, default: "usual" },
   prices: { schema: prices, readers: [...showing, "cli"] },
 } as const satisfies Readonly<Record<string, Row>>;
 

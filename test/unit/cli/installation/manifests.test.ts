@@ -52,6 +52,25 @@ describe("rekindle manifests", () => {
     assert.deepEqual([code, /--pod-monitor/.test(err)], [1, true]);
   });
 
+  test("admits only the networks of the API servers to admission's port, where they are given", async () => {
+    const objects = await printedManifests("--admission", "--admission-from", "10.0.0.0/28,fd00::/64");
+    const policy = objects.find(({ kind }) => kind === "NetworkPolicy");
+    assert.deepEqual(JSON.parse(JSON.stringify(policy?.["spec"])).ingress, [
+      { ports: [{ protocol: "TCP", port: 8080 }] },
+      {
+        from: [{ ipBlock: { cidr: "10.0.0.0/28" } }, { ipBlock: { cidr: "fd00::/64" } }],
+        ports: [{ protocol: "TCP", port: 9443 }],
+      },
+    ]);
+    for (const args of [
+      ["--admission", "--admission-from", "10.0.0.1"],
+      ["--admission-from", "10.0.0.0/28"],
+    ]) {
+      const { code, err } = await openTerminal().run("manifests", ...args);
+      assert.deepEqual([code, /--admission-from/.test(err)], [1, true]);
+    }
+  });
+
   const choices: readonly (readonly [readonly string[], readonly string[], readonly string[]])[] = [
     [["--without-crds"], ["Deployment/rekindle/rekindle"], ["CustomResourceDefinition/checkpoints.rekindle.dev"]],
     [

@@ -376,9 +376,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   gauges: switchFor(
     "the objects are counted for gauges: at each scrape of /metrics of a host or dispatcher, and by resync for CloudWatch, which bills each set of labels as a metric",
   ),
-  metricsFor: choiceFor(
-    "whom /metrics answers: callers of triggerSecret that may read all namespaces, or anybody who reaches the port, who then reads names of namespaces, Volcano's jobs and queues; usual: callers in the function api, anybody in a host or dispatcher",
-  ),
+  metricsFor: choiceFor("whom /metrics answers; usual: callers with read in the function api, anybody elsewhere"),
   prices: {
     form: "JSON",
     text: 'JSON: prices per core-hour and GiB-hour, shown on the page, by `rekindle list -o wide` and in metrics: {"currency": "US$", "core": 0.04, "gib": 0.005, "nodes": [{"labels": {"karpenter.sh/capacity-type": "spot"}, "core": 0.012, "gib": 0.0015}]}; the first entry of nodes whose labels a node has is its price; empty: no money is shown',

@@ -24,7 +24,7 @@ import {
 import { type CostBook, openCostBook } from "./costs.ts";
 import { type Lanes, openLanes, recordedEnds } from "./lanes.ts";
 import { type Projected, projected, queueFrom, type RecordOutline, recordOutline, rowFrom } from "./projection.ts";
-import { type GroupUse, groupUseFrom, withUse } from "./queue-use.ts";
+import { type GroupUse, groupUseFrom, requestsOfPods, withUse } from "./queue-use.ts";
 
 /** The most deletions that are remembered: a reader from before the oldest gets all rows anew. */
 const mostGone = 4_096;
@@ -254,7 +254,9 @@ const putGroup = (state: State, uid: string, use: GroupUse): void => {
 
 /** The queues of the cluster with what their groups use. */
 const queueRows = (state: State): readonly QueueRow[] => {
-  state.queueRows ??= withUse([...state.queues.values()], state.groups);
+  state.queueRows ??= withUse([...state.queues.values()], state.groups, (owner) =>
+    requestsOfPods(state.lanes.of(owner)),
+  );
   return state.queueRows;
 };
 

@@ -50,7 +50,7 @@ export const verdictMutants: readonly Mutant[] = [
     promise: "the use of a queue is not known before a group was seen",
     file: `${folder}/queue-use.ts`,
     find: "if (uses === undefined) return rows;",
-    replace: "if (uses === undefined) return withUse(rows, new Map());",
+    replace: "if (uses === undefined) return withUse(rows, new Map(), podsOf);",
     tests: testsOf("queue-use"),
   },
   {

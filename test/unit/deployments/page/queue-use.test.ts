@@ -63,6 +63,32 @@ describe("the use of queues", () => {
     assert.deepEqual(shown(), [["ml", [0, 1, 0], "1", "1Gi"]]);
   });
 
+  test("counts the pods of an admitted group where they are more than its minimum, until they end", () => {
+    const owned = { ...group("a", "ml", "Running", "500m") };
+    const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "train", uid: "j" };
+    const pod = (name: string, phase: string): Stored => ({
+      ...{ apiVersion: "v1", kind: "Pod" },
+      metadata: {
+        ...{ name, namespace: "team-a", uid: name, resourceVersion: "1", creationTimestamp: "2026-11-02T08:00:00Z" },
+        labels: { "volcano.sh/job-name": "train" },
+      },
+      spec: { containers: [{ name: "c", resources: { requests: { cpu: "500m", memory: "1Gi" } } }] },
+      status: { phase },
+    });
+    const { board, shown } = open(queue("ml"), pod("train-w-0", "Running"), pod("train-w-1", "Running"), {
+      ...owned,
+      metadata: { ...owned.metadata, ownerReferences: [owner] },
+    });
+    assert.deepEqual(shown(), [["ml", [0, 0, 1], "1", "2Gi"]]);
+    board.gone(pod("train-w-1", "Running"));
+    board.see({
+      ...owned,
+      metadata: { ...owned.metadata, ownerReferences: [owner] },
+      status: { phase: "Running", running: 1 },
+    });
+    assert.deepEqual(shown(), [["ml", [0, 0, 1], "500m", "1Gi"]]);
+  });
+
   test("reaches no caller of some namespaces", () => {
     const { shown } = open(queue("ml"), group("a", "ml", "Running", "1"));
     assert.deepEqual(shown(["team-a"]), []);

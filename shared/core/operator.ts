@@ -114,8 +114,15 @@ export type Operator<Memory> = {
   measuresOfSave?(before: Memory | undefined, after: Memory, key: Pick<Key, "namespace">): readonly MetricSample[];
   /** Returns reason and message for a lasting trouble, if the kind has its own words for the failed operation. */
   readonly troubleWord?: (trouble: Trouble) => Pick<Trouble, "reason" | "message"> | undefined;
-  /** Returns the whole status with the message of a trouble, if it has a place for it; the next plan overwrites it. */
-  readonly heldUp?: (object: Stored, message: string) => Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Returns the whole status with the message of a trouble, if it has a place for it; the next plan overwrites it.
+   * `planned`: the status of the plan that met the trouble, after its save.
+   */
+  readonly heldUp?: (
+    object: Stored,
+    message: string,
+    planned?: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, unknown>> | undefined;
 };
 
 /** The part of a zod schema that is used here. */

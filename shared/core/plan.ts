@@ -184,7 +184,7 @@ export type Effect =
       readonly owner: string;
       /** If the creation is forbidden or refused, the step reports that and goes on. */
       readonly optional?: boolean;
-      /** A used-up quota is an answer to the decision, as a refusal, and no trouble: it creates fewer objects. */
+      /** A used-up quota, or the refusal of a policy, is an answer to the decision, and no trouble: it goes on without. */
       readonly limited?: true;
       /** Any creator will do: an existing object of any owner counts as created. */
       readonly shared?: true;
@@ -250,8 +250,8 @@ export const kindOf = (effect: Effect): string => ("ref" in effect ? effect.ref.
 /** Returns the whole object to create, without its random values. */
 export const wholeOf = ({ object, body }: Extract<Effect, { do: "create" }>): Obj => body?.() ?? object;
 
-/** The reason of a refusal for want of quota. */
-export const quotaExceeded = "QuotaExceeded";
+/** The reasons of refusals for want of quota, and by a policy or a webhook: the cluster may accept the object later. */
+export const [quotaExceeded, policyRefused] = ["QuotaExceeded", "PolicyRefused"] as const;
 
 /** A write that the server refused because of its content: evidence for the next decision. */
 export type Refusal = {

@@ -2,14 +2,15 @@
 
 import { ApiError, BudgetError } from "../core/http.ts";
 import { digest, type Key, type Message, textOf } from "../core/key.ts";
-import type { Trouble } from "../core/plan.ts";
+import { policyRefused, quotaExceeded, type Trouble } from "../core/plan.ts";
 import { backoffOf } from "../core/time.ts";
 
 /**
  * True of an answer of a webhook or a policy: that is the platform's trouble, and only the server's own validation
  * judges the application.
  */
-const fromPolicy = (error: ApiError): boolean => /admission webhook|ValidatingAdmissionPolicy/.test(error.message);
+const fromPolicy = (error: ApiError): boolean =>
+  /admission webhook|ValidatingAdmissionPolicy/.test(error.message.slice(0, longestLook));
 
 /**
  * Messages of the server's own admission that answer 403 although they judge the content of the object: limits of its
@@ -40,9 +41,15 @@ const isJudgement = ({ status, message }: ApiError): boolean =>
 export const isRefusal = (error: ApiError): boolean =>
   (error.status === 422 || error.status === 400 || error.status === 413 || isJudgement(error)) && !fromPolicy(error);
 
-/** True if a ResourceQuota has no room for the object. */
-export const isUsedUp = ({ status, message }: ApiError): boolean =>
-  status === 403 && /\bexceeded quota\b/.test(message.slice(0, longestLook));
+/**
+ * Returns the reason if the cluster refuses the object for now: a ResourceQuota has no room for it, or a policy or a
+ * webhook denies it.
+ */
+export const denialOf = (error: ApiError): string | undefined => {
+  const { status, message } = error;
+  if (status === 403 && /\bexceeded quota\b/.test(message.slice(0, longestLook))) return quotaExceeded;
+  return status >= 400 && status < 429 && fromPolicy(error) ? policyRefused : undefined;
+};
 
 /** The reason of a trouble that is a fault of Rekindle; no server uses this word. */
 export const internal = "RekindleFault";

@@ -8,17 +8,9 @@ import { eventOf, events } from "../../core/event.ts";
 import { ApiError, assertNever } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
 import { type Obj, type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
-import {
-  type Doing,
-  type Effect,
-  kindOf,
-  quotaExceeded,
-  type Refusal,
-  type Trouble,
-  wholeOf,
-} from "../../core/plan.ts";
+import { type Doing, type Effect, kindOf, type Refusal, type Trouble, wholeOf } from "../../core/plan.ts";
 import type { Chance, Clock, Cluster } from "../ports.ts";
-import { isRefusal, isUsedUp, troubleOf } from "../trouble.ts";
+import { denialOf, isRefusal, troubleOf } from "../trouble.ts";
 import type { Within } from "./queries.ts";
 
 /** The dependencies of the appliers. `until` is the fence on the monotonic clock: no effect starts after it. */
@@ -131,9 +123,9 @@ const create = async (context: ApplyContext, effect: Creation): Promise<Done> =>
     if (!(cause instanceof ApiError)) throw cause;
     if (cause.status === 409 && cause.reason === "AlreadyExists") return await whose(context, effect, object);
     if (isRefusal(cause)) return refused(effect, cause);
-    if (effect.limited === true && isUsedUp(cause))
-      return refused(effect, { status: cause.status, reason: quotaExceeded, message: cause.message });
-    throw cause;
+    const denial = effect.limited === true ? denialOf(cause) : undefined;
+    if (denial === undefined) throw cause;
+    return refused(effect, { status: cause.status, reason: denial, message: cause.message });
   }
 };
 

@@ -208,7 +208,7 @@ const proceed = async (begun: StepContext): Promise<Ending> => {
       if (done.did === "raced") return await retryAfterRace(run, held);
       writes += done.writes;
       held = done.held;
-      if (done.did === "troubled") return await requeueAfterTrouble(run, held, done.trouble);
+      if (done.did === "troubled") return await requeueAfterTrouble(run, held, done.trouble, plan);
       if (done.did === "finished") return await finish(run, held, plan, writes);
       so = after(run, so, plan, done);
     }

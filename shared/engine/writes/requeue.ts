@@ -98,11 +98,16 @@ const oldestMs = 50_000;
  * Requeues the key after trouble. A lasting trouble is kept in the record and published as an Event, so that people see
  * the cause. A step that stood still publishes nothing: the next one finds out what holds then.
  */
-export const requeueAfterTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<Ending> => {
+export const requeueAfterTrouble = async (
+  run: StepContext,
+  held: StoredRecord,
+  trouble: Trouble,
+  plan?: Plan<unknown>,
+): Promise<Ending> => {
   const before = held.record?.trouble;
   const lasts = isLasting(run.message, trouble) || before !== undefined;
   const isOld = run.world.clock.monotonic() - run.looked > oldestMs;
-  if (lasts && !isOld && run.world.shadow === undefined) await publishTrouble(run, held, trouble);
+  if (lasts && !isOld && run.world.shadow === undefined) await publishTrouble(run, held, trouble, plan);
   const lastedMs = before?.reason === trouble.reason ? run.observation.now - before.since : 0;
   return await requeue(run.world, run.message, trouble, { now: run.observation.now, lastedMs });
 };
@@ -152,9 +157,10 @@ export const logEffects = ({ world, message }: StepContext, stage: readonly Effe
 export const showTrouble = async (
   { world, message, operator, observation }: StepContext,
   text: string,
+  planned?: Plan<unknown>["status"],
 ): Promise<void> => {
   const { object } = observation;
-  const desired = object === undefined ? undefined : operator.heldUp?.(object, text);
+  const desired = object === undefined ? undefined : operator.heldUp?.(object, text, planned);
   if (object === undefined || desired === undefined) return;
   const patch = mergePatch(object["status"] ?? {}, desired);
   const { resourceVersion } = object.metadata;
@@ -165,13 +171,25 @@ export const showTrouble = async (
   }
 };
 
-export const publishTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<void> => {
+/**
+ * Publishes a trouble once, and shows the status of the plan that met it: a trouble of one effect does not keep the
+ * status from saying what is.
+ */
+export const publishTrouble = async (
+  run: StepContext,
+  held: StoredRecord,
+  trouble: Trouble,
+  plan?: Plan<unknown>,
+): Promise<void> => {
   const { world, message, observation } = run;
+  // A status that is the record counts pods that this trouble may have prevented.
+  const planned = plan?.safety?.statusIsRecord === true ? undefined : plan?.status;
+  if (observation.object === undefined) return;
+  if (isPublished(held, trouble)) return await showTrouble(run, held.record?.trouble?.message ?? "", planned);
   const text = trouble.message.slice(0, 1024);
-  if (isPublished(held, trouble) || observation.object === undefined) return;
   const now = presentTime(run);
   await warn(run, `trouble ${held.record?.saves ?? 0}`, trouble);
-  await showTrouble(run, text);
+  await showTrouble(run, text, planned);
   if (held.record === undefined) return;
   const lasting = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? now };
   const { rests: _, ...unfinished } = held.record;

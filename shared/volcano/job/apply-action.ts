@@ -31,6 +31,7 @@ import {
   removal,
   stillToDelete,
 } from "./context.ts";
+import { mostTried } from "./denied-pods.ts";
 import { endReason } from "./end-reason.ts";
 import type { Later } from "./events.ts";
 import { isWorking, type Move, moveFor, type PodsAct, type Rule } from "./machine.ts";
@@ -173,7 +174,7 @@ const aimed = (context: JobContext, memory: Memory, move: Move, target: ActionTa
 
 /** Begins the next version: its pods are new, the group is retired. As upstream, the last retry keeps finished pods. */
 const renewed = ({ group, spec }: JobContext, memory: Memory, move: Move): Memory => {
-  const { kept: _, unknown: __, ...rest } = memory;
+  const { kept: _, unknown: __, denied: ___, ...rest } = memory;
   const keeps = move.pods === "killUnfinished" || memory.retryCount >= (spec.maxRetry ?? 0) - 1;
   return {
     ...rest,
@@ -289,6 +290,7 @@ const missing = (context: JobContext): readonly Missing[] => {
           (index) => index < most && (mark === undefined || !isKeptOut(mark, nameOf(task), index, context.view.now)),
         )
         .slice(0, room(task))
+        .slice(0, mostTried(context, task))
         .map((index) => ({ task, index }));
     });
 };
@@ -319,6 +321,7 @@ const creations = (context: JobContext, wanted: readonly Missing[]): readonly Ef
     body: () => ({ ...type, ...onPod(podDraft(input, task, index), scope, context.spec.plugins) }),
     resource: pods,
     owner: uid,
+    limited: true,
   });
   const made: Effect[] = [];
   const sizes = new Map<Task, number>();

@@ -28,6 +28,7 @@ import { specIn } from "../validation/parse.ts";
 import { annotationPoliciesOf } from "./annotations.ts";
 import { applyAction, endsAll, type SelectedAction } from "./apply-action.ts";
 import { got, groupAgain, groupsOf, type JobContext, ownerOf, podsOf, refOf } from "./context.ts";
+import { isPodDenial, withDenials } from "./denied-pods.ts";
 import { eventsToRecord, longestMessage, troubleWord } from "./events.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { enterPhase, type Memory, parseMemory, salvageMemory, seeded, shownPhase } from "./memory.ts";
@@ -232,8 +233,11 @@ export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
   const unwritten = lacking(context, read.spec);
   if (unwritten !== undefined && view.refused.length === 0) return writing(context, unwritten);
   if (queue?.length === 0 && !isToEnd(context)) return waiting(context, `queue ${read.spec.queue} is not found`);
-  if (view.refused.length > 0) return refusedPlan(context, view.refused);
-  return awaiting(context, memory) ?? (yield* startingUp(context, yield* act(context)));
+  const denials = view.refused.filter(isPodDenial);
+  const judged = view.refused.filter((refusal) => !isPodDenial(refusal));
+  if (judged.length > 0) return refusedPlan(context, judged);
+  const going = withDenials(context, denials);
+  return awaiting(going, memory) ?? (yield* startingUp(going, yield* act(going)));
 }
 
 /**
@@ -344,8 +348,8 @@ export const statusUpdate = (plan: Plan<Memory>): StateUpdate => {
 };
 
 /** Returns the whole status with the given message in `state.message`, upstream's own field. */
-const heldUp = (job: Stored, message: string): Json => {
-  const status = fieldsOf(job["status"]);
+const heldUp = (job: Stored, message: string, planned?: Json): Json => {
+  const status = planned ?? fieldsOf(job["status"]);
   const state = isRecord(status["state"]) ? status["state"] : { phase: "Pending" };
   return { ...status, state: { ...state, message } };
 };

@@ -147,6 +147,13 @@ const memory = z.object({
   backoff: z.object({ restarts: z.number().int(), until: instant }).optional(),
   /** The job was aborted because of its suspend annotation. */
   suspended: z.boolean().optional(),
+  /**
+   * Pods that a quota or a policy of the cluster refused: their tasks, the tries so far, the time of the next one (epoch
+   * ms), and the server's message.
+   */
+  denied: z
+    .object({ tasks: z.array(z.string()), tries: z.number().int(), until: instant, message: z.string() })
+    .optional(),
   /** The hindrance of the job's group that was reported last: see `hindranceId`. */
   hindered: z.string().optional(),
   /** Reasons already reported for pods that do not start: see kube/startup.ts. */

@@ -152,7 +152,14 @@ export const groupEffects = (context: JobContext): readonly Effect[] => {
   const { uid } = ownerOf(context);
   if (group === undefined)
     return goesOn(context) && !isHeld(context)
-      ? [{ do: "create", object: podGroup(podInputOf(context), priorities), resource: podGroups, owner: uid }]
+      ? [
+          {
+            do: "create",
+            object: podGroup(podInputOf(context), priorities),
+            resource: podGroups,
+            owner: uid,
+          },
+        ]
       : [];
   if (isEnding(group) || !ownedBy(group, uid)) return [];
   if (group.metadata.uid === memory.retired || !goesOn(context)) return [removal(podGroups, group)];

@@ -3,16 +3,24 @@
 import type { Decision } from "../../core/decision.ts";
 import { fieldsOf, same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, type Next, type Plan, type Refusal, type Safety, type Wait, waitOf } from "../../core/plan.ts";
-import { instantOf, timeText } from "../../core/time.ts";
+import {
+  type Effect,
+  type Next,
+  notYetRecorded,
+  type Plan,
+  type Refusal,
+  type Safety,
+  type Wait,
+  waitOf,
+} from "../../core/plan.ts";
+import { timeText } from "../../core/time.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { untilAdmitted } from "../../kube/kueue.ts";
 import { pods } from "../../kube/resources.ts";
-import type { Json } from "../../kube/responses.ts";
 import { cleared, waitingOrders } from "../command/order.ts";
-import { notesOf, refusedBy } from "../plugins/all.ts";
+import { refusedBy } from "../plugins/all.ts";
 import { jobs, type Phase, podGroups } from "../schema/resource.ts";
-import { durationText, type JobSpec, tasksOf } from "../schema/spec.ts";
+import { type JobSpec, tasksOf } from "../schema/spec.ts";
 import { isAdmitted, phaseAfter, podEffects } from "./apply-action.ts";
 import {
   heldUntil,
@@ -26,6 +34,8 @@ import {
   type ReasonMessage,
   refOf,
 } from "./context.ts";
+import { createdPods, mostInStep, pendingPod, remembersPods, withCreated } from "./created-pods.ts";
+import { denialEvents, denialWord, nextTryAt } from "./denied-pods.ts";
 import {
   actionEvents,
   commandEvents,
@@ -38,10 +48,11 @@ import {
 import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, ofTask, type PendingEvent, seeded, shownPhase } from "./memory.ts";
 import { planNativeGangs } from "./native-gang.ts";
-import { claimNotes, groupEffects, planOwnedObjects } from "./owned-objects.ts";
-import { type Counting, isOver } from "./pods.ts";
+import { groupEffects, planOwnedObjects } from "./owned-objects.ts";
+import { isOver } from "./pods.ts";
 import { quotaEffects, quotaWord } from "./quota.ts";
 import { deadlineOf } from "./select-action.ts";
+import { projected } from "./status.ts";
 
 /** Phases in which a job expires. As upstream, an aborted job does not: it waits to be resumed. */
 const expiring: readonly Phase[] = ["Completed", "Failed", "Terminated"];
@@ -51,55 +62,6 @@ export const expiryOf = (
   { ttlSecondsAfterFinished: ttl }: Pick<JobSpec, "ttlSecondsAfterFinished">,
   { phase, since }: Pick<Memory, "phase" | "since">,
 ): number | undefined => (ttl === undefined || !expiring.includes(phase) ? undefined : since + ttl * 1_000);
-
-const positive = (name: string, number: number): Json => (number === 0 ? {} : { [name]: number });
-
-const stateOf = ({ memory }: JobContext, reason: ReasonMessage | undefined): Json => {
-  return {
-    phase: memory.phase,
-    lastTransitionTime: timeText(memory.since),
-    ...(reason === undefined ? {} : { reason: reason.reason, message: reason.message }),
-  };
-};
-
-const durationOf = ({ memory, object }: JobContext): Json => {
-  const created = instantOf(object.metadata.creationTimestamp);
-  if (created === undefined || !isFinished(memory.phase)) return {};
-  return { runningDuration: durationText(Math.max(0, memory.since - created)) };
-};
-
-const notes = (context: JobContext): Json => {
-  if (context.memory.kept === undefined || context.memory.kept === "") return {};
-  const controlledResources = { ...notesOf(context.spec.plugins), ...claimNotes(context) };
-  return Object.keys(controlledResources).length === 0 ? {} : { controlledResources };
-};
-
-/** Returns the whole status; `created`: pods that it counts before they exist. */
-const projected = (
-  context: JobContext,
-  word: ReasonMessage | undefined,
-  created: readonly Counting[] = [],
-): Readonly<Record<string, unknown>> => {
-  const { memory } = context;
-  const tally = podCounts(context, created);
-  const tasks = Object.entries(tally.byTask).map(([task, phase]) => [task, { phase }]);
-  return {
-    state: stateOf(context, word),
-    ...positive("minAvailable", tally.minAvailable),
-    ...(tasks.length === 0 ? {} : { taskStatusCount: Object.fromEntries(tasks) }),
-    ...positive("pending", tally.pending),
-    ...positive("running", tally.running),
-    ...positive("succeeded", tally.succeeded),
-    ...positive("failed", tally.failed),
-    ...positive("unknown", tally.unknown),
-    ...positive("terminating", tally.terminating),
-    ...positive("version", memory.version),
-    ...positive("retryCount", memory.retryCount),
-    ...durationOf(context),
-    ...notes(context),
-    conditions: memory.conditions.map(({ phase, at }) => ({ status: phase, lastTransitionTime: timeText(at) })),
-  };
-};
 
 const pollMs = 15_000;
 
@@ -135,6 +97,8 @@ const leadsOn = (context: JobContext): boolean => {
 
 const waitsFor = (context: JobContext): WaitingOn => {
   const { memory, members } = context;
+  const denial = denialWord(context);
+  if (denial !== undefined) return { on: "trouble", message: denial.message };
   if (members.some((member) => member.ending || isOver(member, memory))) return until("pods", "ended");
   if (context.quota !== undefined && isUnadmitted(context)) return untilAdmitted(context.quota.queue);
   if (isHeld(context))
@@ -163,7 +127,13 @@ const waitsOf = (context: JobContext, outcome: Due, busy: boolean): Waits => {
   const ending = context.members.some((member) => member.ending || isOver(member, memory));
   if (isFinished(memory.phase)) return afterEnd(context, busy || sooner, ending || memory.kept !== "");
   const backoffEnd = heldUntil(memory, context.view.now);
-  const wakeAt = earliest(outcome.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt), deadlineOf(context), backoffEnd);
+  const wakeAt = earliest(
+    outcome.wakeAt,
+    nextTryAt(context),
+    ...memory.delays.map(({ dueAt }) => dueAt),
+    deadlineOf(context),
+    backoffEnd,
+  );
   const missing = !isHeld(context) && hasMore(context) && moveFor(memory.phase, "SyncJob").pods === "sync";
   return {
     do: sooner || missing || leadsOn(context) ? "again" : "wait",
@@ -191,9 +161,6 @@ const isDue = ({ spec, memory, view, object }: JobContext): boolean => {
   const due = expiryOf(spec, memory);
   return due !== undefined && due <= view.now && shownPhase(object) === memory.phase;
 };
-
-/** The most creations of pods within one step, however slowly the API server answers. */
-const mostInStep = 1_000;
 
 /** True if the step only creates pods and more are missing: the step continues without another read. */
 const goesOn = ({ view, object, memory }: JobContext, { settled }: StepOutcome, stages: Stages): boolean =>
@@ -240,7 +207,7 @@ const isShown = ({ object, view, memory }: JobContext, plan: Plan<Memory>): bool
     // No status shows which pods were seen.
     Object.keys(memory.seen).length === 0 &&
     waitOf(plan).wakeAt === undefined &&
-    (next.do === "wait" || next.do === "rest") &&
+    (next.do === "wait" || next.do === "rest" || next.do === "continue") &&
     (view.done ?? []).length === 0 &&
     stages.flat().every((effect) => effect.do === "create" && [podGroups, pods].includes(effect.resource)) &&
     same(seeded({ ...object, status }, view.now), remembered)
@@ -297,6 +264,23 @@ const nextOf = (waits: ReturnType<typeof waitsOf>, { on, again, word }: Pressing
 
 const isRemoval = ({ do: act }: Effect): boolean => act === "delete";
 
+type Creations = { readonly creates: Stages; readonly stages: Stages; readonly more: boolean };
+
+/** True if the same step decides again: to create further pods, or to save which it has created. */
+const continues = (context: JobContext, outcome: StepOutcome, { creates, stages, more }: Creations): boolean =>
+  (outcome.settled === true && remembersPods(context, creates, stages)) || (more && goesOn(context, outcome, stages));
+
+/** Adds what the engine may rely on; `first`: the status of a plan whose status is the record. */
+const withSafety = (context: JobContext, plan: Plan<Memory>, first: Plan<Memory>["status"]): Plan<Memory> => {
+  const shown = first !== undefined && isShown(context, plan);
+  const safety: Safety = {
+    ...plan.safety,
+    ...(leavesFinished(context, plan) ? { staleSafe: true } : {}),
+    ...(shown ? { statusIsRecord: true } : {}),
+  };
+  return { ...plan, safety, ...(shown ? { status: first } : {}) };
+};
+
 /** Returns the plan of a step from the memory after its action. */
 export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Memory> {
   if (isDue(context)) return { memory: context.memory, stages: [[expires(context)]], next: { do: "again" } };
@@ -312,13 +296,16 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   const native = yield* planNativeGangs(next, creates.length > 0);
   if ("reason" in native) return heldPlan(next, native);
   const quota = quotaEffects(next);
+  const denial = denialWord(next);
   const warned =
-    word === undefined ? problemEvents(next) : [jobEvent(context.object, `${word.reason} ${word.message}`, word)];
+    word === undefined
+      ? [...problemEvents(next), ...denialEvents(next)]
+      : [jobEvent(context.object, `${word.reason} ${word.message}`, word)];
   const all = [
     native,
     ...inOrder(next, { ends, kept: kept.effects, group }),
     ...creates,
-    [...commandEvents(next), ...actionEvents(next, word !== undefined), ...warned],
+    notYetRecorded(next.view, [...commandEvents(next), ...actionEvents(next, word !== undefined), ...warned]),
     cleared(next.orders, memory.commands),
     ...quota,
   ];
@@ -326,26 +313,22 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   // A group that is created or changed leads on by the watch, as its admission does.
   const busy = ends.length + kept.effects.length + quota.flat().length > 0 || group.some(isRemoval);
   const unverified = kept.effects.length > 0 && kept.lacks === undefined;
-  const said = word ?? quotaWord(next) ?? stateWord(next);
-  const on = more && goesOn(next, outcome, stages);
+  const said = word ?? denial ?? quotaWord(next) ?? stateWord(next);
+  const before = createdPods(next);
+  const on = continues(next, outcome, { creates, stages, more });
   const plan: Plan<Memory> = {
-    memory,
+    memory: withCreated(next, before),
     stages,
-    status: projected(next, said),
+    status: projected(next, said, before.map(pendingPod)),
     next: nextOf(waitsOf(next, outcome, busy), { on, again: more || unverified, word }),
     safety: {
       ...(isAsked && isSwift(next, outcome, over) ? { staleSafe: true } : {}),
       ...(isContested(context) ? { fenced: true } : {}),
     },
   };
-  const shown = isShown(next, plan);
-  const safety: Safety = {
-    ...plan.safety,
-    ...(leavesFinished(next, plan) ? { staleSafe: true } : {}),
-    ...(shown ? { statusIsRecord: true } : {}),
-  };
   // A status that is the record is written before the pods are created, so it counts them already.
-  return { ...plan, safety, ...(shown ? { status: projected(next, said, created) } : {}) };
+  const first = more && on ? undefined : projected(next, said, created);
+  return withSafety(next, plan, first);
 }
 
 /** Effects that may remove what holds a job up, and the time until the next step, ms. */

@@ -235,6 +235,14 @@ export const actionFor = (current: CurrentJob, request: Request): Answer => {
   );
 };
 
+/** True if a policy of the job or of a task answers the eviction of a pod. */
+export const answersEvictions = (spec: JobSpec): boolean => {
+  const about = { event: "PodEvicted", exitCodes: [] } as const;
+  return [spec.policies, ...tasksOf(spec).map(({ policies }) => policies)].some(
+    (policies = []) => answerOf(policies, { ...about, task: "" }, "job") !== undefined,
+  );
+};
+
 /** The target of an action: a pod, a task, a partition of one, or the whole job. */
 export type ActionTarget = {
   readonly task: string;

@@ -1,5 +1,6 @@
 /** The mutants of all rooms. */
 
+import { deniedPodMutants } from "./denied-pods.ts";
 import { dispatcherMutants } from "./dispatcher.ts";
 import { elasticMutants } from "./elastic.ts";
 import { evictionMutants } from "./evictions.ts";
@@ -34,6 +35,7 @@ export const mutants: readonly Mutant[] = [
   ...upstreamMutants,
   ...updateMutants,
   ...volcanoMutants,
+  ...deniedPodMutants,
   ...evictionMutants,
   ...gangMutants,
   ...nativeMutants,

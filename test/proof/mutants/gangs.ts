@@ -11,8 +11,8 @@ export const gangMutants: readonly Mutant[] = [
     name: "first-pods-uncounted",
     promise: "the status of a Job counts its first pods before they are created, so that a gang costs six writes",
     file: "shared/volcano/job/plan.ts",
-    find: "status: projected(next, said, created)",
-    replace: "status: projected(next, said)",
+    find: "undefined : projected(next, said, created)",
+    replace: "undefined : projected(next, said)",
     tests: ["test/unit/host/gang-builtin.test.ts"],
   },
   {

@@ -161,4 +161,12 @@ export const portMutants: readonly Mutant[] = [
     replace: "throw cause;",
     tests: ["test/unit/adapters/journal.test.ts"],
   },
+  {
+    name: "metrics-for-anybody",
+    promise: "metrics are answered to callers alone where the operator wants it",
+    file: "shared/deployments/host/process.ts",
+    find: 'guarded: metricsFor === "callers",',
+    replace: 'guarded: metricsFor === "usual",',
+    tests: ["test/unit/host/process.test.ts"],
+  },
 ];

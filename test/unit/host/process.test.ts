@@ -199,6 +199,23 @@ describe("a running host", () => {
   );
 
   it(
+    "answers metrics to callers alone where the operator wants it",
+    onMachine(async ({ folder, host }) => {
+      const callers = [
+        { name: "prometheus", tokens: ["a token for prometheus"], may: ["read"] },
+        { name: "team", tokens: ["a token for one team"], may: ["read"], namespaces: ["team-a"] },
+      ].map((one) => ({ ...one, tokens: one.tokens.map((token) => token.replaceAll(" ", "-")) }));
+      writeFileSync(join(folder, "callers"), JSON.stringify(callers));
+      const running = host("--trigger-secret-file", join(folder, "callers"), "--metrics-for=callers");
+      const url = await running.door();
+      const statusFor = async (headers: Record<string, string>) => (await fetch(`${url}/metrics`, { headers })).status;
+      assert.equal(await statusFor({}), 401);
+      assert.equal(await statusFor({ authorization: "Bearer a-token-for-one-team" }), 403);
+      assert.equal(await statusFor({ authorization: "Bearer a-token-for-prometheus" }), 200);
+    }),
+  );
+
+  it(
     "accepts each signed trigger once",
     onMachine(async ({ simulator, folder, host }) => {
       const secret = "a secret of more than sixteen";

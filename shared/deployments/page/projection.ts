@@ -79,9 +79,15 @@ const at = (value: unknown, ...path: readonly string[]): unknown =>
 const numberOr = (value: unknown, other: number): number => (typeof value === "number" ? value : other);
 const textOr = (value: unknown, other: string): string => (typeof value === "string" ? value : other);
 
-const executorsOf = (object: Stored): readonly [number, number] => {
+/** The running executors: of an application by name, of a SparkConnect counted by phase. */
+const runningOf = (object: Stored): number => {
+  if (object.kind === "SparkConnect") return numberOr(at(object, "status", "executors", "running"), 0);
   const states = at(object, "status", "executorState");
-  const have = isRecord(states) ? Object.values(states).filter((state) => state === "RUNNING").length : 0;
+  return isRecord(states) ? Object.values(states).filter((state) => state === "RUNNING").length : 0;
+};
+
+const executorsOf = (object: Stored): readonly [number, number] => {
+  const have = runningOf(object);
   return [have, numberOr(at(object, "spec", "executor", "instances"), 1)];
 };
 

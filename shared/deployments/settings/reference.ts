@@ -343,7 +343,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   maxTrackedExecutorPerApp: {
     form: "count",
     unit: "executors",
-    text: "maximum number of executors in an application's status",
+    text: "maximum number of executors in an application's status: ended ones leave it first, and all that live stay, up to 10,000",
     value: "controller.maxTrackedExecutorPerApp",
   },
   metricsPrefix: {

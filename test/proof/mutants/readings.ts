@@ -1,7 +1,12 @@
-/** Mutants of how users' texts are read and what they are told of it: the tests named must fail on each. */
+/** Mutants of what users write and what they are shown of it: the tests named must fail on each. */
 import type { Mutant } from "./mutants.ts";
 
 const yaml = { file: "shared/adapters/kubernetes/yaml.ts", tests: ["test/unit/adapters/kubernetes/yaml.test.ts"] };
+
+const states = {
+  file: "shared/spark/application/state/status.ts",
+  tests: ["test/unit/spark/application/state/executor-states.test.ts"],
+};
 
 export const readingMutants: readonly Mutant[] = [
   {
@@ -32,5 +37,26 @@ export const readingMutants: readonly Mutant[] = [
     find: "return field === undefined ?",
     replace: "return field === null ?",
     tests: ["test/unit/cli/render.test.ts"],
+  },
+  {
+    ...states,
+    name: "living-executors-leave-the-status",
+    promise: "the status names every living executor, so gauges, events and the page count all of them",
+    find: "(isFinished(state) || !present.has(name))",
+    replace: "name !== ''",
+  },
+  {
+    ...states,
+    name: "ends-leave-unshown",
+    promise: "an executor leaves the status only after it showed its end, from which counters and events follow",
+    find: "before[name] === state && ",
+    replace: "",
+  },
+  {
+    ...states,
+    name: "ended-executors-come-back",
+    promise: "the end of an executor is counted once, however long its pod is kept",
+    find: "|| !endShown(id))",
+    replace: "|| id > 0)",
   },
 ];

@@ -16,10 +16,18 @@ import { wantedOf } from "../../executors/owner.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { isDynamic } from "../../schema/rules.ts";
 import type { ApplicationContext } from "../run/context.ts";
-import { trackedUpTo } from "../run/executor-retention.ts";
 import type { End } from "../run/plan.ts";
 import type { Cause } from "../state/memory.ts";
-import { type Ends, type ExecutorState, endsIn, idIn, isFinished, shownExecutors, stateOf } from "../state/status.ts";
+import {
+  type Ends,
+  type ExecutorState,
+  endsIn,
+  endsShownIn,
+  idIn,
+  isFinished,
+  shownExecutors,
+  stateOf,
+} from "../state/status.ts";
 
 const textOf = (ends: Ends, state: ExecutorState): string =>
   textOfIds(idSet([...ends].filter(([, end]) => end === state).map(([id]) => id)));
@@ -46,17 +54,17 @@ type Change = {
 
 /** The next ledger with the ends that the status does not show yet. An end that it shows is no reason to save. */
 export const withEnds = (
-  { object, memory, settings }: Pick<ApplicationContext, "object" | "memory" | "settings">,
+  { object, memory }: Pick<ApplicationContext, "object" | "memory">,
   { before, next, executors, dismissed = [] }: Change,
 ): Ledger => {
   const shown = shownExecutors(object, memory.driver);
-  const last = trackedUpTo({ settings, memory });
   const kept = endsIn(before);
+  const isShown = endsShownIn(before);
   const ends = new Map(kept);
-  for (const id of dismissed) if (id <= last) ends.set(id, "COMPLETED");
+  for (const id of dismissed) ends.set(id, "COMPLETED");
   for (const pod of executors.filter((each) => endingOf(each)?.reason !== undefined)) {
     const [id, state] = [executorId(pod), stateOf(pod)];
-    if (id !== undefined && id <= last && isFinished(state) && !ends.has(id)) ends.set(id, state);
+    if (id !== undefined && isFinished(state) && !ends.has(id) && !isShown(id)) ends.set(id, state);
   }
   for (const id of ends.size === 0 ? [] : endedIn(shown)) ends.delete(id);
   const { ends: known, ...rest } = before;

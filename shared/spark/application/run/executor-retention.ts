@@ -6,13 +6,12 @@ import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { isEnding, labelOf } from "../../../kube/pods.ts";
-import { firstId } from "../../executors/allotment.ts";
 import { claimPolicyOf } from "../../executors/claim-policy.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { endingOf, executorId, losses } from "../../executors/losses.ts";
 import { holdsClaims } from "../../executors/nodes.ts";
 import { isOwnRun } from "../state/memory.ts";
-import { shownExecutors } from "../state/status.ts";
+import { endsShownIn, shownExecutors } from "../state/status.ts";
 import type { ApplicationContext } from "./context.ts";
 
 /** The most pods kept, the latest by id: a crash loop must not fill the cluster. */
@@ -69,11 +68,7 @@ export const asksDeletion = ({ read }: Pick<ApplicationContext, "read">): "delet
 /** True of an executor of Rekindle's submission: another one's driver has Spark's default and deletes its executors. */
 const isOurs = (pod: Stored): boolean => labelOf(pod, "rekindle.dev/attempt") !== undefined;
 
-type Judging = Pick<ApplicationContext, "object" | "settings" | "read" | "view" | "policies" | "memory">;
-
-/** The highest id of an executor that the status names. */
-export const trackedUpTo = ({ settings, memory }: Pick<ApplicationContext, "settings" | "memory">): number =>
-  settings.options.trackedExecutors + (isOwnRun(memory) ? firstId - 1 : 0);
+type Judging = Pick<ApplicationContext, "object" | "read" | "view" | "policies" | "memory">;
 
 /** The most pods deleted in one step; their events bring the next step. */
 export const mostDeletions = 100;
@@ -83,13 +78,14 @@ const few = ({ useless, until }: Spent): Spent => ({ useless: useless.slice(0, m
 const none: Spent = { useless: [], until: undefined };
 
 /**
- * Keeps the pod of an executor that the status does not name yet, because its end is unknown once the pod is gone: its
+ * Keeps the pod of an executor that no status has named yet, because its end is unknown once the pod is gone: its
  * deletion waits for this step's status write. `until`: when to look again, epoch ms.
  */
-const namedInStatus = ({ object, settings, memory, view }: Judging, { useless, until }: Spent): Spent => {
+const namedInStatus = ({ object, memory, view }: Judging, { useless, until }: Spent): Spent => {
   const shown = shownExecutors(object, memory.driver);
-  const last = trackedUpTo({ settings, memory });
-  const named = useless.filter((pod) => pod.metadata.name in shown || (executorId(pod) ?? 0) > last);
+  const { executors: ledger, driver } = memory;
+  const isShown = endsShownIn(ledger?.attempt === driver?.attempt ? (ledger ?? {}) : {});
+  const named = useless.filter((pod) => pod.metadata.name in shown || isShown(executorId(pod) ?? 0));
   return { useless: named, until: named.length < useless.length ? view.now : until };
 };
 

@@ -17,7 +17,7 @@ import { causeEvents, type PhaseEvent, phaseEvents } from "../state/machine.ts";
 import type { Cause, Driver, Memory, PendingEvent } from "../state/memory.ts";
 import { projected, shownExecutors, showsRecord } from "../state/status.ts";
 import { type ApplicationContext, endOver, policyOf, removal, settledAt } from "./context.ts";
-import { trackedUpTo, uselessAfter } from "./executor-retention.ts";
+import { uselessAfter } from "./executor-retention.ts";
 import { withLogs } from "./kept-log.ts";
 import { nextRun } from "./retry.ts";
 
@@ -228,7 +228,7 @@ export const planOf = (
 ): Plan<Memory> => {
   const { object, settings, info } = context;
   const next = withHistory(context, context.memory.state.phase, memory);
-  const limit = trackedUpTo({ settings, memory: next });
+  const limit = settings.options.trackedExecutors;
   const status = projected(object, next, { pods: found, info, limit });
   const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});
   const logged = withLogs({ options: settings.options, pods: found?.all ?? [] }, given);

@@ -7,9 +7,9 @@ import type { Stored } from "../../../core/object.ts";
 import { instantOf, timeText } from "../../../core/time.ts";
 import { localQueueOf } from "../../../kube/kueue.ts";
 import { podStatus } from "../../../kube/pods.ts";
-import { idsOf, listOfIds } from "../../executors/ids.ts";
+import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
-import type { LossReason } from "../../executors/losses.ts";
+import { executorId, type LossReason } from "../../executors/losses.ts";
 import type { Pods } from "./evidence.ts";
 import type { Driver, Memory, Phase } from "./memory.ts";
 
@@ -76,38 +76,75 @@ const allEndsIn = (ledger: Pick<Ledger, "ends" | "lifetimes">): Ends =>
     ...endsIn(ledger),
   ]);
 
+/** Tells of an executor's id whether its end was shown: the ledger has accounted for it, and the end waits for no status. */
+export const endsShownIn = (ledger: Pick<Ledger, "ends" | "over">): ((id: number) => boolean) => {
+  const over = idsOf(ledger.over ?? "");
+  const ends = endsIn(ledger);
+  return (id) => hasId(over, id) && !ends.has(id);
+};
+
+type States = Readonly<Record<string, string>>;
+
 type Shown = {
   readonly phase: Phase;
-  /** The highest id that is shown (upstream's maxTrackedExecutorPerApp, 1000). */
+  /** The most executors that are shown (upstream's maxTrackedExecutorPerApp, 1000), unless more of them live. */
   readonly limit: number;
   /** Ends that were seen and that the status may not show. */
   readonly ends: Ends;
+  /** See `endsShownIn`. */
+  readonly endShown: (id: number) => boolean;
+};
+
+/** The most living executors that are shown: an object of the API server holds 1.5 MB. */
+const mostShown = 10_000;
+
+/**
+ * The states within the limit. Ended executors leave first, then those whose pods are gone, the lowest ids before others.
+ * One leaves only once `before` shows its state, because events and counters follow from the states that are shown.
+ */
+const within = (
+  limit: number,
+  states: States,
+  { before, present }: { before: States; present: ReadonlySet<string> },
+) => {
+  const spare = Object.keys(states).length - limit;
+  if (spare <= 0) return states;
+  const byId = Object.entries(states)
+    .filter(([name, state]) => before[name] === state && (isFinished(state) || !present.has(name)))
+    .sort(([a], [b]) => (idIn(a) ?? 0) - (idIn(b) ?? 0));
+  const [ended, gone] = [true, false].map((is) => byId.filter(([, state]) => isFinished(state) === is));
+  const leaving = new Set([...(ended ?? []), ...(gone ?? [])].slice(0, spare).map(([name]) => name));
+  const staying = Object.entries(states).filter(([name]) => !leaving.has(name));
+  return Object.fromEntries(staying.slice(0, Math.max(limit, mostShown)));
 };
 
 /**
  * pod name → state. `before` holds the status's last states: an executor whose pod is gone keeps its end, and so does
- * one that a list from before its end still shows alive, because no name is used twice. Only the first executors by id
- * are kept.
+ * one that a list from before its end still shows alive, because no name is used twice.
  */
 export const executorStates = (
   pods: readonly Stored[],
-  before: Readonly<Record<string, string>>,
-  { phase, limit, ends }: Shown,
-): Readonly<Record<string, string>> => {
-  const tracked = pods.filter((pod) => Number(pod.metadata.labels?.["spark-exec-id"] ?? 0) <= limit);
-  const now = tracked.map((pod): [string, string] => {
+  before: States,
+  { phase, limit, ends, endShown }: Shown,
+): States => {
+  const isNamed = (pod: Stored): boolean => {
+    const id = executorId(pod);
+    return id !== undefined && (pod.metadata.name in before || !isFinished(stateOf(pod)) || !endShown(id));
+  };
+  const now = pods.filter(isNamed).map((pod): [string, string] => {
     const { name } = pod.metadata;
     const known = before[name] ?? "";
     return [name, isFinished(known) ? known : (ends.get(idIn(name) ?? 0) ?? stateOf(pod))];
   });
-  const present = new Set(now.map(([name]) => name));
+  const present = new Set(pods.map(({ metadata }) => metadata.name));
   const gone = Object.entries(before)
     .filter(([name]) => !present.has(name))
     .map(([name, state]): [string, string] => [
       name,
       isFinished(state) ? state : (ends.get(idIn(name) ?? 0) ?? ofMissing(phase)),
     ]);
-  return Object.fromEntries([...gone, ...now].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const all = Object.fromEntries([...gone, ...now].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return within(limit, all, { before, present });
 };
 
 /** Texts by name, checked one by one without a schema's work for each: there are as many as executors. */
@@ -174,7 +211,7 @@ type Known = {
   readonly pods: Pods | undefined;
   /** New fields for `driverInfo`; the fields that the status already shows of this run stay. */
   readonly info?: Readonly<Record<string, unknown>> | undefined;
-  /** The highest executor id that the status names. */
+  /** The most executors that the status names, unless more of them live. */
   readonly limit: number;
 };
 
@@ -203,13 +240,15 @@ export const projected = (object: Stored, memory: Memory, { pods, info, limit }:
   const error = errorOf(memory);
   const shown = statusOf(object);
   const submitted = submittedAt(memory, shown.lastSubmissionAttemptTime);
+  const ledger = memory.executors?.attempt === driver?.attempt ? memory.executors : undefined;
   const executors =
     driver === undefined
       ? {}
       : executorStates(pods?.executors ?? [], shownExecutors(object, driver), {
           phase: state.phase,
           limit,
-          ends: allEndsIn(memory.executors?.attempt === driver.attempt ? memory.executors : {}),
+          ends: allEndsIn(ledger ?? {}),
+          endShown: endsShownIn(ledger ?? {}),
         });
   return {
     applicationState: { state: stateFor(object, state), ...(error === undefined ? {} : { errorMessage: error }) },

@@ -52,9 +52,19 @@ describe("the end of an executor", () => {
     assert.deepEqual(plan.memory.executors?.ends, { COMPLETED: "3" });
   });
 
-  test("is not saved without a terminated container, nor for an executor without a place in the status", () => {
-    const { plan } = step(shows("RUNNING"), living([1, 2]), [unclear, { ...done, id: 1_001 }, two]);
+  test("is not saved without a terminated container", () => {
+    const { plan } = step(shows("RUNNING"), living([1, 2]), [unclear, two]);
     assert.equal(plan.memory.executors?.ends, undefined);
+  });
+
+  test("is saved for an executor of any id, because the status shows each end once", () => {
+    const { plan } = step(shows("RUNNING"), living([1, 2]), [{ ...done, id: 1_001 }, two]);
+    assert.deepEqual(plan.memory.executors?.ends, { COMPLETED: "1001" });
+  });
+
+  test("is not saved again when the status showed it, and names the executor no longer", () => {
+    const { plan, memory } = step(shows("RUNNING"), living([2], { over: "7" }), [{ ...done, id: 7 }, two]);
+    assert.deepEqual(plan.memory.executors?.ends, memory.executors?.ends);
   });
 
   test("of another run does not count for this run", () => {

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import type { Phase } from "../../../../../shared/spark/application/state/memory.ts";
-import { executorStates, shownExecutors } from "../../../../../shared/spark/application/state/status.ts";
+import { endsShownIn, executorStates, shownExecutors } from "../../../../../shared/spark/application/state/status.ts";
 import { application, driver, pod } from "../fixtures.ts";
 
 const executor = (id: number, phase: string) =>
   pod({ name: `exec-${id}`, uid: `uid-${id}`, role: "executor", executor: id, phase });
 
 const told = (pods: readonly Stored[], before: Readonly<Record<string, string>>, phase: Phase) =>
-  executorStates(pods, before, { phase, limit: 1_000, ends: new Map() });
+  executorStates(pods, before, { phase, limit: 1_000, ends: new Map(), endShown: () => false });
 
 describe("an executor", () => {
   const there = [
@@ -58,13 +58,44 @@ describe("many executors", () => {
     assert.deepEqual(Object.keys(states), ["exec-0", "exec-1", "exec-2"]);
   });
 
-  test("appear in the status up to a thousand, by id", () => {
-    const pods = Array.from({ length: 1_200 }, (_, index) => executor(1_200 - index, "Running"));
-    const states = told(pods, {}, "RUNNING");
-    assert.deepEqual(
-      [Object.keys(states).length, states["exec-1000"], states["exec-1001"]],
-      [1_000, "RUNNING", undefined],
-    );
+  const named = (id: number, phase: string) =>
+    pod({ name: `p-exec-${id}`, uid: `uid-${id}`, role: "executor", executor: id, phase });
+  const within = (limit: number, pods: readonly Stored[], before: Readonly<Record<string, string>>, over = "") =>
+    executorStates(pods, before, { phase: "RUNNING", limit, ends: new Map(), endShown: endsShownIn({ over }) });
+  const ofIds = (from: number, to: number, state: string) =>
+    Object.fromEntries(Array.from({ length: to - from + 1 }, (_, at) => [`p-exec-${from + at}`, state]));
+  const living = [4, 5, 6, 7].map((id) => named(id, "Running"));
+
+  test("leave the status when they have ended, the oldest first: the living stay, also beyond the limit", () => {
+    const before = ofIds(1, 3, "COMPLETED");
+    assert.deepEqual(within(5, living, before), { ...ofIds(3, 3, "COMPLETED"), ...ofIds(4, 7, "RUNNING") });
+    assert.deepEqual(within(3, living, before), ofIds(4, 7, "RUNNING"));
+  });
+
+  test("leave the status when their pods are gone, after those that have ended", () => {
+    const before = { ...ofIds(1, 1, "UNKNOWN"), ...ofIds(2, 2, "COMPLETED") };
+    assert.deepEqual(within(5, living, before), { ...ofIds(1, 1, "UNKNOWN"), ...ofIds(4, 7, "RUNNING") });
+    assert.deepEqual(within(4, living, before), ofIds(4, 7, "RUNNING"));
+  });
+
+  test("leave the status only after it showed their end, from which events and counters follow", () => {
+    const pods = [named(4, "Failed"), ...living.slice(1)];
+    const first = within(3, pods, { ...ofIds(4, 7, "RUNNING") }, "1-4");
+    assert.deepEqual(first, { ...ofIds(4, 4, "FAILED"), ...ofIds(5, 7, "RUNNING") });
+    assert.deepEqual(within(3, pods, first, "1-4"), ofIds(5, 7, "RUNNING"));
+  });
+
+  test("do not come back when their pods are kept", () => {
+    const pods = [named(4, "Failed"), ...living.slice(1)];
+    assert.deepEqual(within(3, pods, ofIds(5, 7, "RUNNING"), "1-4"), ofIds(5, 7, "RUNNING"));
+    const unshown = { over: "1-4", ends: { FAILED: "4" } };
+    const shown = { phase: "RUNNING", limit: 3, ends: new Map(), endShown: endsShownIn(unshown) } as const;
+    assert.equal(executorStates(pods, ofIds(5, 7, "RUNNING"), shown)["p-exec-4"], "FAILED");
+  });
+
+  test("are 10,000 at most: an object of the API server holds no more", () => {
+    const many = Array.from({ length: 10_050 }, (_, at) => named(at + 1, "Running"));
+    assert.equal(Object.keys(within(3, many, {})).length, 10_000);
   });
 
   test("without a valid id are left out", () => {

@@ -11,11 +11,10 @@ import type { Stored } from "../../core/object.ts";
 import { openShare } from "../../core/share.ts";
 import { startOf } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
+import { requestsOf } from "../../kube/pod-usage.ts";
 import { labelOf, nodeNameOf } from "../../kube/pods.ts";
-
 import type { Lane, LossRow } from "../../page/wire.ts";
 import { endingOf, losses as lossTable } from "../../spark/executors/losses.ts";
-import { requestsOf } from "../../volcano/podgroup/usage.ts";
 import { ownerOf } from "./projection.ts";
 
 /** The most pods, and the most losses, of one application that are remembered. */

@@ -4,10 +4,10 @@
  */
 import type { Stored } from "../../core/object.ts";
 import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
+import { type Amounts, merged } from "../../kube/pod-usage.ts";
 import { larger } from "../../kube/quantity.ts";
 import { byRank, type Ranked, rankedInQueue } from "../../kube/queue-order.ts";
 import { roomOf } from "../../kube/queue-room.ts";
-import { type Amounts, merged } from "../podgroup/usage.ts";
 import { isFifo, lineOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
 import type { Answer, Obstacle, RoundPlanner } from "./ground.ts";
 import { enter, isBounding, type Ledger, needOf, openLedger, shareOf, shortage, statedOf } from "./ledger.ts";

@@ -13,10 +13,10 @@ import { instantOf } from "../../core/time.ts";
 import { isWaiting, lacksRoomKey, type Place } from "../../kube/gang-plan.ts";
 import { type NodeFilter, nodeFilter } from "../../kube/nodes.ts";
 import { areApart, type Neighbour, neighbourOf } from "../../kube/pod-anti-affinity.ts";
+import type { Amounts } from "../../kube/pod-usage.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Labels } from "../../kube/selector.ts";
-import type { Amounts } from "../podgroup/usage.ts";
 import { isPort, needsOf } from "./needs.ts";
 import { isApart, placesIn, type Room, roomAfter, takenByPods } from "./rooms.ts";
 

@@ -5,8 +5,8 @@
  */
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
+import { type Amounts, merged } from "../../kube/pod-usage.ts";
 import { larger, type Quantity, quantityOf } from "../../kube/quantity.ts";
-import { type Amounts, merged } from "../podgroup/usage.ts";
 import { parentOf, specOf } from "../queue/state/tree.ts";
 
 export const amountsIn = (value: unknown): Amounts =>

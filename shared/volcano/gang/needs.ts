@@ -3,8 +3,9 @@
  * which each node has one, so that planning knows nothing of ports. As kube-scheduler's NodePorts, but an address (`hostIP`)
  * counts as all addresses: a plan is never wrong for that, and a group may wait that would have a place.
  */
+
+import { type Amounts, requestsOf } from "../../kube/pod-usage.ts";
 import type { Json } from "../../kube/responses.ts";
-import { type Amounts, requestsOf } from "../podgroup/usage.ts";
 import { containersIn } from "../schema/spec.ts";
 
 const one = { nano: 1_000_000_000n, format: "decimal" } as const;

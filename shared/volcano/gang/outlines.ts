@@ -20,13 +20,13 @@ import {
 } from "../../kube/gang-plan.ts";
 import { antiAffinityIn, isBetweenNodes } from "../../kube/pod-anti-affinity.ts";
 import { noPodDefaults, type PodDefaults, withPodDefaults } from "../../kube/pod-defaults.ts";
+import { merged, requestsOf } from "../../kube/pod-usage.ts";
 import { larger, quantityText } from "../../kube/quantity.ts";
 import { mostCountsText, roomKey, wantedKey } from "../../kube/queue-room.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Labels } from "../../kube/selector.ts";
 import { only } from "../../kube/trim.ts";
 import { counts, inOrder, type Priorities, ranked } from "../podgroup/group.ts";
-import { merged, requestsOf } from "../podgroup/usage.ts";
 import { specOf, statusOf } from "../queue/state/tree.ts";
 import { jobs, keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";

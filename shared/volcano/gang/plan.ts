@@ -23,10 +23,10 @@ import {
   takenBackOf,
   tasksIn,
 } from "../../kube/gang-plan.ts";
+import { type Amounts, merged, requestsOf } from "../../kube/pod-usage.ts";
 import { conditionOf, isEnding, isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import { larger, quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
-import { type Amounts, merged, requestsOf } from "../podgroup/usage.ts";
 import { keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, tasksOf } from "../schema/spec.ts";
 

@@ -3,9 +3,9 @@ import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { pinOf } from "../../kube/nodes.ts";
 import { areApart, type Neighbour, neighbourOf } from "../../kube/pod-anti-affinity.ts";
+import type { Amounts } from "../../kube/pod-usage.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import { type Quantity, quantityOf } from "../../kube/quantity.ts";
-import type { Amounts } from "../podgroup/usage.ts";
 import { freeOf, needsOf, take } from "./needs.ts";
 
 /** A node and its free amounts, billionths by resource; `pods` is the number of further pods. */

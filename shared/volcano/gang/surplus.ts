@@ -3,8 +3,8 @@
  * what is left: groups of the highest rank first, and groups of one rank share what they compete for.
  */
 import type { Stored } from "../../core/object.ts";
+import { type Amounts, multiply } from "../../kube/pod-usage.ts";
 import type { PodCounts } from "../../kube/queue-room.ts";
-import { type Amounts, multiply } from "../podgroup/usage.ts";
 import { enter, isBounding, type Ledger, mostThatFit, shortage, statedOf } from "./ledger.ts";
 import type { TaskUsage } from "./queue-usage.ts";
 

@@ -2,7 +2,7 @@
  * The order in which the pods of a native gang are created. kube-scheduler places the pods of a gang one after the other
  * in the order of their creation, so a large pod that comes late may find no node.
  */
-import { requestsOf } from "../podgroup/usage.ts";
+import { requestsOf } from "../../kube/pod-usage.ts";
 import type { Task } from "../schema/spec.ts";
 
 /** Resources that every node has; a pod that asks for others fits fewer nodes. */

@@ -3,6 +3,7 @@
 import { oncePer } from "../../core/cache.ts";
 import { fieldsOf, isRecord, mergePatch } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
+import { add, multiply, usageOf } from "../../kube/pod-usage.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
 import { trim } from "../../kube/trim.ts";
@@ -10,7 +11,6 @@ import { groupName, ownerReference } from "../pods/names.ts";
 import type { PodInput } from "../pods/pod.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { type JobSpec, leastOf, type NetworkTopology, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { add, multiply, usageOf } from "./usage.ts";
 
 /** A task and the value of its pods' priority class. */
 type Ranked = { readonly task: Task; readonly priority: number };

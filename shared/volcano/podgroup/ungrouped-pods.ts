@@ -13,13 +13,13 @@ import {
 } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Plan, View } from "../../core/plan.ts";
+import { multiply, usageOf } from "../../kube/pod-usage.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { isGrouped, podWatcher, volcanoScheduler } from "../pods/names.ts";
 import { keys, podGroups } from "../schema/resource.ts";
-import { multiply, usageOf } from "./usage.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

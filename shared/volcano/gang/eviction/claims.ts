@@ -7,9 +7,9 @@
 import { fieldsOf } from "../../../core/json.ts";
 import type { Stored } from "../../../core/object.ts";
 import { phaseOf } from "../../../kube/gang-plan.ts";
+import { type Amounts, merged } from "../../../kube/pod-usage.ts";
 import { isEnding, isOver, nodeNameOf, podStatus } from "../../../kube/pods.ts";
 import { larger, type Quantity } from "../../../kube/quantity.ts";
-import { type Amounts, merged } from "../../podgroup/usage.ts";
 import { lineOf, queueOfGroup, specOf } from "../../queue/state/tree.ts";
 import type { Part } from "../fit.ts";
 import { amountsIn, openDues } from "../ledger.ts";

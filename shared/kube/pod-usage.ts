@@ -1,10 +1,9 @@
 /** The usage of a pod as a quota counts it in Kubernetes, with extended resources also under their own names. */
 
-import { fieldsOf, isRecord } from "../../core/json.ts";
-import { withRequests } from "../../kube/pod-defaults.ts";
-import { larger, plus, type Quantity, quantityOf, times } from "../../kube/quantity.ts";
-import type { Json } from "../../kube/responses.ts";
-import { containersIn } from "../schema/spec.ts";
+import { fieldsOf, isRecord, recordsIn } from "../core/json.ts";
+import { withRequests } from "./pod-defaults.ts";
+import { larger, plus, type Quantity, quantityOf, times } from "./quantity.ts";
+import type { Json } from "./responses.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 
@@ -63,8 +62,8 @@ const starting = (inits: readonly Json[], kind: Kind): { readonly peak: Amounts;
 const podWide = (spec: Json, kind: Kind, added: Amounts): Amounts => new Map([...added, ...resourcesOf(spec, kind)]);
 
 const amountsOf = (spec: Json, kind: Kind): Amounts => {
-  const { peak, sidecars } = starting(containersIn(spec, "initContainers"), kind);
-  const running = merged(summed(containersIn(spec), kind), sidecars);
+  const { peak, sidecars } = starting(recordsIn(spec["initContainers"]), kind);
+  const running = merged(summed(recordsIn(spec["containers"]), kind), sidecars);
   const whole = podWide(spec, kind, merged(running, peak, larger));
   const overhead = listOf(spec["overhead"]);
   if (kind === "requests") return merged(whole, overhead);
@@ -111,8 +110,8 @@ const withLimits = (holder: Json): Json => {
 export const requestsOf = (spec: Json): Amounts => {
   const given = withLimits({
     ...spec,
-    containers: containersIn(spec).map(withLimits),
-    initContainers: containersIn(spec, "initContainers").map(withLimits),
+    containers: recordsIn(spec["containers"]).map(withLimits),
+    initContainers: recordsIn(spec["initContainers"]).map(withLimits),
   });
   return new Map([...amountsOf(given, "requests"), ["pods", one]]);
 };

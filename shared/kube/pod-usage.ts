@@ -103,18 +103,19 @@ const withLimits = (holder: Json): Json => {
   return { ...holder, resources: withRequests(resources) };
 };
 
-/**
- * Returns the requests of a pod as kube-scheduler counts them, by resource; `pods` is 1. A limit without a request is
- * the request, as the API server sets it when the pod is created.
- */
-export const requestsOf = (spec: Json): Amounts => {
-  const given = withLimits({
+/** A limit without a request is the request, as the API server sets it when the pod is created. */
+const asCreated = (spec: Json): Json =>
+  withLimits({
     ...spec,
     containers: recordsIn(spec["containers"]).map(withLimits),
     initContainers: recordsIn(spec["initContainers"]).map(withLimits),
   });
-  return new Map([...amountsOf(given, "requests"), ["pods", one]]);
-};
+
+/** Returns the requests of a pod, once it is created, as kube-scheduler counts them, by resource; `pods` is 1. */
+export const requestsOf = (spec: Json): Amounts => new Map([...amountsOf(asCreated(spec), "requests"), ["pods", one]]);
+
+/** The usage of a pod once it is created. */
+export const usageAtCreation = (spec: Json): Amounts => usageOf(asCreated(spec));
 
 export const multiply = (amounts: Amounts, count: number): Amounts =>
   new Map([...amounts].map(([name, amount]) => [name, times(amount, count)]));

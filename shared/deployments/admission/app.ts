@@ -88,12 +88,18 @@ const mostParts = 100_000;
 /** Reads the quotas of a namespace. Throws where the API server cannot be read. */
 export type Quotas = (namespace: string) => Promise<readonly unknown[]>;
 
-/** Checks the quotas. A failed read allows the request with a warning. */
-const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdict): Promise<Verdict> => {
-  const { isCounted, withinQuotas } = await sparkRules();
-  if (!verdict.allowed || !isCounted(request)) return verdict;
+/** Checks the quotas after the rules. A failed read allows the request with a warning. */
+const counted = async (
+  request: AdmissionRequest,
+  judging: Judging,
+  { quotas, confs = {} }: Pick<Admits, "quotas" | "confs">,
+): Promise<Verdict> => {
+  const { isCounted, judgedBy, withinQuotas } = await sparkRules();
+  const verdict = await judging(request, () => judgedBy(request, confs));
+  if (quotas === undefined || !verdict.allowed || !isCounted(request)) return verdict;
   try {
-    return withinQuotas(await quotas(request.namespace ?? "default"), request, verdict);
+    const found = await quotas(request.namespace ?? "default");
+    return await judging(request, () => withinQuotas(found, request, { verdict, confs }));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     return { ...verdict, warnings: [...verdict.warnings, `the quotas of its namespace could not be read: ${why}`] };
@@ -185,7 +191,7 @@ const patched = async (request: AdmissionRequest, judging: Judging, admits: Admi
 };
 
 export const admissionApp = (admits: Admits = {}): Hono => {
-  const { quotas, around } = admits;
+  const { around } = admits;
   const judging = openJudging(admits.slices);
   const app = new Hono();
   const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
@@ -203,9 +209,7 @@ export const admissionApp = (admits: Admits = {}): Hono => {
   review("/mutate", (request) => patched(request, judging, admits));
   review("/validate", async (request) => {
     if (isVolcanos(request) || request.kind.kind === "Pod") return volcanoJudged(request, judging, around);
-    const { judgedBy } = await sparkRules();
-    const verdict = await judging(request, () => judgedBy(request, admits.confs));
-    return quotas === undefined ? verdict : await counted(quotas, request, verdict);
+    return counted(request, judging, admits);
   });
   app.notFound((c) => c.json({ error: "not found" }, 404));
   app.onError((_, c) => c.json({ error: "internal error: see the log of this process" }, 500));

@@ -229,7 +229,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   admissionQuota: {
     form: "switch",
-    text: "admission refuses SparkApplications that exceed a ResourceQuota, counted as upstream does",
+    text: "admission refuses SparkApplications whose first pods exceed a ResourceQuota: the driver and the initial executors, as planned from spec and confs",
     value: "webhook.resourceQuotaEnforcement.enable",
     valueOnly: true,
   },

@@ -1,6 +1,6 @@
 /**
  * The kinds that admission knows, with their defaults and checks, which are upstream's. A SparkApplication that does
- * not fit the namespace's quota, with its resource requests as upstream's webhook counts them, is refused before its
+ * not fit the namespace's quota, by the usage of the pods with which it begins, is refused before its
  * pods are. Pure: a repeat or a dry run makes no difference.
  */
 import * as z from "zod";
@@ -24,11 +24,10 @@ import type { LimitsCheck } from "../../kube/limits.ts";
 import { amountOf } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { policiesOf } from "../application/spec/policies.ts";
-import { bytesOf, ratioOf } from "../configuration/conf.ts";
 import { readConnectSpec } from "../connect/read.ts";
 import { isOwn, readOtherwise } from "../executors/owner.ts";
 import { readScheduleSpec } from "../scheduled/read.ts";
-import { type SparkApplicationSpec, type SparkPodSpec, specSchema } from "../schema/application.ts";
+import { specSchema } from "../schema/application.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
 import {
   confRules,
@@ -39,43 +38,14 @@ import {
   withConfDefaults,
   withDefaults,
 } from "../schema/rules.ts";
-import { submit } from "../submission/submit.ts";
+import { plannedPods, plannedUsage } from "../submission/planned-pods.ts";
+import { type SubmissionInput, submit } from "../submission/submit.ts";
 import { ignoredVolumes, notesOf } from "../submission/warnings.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
 /** Amounts by the resource names of quotas: cores, bytes. */
 type Requests = Readonly<Record<string, number>>;
-
-const leastOverhead = 384 * 2 ** 20;
-
-/** The overhead factor. Upstream counts only Java as a JVM program, Scala not. */
-const factorOf = ({ memoryOverheadFactor, type }: SparkApplicationSpec): number =>
-  (memoryOverheadFactor === undefined ? undefined : ratioOf(memoryOverheadFactor)) ?? (type === "Java" ? 0.1 : 0.4);
-
-const memoryOf = ({ memory, memoryOverhead }: SparkPodSpec, factor: number): number => {
-  const bytes = bytesOf(memory ?? "0", "m") ?? 0;
-  const overhead = memoryOverhead === undefined ? undefined : bytesOf(memoryOverhead, "m");
-  return bytes + (overhead ?? Math.floor(Math.max(bytes * factor, leastOverhead)));
-};
-
-/** Driver and executors together, as upstream: coreRequest is ignored, and dynamic allocation counts one executor. */
-export const requestsOf = (given: SparkApplicationSpec): Requests => {
-  const spec = withDefaults(given);
-  const pods: readonly (readonly [SparkPodSpec, number])[] = [
-    [spec.driver, 1],
-    [spec.executor, spec.executor.instances ?? 1],
-  ];
-  const sum = (each: (pod: SparkPodSpec) => number): number =>
-    pods.reduce((total, [pod, count]) => total + each(pod) * count, 0);
-  const cores = sum((pod) => pod.cores ?? 1);
-  const limit = sum((pod) => (pod.coreLimit === undefined ? undefined : amountOf(pod.coreLimit)) ?? pod.cores ?? 1);
-  const memory = sum((pod) => memoryOf(pod, factorOf(spec)));
-  return {
-    ...{ cpu: cores, "requests.cpu": cores, "limits.cpu": limit },
-    ...{ memory, "requests.memory": memory, "limits.memory": memory },
-  };
-};
 
 const amounts = z.record(z.string(), z.union([z.string(), z.number().transform(String)])).optional();
 
@@ -114,9 +84,16 @@ export const exceeded = (requests: Requests, quotas: readonly unknown[]): readon
     return excess.length === 0 ? [] : [`failed to validate resource quota ${name}: ${excess.join("; ")}`];
   });
 
-const requested = (object: AdmittedObject | null | undefined): Requests => {
-  const parsed = specSchema.safeParse(object?.["spec"]);
-  return parsed.success ? requestsOf(parsed.data) : {};
+const nano = 1e9;
+
+/** The usage of the pods with which the application begins; none for one that cannot be submitted. */
+export const requestsOf = (object: AdmittedObject, named: RequestedName, confs: Texts): Requests => {
+  const parsed = parseWith(confs, { ...object, metadata: named });
+  const pods = parsed.ok
+    ? plannedPods(inputOf({ ...named, annotations: annotationsOf(object), spec: parsed.spec }))
+    : parsed;
+  if (!("driver" in pods)) return {};
+  return Object.fromEntries([...plannedUsage(pods)].map(([name, amount]) => [name, Number(amount.nano) / nano]));
 };
 
 /** True of a run that the quota counts already. */
@@ -126,7 +103,10 @@ const runs = (object: AdmittedObject | null | undefined): boolean => {
   return state === "SUBMITTED" || state === "RUNNING";
 };
 
-const increase = ({ object, oldObject }: AdmissionRequest): Requests => {
+const increase = (request: AdmissionRequest, confs: Texts): Requests => {
+  const { object, oldObject } = request;
+  const requested = (one: AdmittedObject | null | undefined): Requests =>
+    one ? requestsOf(one, namedAs(one, request), confs) : {};
   const before = runs(oldObject) ? requested(oldObject) : {};
   return Object.fromEntries(
     Object.entries(requested(object)).map(([name, amount]) => [name, amount - (before[name] ?? 0)]),
@@ -137,10 +117,14 @@ const increase = ({ object, oldObject }: AdmissionRequest): Requests => {
 export const isCounted = (request: AdmissionRequest): boolean =>
   request.kind.kind === "SparkApplication" && ["CREATE", "UPDATE"].includes(request.operation) && !isSameSpec(request);
 
-/** The verdict after the namespace's quotas: a refusal stays one. */
-export const withinQuotas = (quotas: readonly unknown[], request: AdmissionRequest, verdict: Verdict): Verdict => {
+/** The verdict after the namespace's quotas, with the deployment's confs below the application's: a refusal stays one. */
+export const withinQuotas = (
+  quotas: readonly unknown[],
+  request: AdmissionRequest,
+  { verdict, confs }: { readonly verdict: Verdict; readonly confs: Texts },
+): Verdict => {
   if (!verdict.allowed) return verdict;
-  const excess = exceeded(increase(request), quotas);
+  const excess = exceeded(increase(request, confs), quotas);
   return excess.length === 0 ? verdict : { allowed: false, message: excess.join("; ") };
 };
 
@@ -180,11 +164,13 @@ type Rehearsed = {
   readonly spec: Spec;
 };
 
+const inputOf = ({ name, namespace, annotations, spec }: Rehearsed): SubmissionInput => ({
+  app: { name, namespace, uid: "00000000-0000-0000-0000-000000000000", annotations },
+  ...{ spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" },
+});
+
 /** Builds a submission that is never created, to check whether it could be. */
-const rehearsal = ({ name, namespace, annotations, spec }: Rehearsed): ReturnType<typeof submit> => {
-  const app = { name, namespace, uid: "00000000-0000-0000-0000-000000000000", annotations };
-  return submit({ app, spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" });
-};
+const rehearsal = (rehearsed: Rehearsed): ReturnType<typeof submit> => submit(inputOf(rehearsed));
 
 const rehearsed = (object: AdmittedObject, { name, namespace }: RequestedName, confs: Texts): readonly string[] => {
   const parsed = parseWith(confs, { ...object, metadata: { name, namespace } });

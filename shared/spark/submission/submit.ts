@@ -1,5 +1,6 @@
 /** Builds the objects of one attempt of a SparkApplication: those created before the driver pod, and that pod. */
 import type { Obj } from "../../core/object.ts";
+import type { Conf } from "../configuration/conf.ts";
 import { rulesFor } from "../configuration/versions.ts";
 import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
@@ -87,10 +88,17 @@ const executorTemplate = (input: SubmissionInput, submissionId: string): { reado
 
 const ownedIn = ({ app }: SubmissionInput): boolean => isOwn(app.annotations ?? {});
 
+/** The confs of the submission before those by which Rekindle makes itself the allocator. */
+const givenConfs = ({ app, spec, attempt }: SubmissionInput, line: Arguments, own: boolean) => [
+  ...confs(spec, rulesFor(spec.sparkVersion), own),
+  ...line.confs,
+  ...epochConfs(app, attempt),
+];
+
 const built = (input: SubmissionInput, identity: Identity, line: Arguments, executor: string): Built | Refused => {
   const { app, spec } = input;
   const own = ownedIn(input);
-  const given = [...confs(spec, rulesFor(spec.sparkVersion), own), ...line.confs, ...epochConfs(app, input.attempt)];
+  const given = givenConfs(input, line, own);
   const obstacles = own ? obstaclesIn({ conf: new Map(given), sparkVersion: spec.sparkVersion }) : [];
   if (obstacles.length > 0) return { refused: obstacles.join("; ") };
   const prepared = prepare({
@@ -146,8 +154,22 @@ export const identityFor = (
   attempt: number,
 ): Identity => identityOf(name, `${uid}/${attempt}`);
 
+type Planned = {
+  readonly submission: Submission;
+  /** The basis of executors, whoever allocates them. */
+  readonly basis: ExecutorBasis;
+  /** The confs that say how many executors the run wants. */
+  readonly given: Conf;
+};
+
 /** Builds the objects of an attempt. Pure: the same input gives the same objects. */
 export const submit = (given: SubmissionInput): SubmissionResult => {
+  const made = planned(given);
+  return "refused" in made ? made : made.submission;
+};
+
+/** The objects of an attempt, and what its executors are built from. */
+export const planned = (given: SubmissionInput): Planned | Refused => {
   const input = { ...given, spec: withDefaults(given.spec) };
   const { app, spec, attempt } = input;
   const broken = inTheWay(input);
@@ -159,7 +181,8 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
   if ("refused" in executor) return executor;
   const made = built(input, identity, line, executor.text);
   if ("refused" in made) return made;
-  const executors = ownedIn(input) ? basisOf(input, identity, made, executor.text) : undefined;
+  const basis = basisOf(input, identity, made, executor.text);
+  const executors = ownedIn(input) ? basis : undefined;
   const tried = executors === undefined ? undefined : tryOne(executors, made);
   if (tried !== undefined) return tried;
   const mark = { app, attempt, submissionId };
@@ -167,7 +190,7 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
   const before = [...metrics, ...[...made.first, ...made.objects].map((object) => marked(object, mark))];
   const heavy = oversizedConfigMap(spec, before);
   if (heavy !== undefined) return { refused: heavy };
-  return {
+  const submission = {
     submissionId,
     applicationId: made.applicationId,
     driverPodName: made.driverPodName,
@@ -176,4 +199,5 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
     ...(executors === undefined ? {} : { executors }),
     notes: [...notesOf(spec), ...(ownedIn(input) ? readOtherwise(spec) : [])],
   };
+  return { submission, basis, given: new Map(givenConfs(input, line, ownedIn(input))) };
 };

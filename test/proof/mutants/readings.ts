@@ -8,6 +8,11 @@ const states = {
   tests: ["test/unit/spark/application/state/executor-states.test.ts"],
 };
 
+const quota = {
+  file: "shared/spark/submission/planned-pods.ts",
+  tests: ["test/unit/spark/admission/quota.test.ts"],
+};
+
 export const readingMutants: readonly Mutant[] = [
   {
     ...yaml,
@@ -58,5 +63,19 @@ export const readingMutants: readonly Mutant[] = [
     promise: "the end of an executor is counted once, however long its pod is kept",
     find: "|| !endShown(id))",
     replace: "|| id > 0)",
+  },
+  {
+    ...quota,
+    name: "quota-without-dynamic-allocation",
+    promise: "admission counts the initial executors of dynamic allocation against a quota",
+    find: "return Math.max(least, ",
+    replace: "return Math.min(1, ",
+  },
+  {
+    ...quota,
+    name: "quota-of-one-executor",
+    promise: "admission counts every executor with which a run begins against a quota",
+    find: ", executors));",
+    replace: ", 1));",
   },
 ];

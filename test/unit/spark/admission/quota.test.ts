@@ -1,37 +1,69 @@
-/** The resources of an application against a ResourceQuota, as upstream counts them. */
+/** The usage of an application's first pods against a ResourceQuota. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { exceeded, requestsOf, withinQuotas } from "../../../../shared/spark/admission/review.ts";
-import { specSchema } from "../../../../shared/spark/schema/application.ts";
 import { creating, good, saidBy } from "./reviews.ts";
 
-const requests = (changes: object) => requestsOf(specSchema.parse({ ...good, ...changes }));
+const named = { name: "app", namespace: "team" };
+const requests = (changes: object, confs: Readonly<Record<string, string>> = {}) =>
+  requestsOf({ metadata: { name: "app" }, spec: { ...good, ...changes } }, named, confs);
 const mebi = 2 ** 20;
 
-describe("the resource requests of an application include", () => {
+describe("the usage of an application's first pods has", () => {
   const rows: readonly (readonly [string, object, Readonly<Record<string, number>>])[] = [
     [
-      "upstream's overhead factor, except for Java",
+      "the overhead of programs for the JVM, Scala's too",
       {},
-      { cpu: 2, "requests.cpu": 2, "limits.cpu": 2, memory: 2 * Math.floor(1024 * mebi * 1.4) },
+      { pods: 2, cpu: 2, "requests.cpu": 2, memory: 2 * (1024 + 384) * mebi, "limits.memory": 2 * (1024 + 384) * mebi },
     ],
-    ["upstream's minimum overhead for Java", { type: "Java" }, { memory: 2 * (1024 + 384) * mebi }],
     [
-      "the spec's overhead factor",
-      { memoryOverheadFactor: "0.5" },
-      { memory: 2 * 1536 * mebi, "requests.memory": 2 * 1536 * mebi, "limits.memory": 2 * 1536 * mebi },
+      "the overhead of Python",
+      { type: "Python", mainApplicationFile: "local:///opt/app.py" },
+      { memory: 2 * Math.floor(1024 * 1.4) * mebi },
     ],
     [
       "the executors' overhead, once for each instance",
       { executor: { cores: 2, memory: "512m", memoryOverhead: "100m", instances: 10 }, type: "Java" },
-      { cpu: 21, memory: (1024 + 384 + 10 * 612) * mebi },
+      { pods: 11, cpu: 21, memory: (1024 + 384 + 10 * 612) * mebi },
     ],
-    ["the core limit", { driver: { cores: 1, coreLimit: "1500m" } }, { cpu: 2, "limits.cpu": 2.5 }],
     [
-      "default cores and memory",
-      { driver: {}, executor: {}, type: "Java" },
-      { cpu: 2, memory: 2 * (1024 + 384) * mebi },
+      "coreRequest in place of cores",
+      { driver: { coreRequest: "100m" }, executor: { cores: 4, coreRequest: "100m", instances: 5 } },
+      { cpu: 0.6, "requests.cpu": 0.6 },
+    ],
+    [
+      "the core limit of the pods that have one",
+      { driver: { cores: 1, coreLimit: "1500m" } },
+      { cpu: 2, "limits.cpu": 1.5 },
+    ],
+    [
+      "amounts and instances of confs",
+      {
+        sparkConf: {
+          ...{ "spark.driver.memory": "2g", "spark.executor.memory": "4g" },
+          ...{ "spark.executor.instances": "10", "spark.executor.cores": "4" },
+        },
+        ...{ driver: {}, executor: {} },
+      },
+      { pods: 11, cpu: 41, memory: (2048 + 384 + 10 * (4096 + 409)) * mebi },
+    ],
+    [
+      "the initial executors of dynamic allocation, which are at least the minimum",
+      { dynamicAllocation: { enabled: true, initialExecutors: 20, minExecutors: 20, maxExecutors: 40 } },
+      { pods: 21, cpu: 21 },
+    ],
+    [
+      "the minimum of dynamic allocation in confs",
+      { sparkConf: { "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.minExecutors": "3" } },
+      { pods: 4 },
+    ],
+    [
+      "containers beside Spark's, a limit standing for the request",
+      {
+        driver: { sidecars: [{ name: "proxy", image: "x", resources: { limits: { cpu: "500m", "x.org/gpu": "2" } } }] },
+      },
+      { "requests.cpu": 2.5, "requests.x.org/gpu": 2 },
     ],
   ];
   for (const [what, changes, wanted] of rows)
@@ -39,6 +71,14 @@ describe("the resource requests of an application include", () => {
       const got = requests(changes);
       for (const [name, amount] of Object.entries(wanted)) assert.equal(got[name], amount, name);
     });
+
+  test("the amounts of the deployment's default confs", () => {
+    assert.equal(requests({ driver: {}, executor: {} }, { "spark.executor.instances": "7" })["pods"], 8);
+  });
+
+  test("nothing where the application cannot be submitted: its own rule refuses it", () => {
+    assert.deepEqual(requests({ sparkConf: { "spark.master": "x" } }), {});
+  });
 });
 
 const quota = (hard: object, used: object, more: object = {}) => ({
@@ -52,8 +92,9 @@ describe("resource quotas", () => {
     ["requests equal to the free amount", quota({ cpu: "4" }, { cpu: "2" }), 0],
     ["requests slightly above the free amount", quota({ cpu: "3999m" }, { cpu: "2" }), 1],
     ["memory", quota({ "requests.memory": "2Gi" }, {}), 1],
-    ["limits", quota({ "limits.cpu": "1" }, {}), 1],
-    ["resources that admission does not count", quota({ pods: "0", "count/sparkapplications": "0" }, {}), 0],
+    ["limits", quota({ "limits.memory": "1Gi" }, {}), 1],
+    ["pods", quota({ pods: "1" }, {}), 1],
+    ["resources that no pod uses", quota({ services: "0", "count/sparkapplications": "0" }, {}), 0],
     ["scopes", quota({ cpu: "0" }, {}, { scopes: ["BestEffort"] }), 0],
     ["a scope selector", quota({ cpu: "0" }, {}, { scopeSelector: { matchExpressions: [] } }), 0],
     ["a quota without a status", { ...quota({ cpu: "0" }, {}), status: {} }, 0],
@@ -90,10 +131,13 @@ describe("a change of an application", () => {
   ] as const;
   for (const [what, request, fits] of rows)
     test(`${what}: ${fits ? "fits the quota" : "exceeds the quota"}`, () => {
-      assert.equal(withinQuotas([full], request, allowed).allowed, fits);
+      assert.equal(withinQuotas([full], request, { verdict: allowed, confs: {} }).allowed, fits);
     });
 
   test("that is refused for another reason keeps that reason", () => {
-    assert.equal(saidBy(withinQuotas([full], change(more, ""), { allowed: false, message: "no" })), "no");
+    assert.equal(
+      saidBy(withinQuotas([full], change(more, ""), { verdict: { allowed: false, message: "no" }, confs: {} })),
+      "no",
+    );
   });
 });

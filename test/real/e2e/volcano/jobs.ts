@@ -23,6 +23,8 @@ export type Task = {
   /** One shell script per container. */
   readonly runs: readonly string[];
   readonly policies?: readonly object[];
+  /** The resources of each container. */
+  readonly resources?: object;
   /** Labels that its nodes must have. */
   readonly on?: Readonly<Record<string, string>>;
 };
@@ -46,7 +48,7 @@ export type Plan = {
   readonly spec?: Readonly<Record<string, unknown>>;
 };
 
-const taskOf = (gates: string, { name, replicas, runs, policies, on }: Task): object => ({
+const taskOf = (gates: string, { name, replicas, runs, policies, resources, on }: Task): object => ({
   name,
   replicas,
   ...(policies === undefined ? {} : { policies }),
@@ -61,6 +63,7 @@ const taskOf = (gates: string, { name, replicas, runs, policies, on }: Task): ob
         image: "busybox:1.36",
         command: ["sh", "-c", script],
         volumeMounts: [{ name: "gates", mountPath: "/gates" }],
+        ...(resources === undefined ? {} : { resources }),
       })),
     },
   },

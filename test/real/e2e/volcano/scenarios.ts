@@ -1,5 +1,5 @@
 /**
- * Scenarios in which upstream's controller fails its users (A to I), and drains (J). Each runs on real pods
+ * Scenarios in which upstream's controller fails its users (A to I), drains (J), and queues with a capability (K). Each runs on real pods
  * under a host that is killed at random: a Job, an action on it, and the state that the API must show at the end.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,6 +24,7 @@ import {
   untilUp,
   workers,
 } from "./jobs.ts";
+import { boundedQueues } from "./rooms.ts";
 import { unknownTwice } from "./unknown.ts";
 
 /** Asserts that every pod is a new one. */
@@ -245,4 +246,5 @@ export const scenarios: readonly Scenario[] = [
   equalNames,
   sharedObjects,
   gracefulDrains,
+  boundedQueues,
 ];

@@ -153,14 +153,15 @@ const waiting = (group: Stored, obstacle: Obstacle, now: number): Effect =>
 /** The reason why a group, or pods of it, wait. */
 const notEnough = "NotEnoughResources";
 
-type Write = { readonly group: Stored; readonly effect: Effect; readonly verdict?: Verdict };
+/** `gives`: it admits the group, or changes its room. */
+type Write = { readonly group: Stored; readonly effect: Effect; readonly verdict?: Verdict; readonly gives: boolean };
 
 /** Returns the write for a verdict; none for a group whose status gives the reason already. */
 const writeFor = (verdict: Verdict, growth: Growth | undefined, now: number): readonly Write[] => {
   const { group } = verdict;
-  if (verdict.enters) return [{ group, verdict, effect: entering(verdict, growth, now) }];
+  if (verdict.enters) return [{ group, verdict, effect: entering(verdict, growth, now), gives: true }];
   if (verdict.isReported === true || isReported(group, verdict)) return [];
-  return [{ group, verdict, effect: waiting(group, verdict, now) }];
+  return [{ group, verdict, effect: waiting(group, verdict, now), gives: false }];
 };
 
 /** Returns the annotation of a group's room; it is removed when no queue bounds the group's pods any more. */
@@ -179,7 +180,8 @@ const growing = (growth: Growth, now: number): readonly Write[] => {
   if (isSaid && Object.keys(annotations).length === 0) return [];
   const kept = conditionsOf(group).filter((one) => !isShortage(one));
   const conditions = [...kept, ...(short === undefined ? [] : [conditionOf(group, notEnough, short, now)])];
-  return [{ group, effect: patchOf(group, { metadata: { annotations }, status: { conditions } }) }];
+  const gives = Object.keys(annotations).length > 0;
+  return [{ group, gives, effect: patchOf(group, { metadata: { annotations }, status: { conditions } }) }];
 };
 
 const isShortage = ({ type }: Json): boolean => type === shortageCondition;
@@ -241,7 +243,7 @@ export const roundWrites = (
   return {
     effects: first.map(({ effect }) => effect),
     verdicts: first.flatMap(({ verdict }) => verdict ?? []),
-    given: first.filter(({ verdict }) => verdict?.enters !== false).map(({ group }) => group),
+    given: first.filter(({ gives }) => gives).map(({ group }) => group),
     isAll: first.length === all.length,
   };
 };

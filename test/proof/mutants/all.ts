@@ -1,5 +1,6 @@
 /** The mutants of all rooms. */
 
+import { commandLineMutants } from "./command-line.ts";
 import { deniedPodMutants } from "./denied-pods.ts";
 import { dispatcherMutants } from "./dispatcher.ts";
 import { elasticMutants } from "./elastic.ts";
@@ -56,6 +57,7 @@ export const mutants: readonly Mutant[] = [
   ...specChangeMutants,
   ...pageMutants,
   ...verdictMutants,
+  ...commandLineMutants,
   ...watchedPodMutants,
   ...windowMutants,
   ...signInMutants,

@@ -46,3 +46,23 @@ test("the last report of an attempt's driver is on stderr, beside its kept log a
   assert.match(list.out, /^ATTEMPT +POD/);
   assert.equal(list.err.trim(), told);
 });
+
+test("event shows what is about the object that is there; --all adds an earlier object of its name", async () => {
+  const terminal = openTerminal();
+  await make(terminal.simulator, application("app", { applicationState: { state: "RUNNING" } }));
+  const { uid } = JSON.parse(
+    JSON.stringify(terminal.simulator.store.get("sparkapplications.sparkoperator.k8s.io", "default/app")?.metadata),
+  );
+  const event = (name: string, about: string, reason: string): Obj => ({
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name, namespace: "default" },
+    ...{ type: "Normal", reason, message: reason, lastTimestamp: "2026-11-02T07:59:00Z" },
+    involvedObject: { kind: "SparkApplication", name: "app", namespace: "default", uid: about },
+  });
+  await make(terminal.simulator, event("now", uid, "Running"), event("before", "gone", "ExecutorLost"));
+  const own = (await terminal.run("event", "app")).out;
+  assert.match(own, /Running/);
+  assert.doesNotMatch(own, /ExecutorLost/);
+  assert.match((await terminal.run("event", "app", "--all")).out, /ExecutorLost/);
+});

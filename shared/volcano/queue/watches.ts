@@ -54,6 +54,9 @@ const waits = (group: Obj): boolean => ["undefined", "", "Pending"].includes(Str
 
 const roomsOf = ({ metadata: { annotations = {} } }: Obj): unknown => [annotations[roomKey], annotations[wantedKey]];
 
+/** True for a group whose owner wants more pods than its queue has had room for. */
+const lacksRoom = ({ metadata: { annotations = {} } }: Obj): boolean => annotations[wantedKey] !== undefined;
+
 /** True if the owner of an admitted group wants more pods than its queue has had room for, or has given room back. */
 const hasOtherRoom = (before: Obj, after: Obj): boolean =>
   before.metadata.annotations?.[roomKey] !== undefined && !same(roomsOf(before), roomsOf(after));
@@ -91,13 +94,13 @@ const watches: readonly Watch[] = [
     matters: (before, after) =>
       before === undefined || (phaseOf(before) !== phaseOf(after) && asks(after)) || hasOtherRoom(before, after),
   },
-  // A group that waits is admitted by the root's step, also when the message about it was lost.
+  // A group that waits is admitted, and one of which pods wait gets room, by the root's step, also when the message about it was lost.
   {
     resource: podGroups,
     errand: true,
     optional: true,
     trim: trimGroup,
-    ownerName: (group) => (waits(group) ? rootName : undefined),
+    ownerName: (group) => (waits(group) || lacksRoom(group) ? rootName : undefined),
     matters: () => false,
   },
   // A queue must follow its parent's annotation also when the message about it was lost.

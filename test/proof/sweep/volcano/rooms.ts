@@ -62,7 +62,7 @@ export const rooms: readonly Scenario[] = [
     gang: "here",
     stands: [bounded("3")],
     spec: inQueue(2, 1, "limits"),
-    lives: living({ "*": [{ runMs: 7 * minutes }] }),
+    lives: living({ "*": [{ runMs: 20 * minutes }] }),
     userActions: [
       completed,
       {

@@ -38,6 +38,7 @@ const front: Call = (read, text) => read(text, "a");
 /** Calls of functions that need more than one argument; a text is the reason why a function is not called. */
 const rows: Readonly<Record<string, Call | string>> = {
   amountSaying: twice,
+  streamName: (read, text) => read(text, { cluster: text, kind: "Job", namespace: text, name: text }, text),
   qualifiedNameErrors: (read, text) => read(text),
   isMadeClaim: (read, text) => [read(text, text), read("a", text)],
   matches: (read, text) => [read(text.slice(0, 200).replaceAll(/./g, "a*"), text), read("a*b*c", text)],

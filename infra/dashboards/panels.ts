@@ -70,6 +70,15 @@ export const panels: readonly (Panel | Heading)[] = [
     unit: "short",
     lines: [{ ask: "increase", name: "rekindle_decisions_stopped_total", within: "1d", legend: "stops" }],
   },
+  {
+    id: 33,
+    title: "Other controllers beside which nothing is written",
+    page: "screen=health",
+    shape: "stat",
+    width: 4,
+    unit: "short",
+    lines: [{ ask: "gauge", name: "rekindle_standby", legend: "standby" }],
+  },
   { id: 7, row: "Engine" },
   {
     id: 8,

@@ -74,6 +74,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Statuses that do not change with retries: a missing right or an unserved resource. Any other error is trouble. */
+const refusals: ReadonlySet<number> = new Set([403, 404, 405]);
+
+export const isRefusal = (cause: unknown): cause is ApiError => cause instanceof ApiError && refusals.has(cause.status);
+
 /**
  * A decision that came to no plan in its budget: it was stopped, its object is in quarantine (`held`), or the machine
  * was too busy to run it (`starved`).

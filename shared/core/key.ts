@@ -25,6 +25,8 @@ export type Message = Key & {
   readonly watched?: true;
   /** The number of troubles in a row for this key: the backoff grows with it. */
   readonly tries?: number;
+  /** The number of times in a row that the key has met a standby: it comes again more rarely then. */
+  readonly standbys?: number;
   /**
    * In a notice: the instant at which the node goes, epoch ms. The one hint that a step believes, because no read gives
    * it.

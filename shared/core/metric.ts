@@ -84,6 +84,11 @@ export const ownFigures = [
     kind: "counter",
   },
   { name: "rekindle_recovery_errors_total", help: "Checkpoints that could not be used", kind: "counter" },
+  {
+    name: "rekindle_standby",
+    help: "Other controllers at work, beside which Rekindle writes nothing",
+    kind: "gauge",
+  },
 ] as const satisfies readonly Figure[];
 
 /** Labels of Rekindle's own metrics, whatever labels a deployment adds to those of applications. */
@@ -103,4 +108,5 @@ export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], rea
   rekindle_lost_cost_total: ["namespace", "currency"],
   rekindle_decisions_stopped_total: [],
   rekindle_recovery_errors_total: [],
+  rekindle_standby: [],
 };

@@ -13,6 +13,7 @@ const shape = z.object({
   resourceVersion: z.string().max(64).optional(),
   fresh: z.literal(true).optional(),
   tries: z.number().int().min(0).optional(),
+  standbys: z.number().int().min(0).optional().catch(undefined),
   until: z.number().int().min(0).optional(),
   stays: z.literal(true).optional(),
   // A bad instant of a timer, or a bad trace, does not make the message invalid.
@@ -50,12 +51,15 @@ export const isNewer = (text: string): boolean => {
 /** Returns the message in a body, or undefined if it is not one; the caller reports and acknowledges such a body. */
 export const readMessage = (text: string): Message | undefined => {
   try {
-    const { resourceVersion, fresh, tries, until, stays, due, trace, ...message } = shape.parse(JSON.parse(text));
+    const { resourceVersion, fresh, tries, standbys, until, stays, due, trace, ...message } = shape.parse(
+      JSON.parse(text),
+    );
     return {
       ...message,
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(fresh === undefined ? {} : { fresh }),
       ...(tries === undefined ? {} : { tries }),
+      ...(standbys === undefined ? {} : { standbys }),
       ...(until === undefined ? {} : { until }),
       ...(stays === undefined ? {} : { stays }),
       ...(due === undefined ? {} : { due }),

@@ -1,21 +1,29 @@
 /**
  * Detects other controllers of the same kinds before anything is written: two controllers would undo each other's
- * work. The last signs of them, apart from leases, are one record for all functions of a deployment; watches show
- * another field manager that writes the status of an object. While another controller is at work, nothing of its kinds
- * is written, and that is logged. The check is repeated, so that a controller may come and go while Rekindle runs.
+ * work. A sign counts only from a namespace that the settings name, or where an account runs the controller that may
+ * write its kind in all namespaces: a tenant can forge any sign in a namespace of its own. While another controller is
+ * at work, nothing of its kinds is written, and that is told. The check is repeated, so that a controller may come and
+ * go while Rekindle runs.
  */
 import * as z from "zod";
-import { ApiError } from "../core/http.ts";
+import { isRefusal } from "../core/http.ts";
 import { jsonOf } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
+import type { Projection } from "../core/plan.ts";
 import type { Cluster, Report } from "../engine/ports.ts";
-import { namespaces, pods } from "../kube/resources.ts";
-import { freshMs, signsOf, type Upstream, upstreams, writerOf, writingSigns } from "../kube/upstream-controllers.ts";
+import { leaseSigns, type Upstream, upstreams } from "../kube/upstream-controllers.ts";
 import type { Cursors } from "./cursors.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
-const deployments: Resource = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" };
+
+/** Where and by which leases other controllers are looked for. */
+export type Lookout = {
+  /** Namespaces whose signs count, because only administrators write there. */
+  readonly namespaces: readonly string[];
+  /** Names of leases beside those of the known controllers. */
+  readonly leases: readonly string[];
+};
 
 export type ControllerSigns = {
   /** One line per sign of another controller. */
@@ -31,18 +39,18 @@ type Look = {
   readonly blind: readonly string[];
 };
 
-type Chosen = { readonly name?: string; readonly labels?: Readonly<Record<string, string>> };
-
-/** Statuses that do not change with retries: a missing right or an unserved resource. Any other error is trouble. */
-const refusals: ReadonlySet<number> = new Set([403, 404, 405]);
-
-const isRefusal = (cause: unknown): cause is ApiError => cause instanceof ApiError && refusals.has(cause.status);
+type Chosen = {
+  readonly name?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly projecting?: () => Projection;
+};
 
 /** Lists objects in all namespaces, by name or labels if given. A refused list is reported in `blind`. */
-const lookAt = async (cluster: Cluster, resource: Resource, { name, labels = {} }: Chosen = {}): Promise<Look> => {
-  const field = name === undefined ? {} : { field: `metadata.name=${name}` };
+export const lookAt = async (cluster: Cluster, resource: Resource, chosen: Chosen): Promise<Look> => {
+  const { name, labels = {}, projecting } = chosen;
+  const more = { ...(name && { field: `metadata.name=${name}` }), ...(projecting && { projecting }) };
   try {
-    const { value, date } = await cluster.list({ do: "list", resource, namespace: "", labels, ...field });
+    const { value, date } = await cluster.list({ do: "list", resource, namespace: "", labels, ...more });
     return { items: value, date, blind: [] };
   } catch (cause) {
     if (!isRefusal(cause)) throw cause;
@@ -50,115 +58,79 @@ const lookAt = async (cluster: Cluster, resource: Resource, { name, labels = {} 
   }
 };
 
-/** Yields the objects whose status may show another controller at work, page by page; metadata is enough. */
-export type ListObjects = () => AsyncIterable<readonly Stored[]>;
-
-/** Finds signs in the objects themselves. A kind that is not served has none. */
-const writersIn = async (
-  ours: ListObjects,
-  now: number,
-): Promise<Pick<Look, "blind"> & { readonly signs: readonly string[] }> => {
-  const found: Stored[] = [];
-  try {
-    for await (const page of ours()) found.push(...page.filter((object) => writingSigns([object], now).length > 0));
-  } catch (cause) {
-    if (!isRefusal(cause)) throw cause;
-    return { signs: [], blind: cause.status === 404 ? [] : [cause.message] };
-  }
-  return { signs: writingSigns(found, now), blind: [] };
+/** Keeps of a lease what tells its place and whether it is renewed. */
+const outlineOfLease: Projection = ({ apiVersion, kind, metadata, spec }) => {
+  const { name, namespace = "", uid, resourceVersion } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion }, spec };
 };
 
-/** Returns the known controllers and one for any holder of the other leases. */
-const withNames = (known: readonly Upstream[], names: readonly string[]): readonly Upstream[] => {
+/** Returns the known controller, and one for any holder of the other leases. */
+const withNames = (known: Upstream, names: readonly string[]): readonly Upstream[] => {
   const others = names.filter((name) => !upstreams.some((upstream) => upstream.leases.includes(name)));
-  return [...known, { name: "another controller", leases: others, groups: [], labels: {}, image: /^$/ }];
-};
-
-/** Running workloads: Deployments with wanted replicas, and Ready pods. */
-type Workloads = { readonly deployments: readonly Stored[]; readonly pods: readonly Stored[] } & Pick<Look, "blind">;
-
-const workloadsOf = async (cluster: Cluster, known: readonly Upstream[]): Promise<Workloads> => {
-  const [running, ...labelled] = await Promise.all([
-    lookAt(cluster, deployments),
-    ...known.map(({ labels }) => lookAt(cluster, pods, { labels })),
-  ]);
-  return {
-    deployments: running.items,
-    pods: labelled.flatMap(({ items }) => items),
-    blind: [running, ...labelled].flatMap(({ blind }) => blind),
-  };
-};
-
-type Working = ControllerSigns & {
-  /** Signs in the objects themselves. */
-  readonly written: readonly string[];
-  readonly date: number;
+  return [known, { ...known, name: "another controller", leases: others }];
 };
 
 /**
- * Finds signs of `known` other than leases: Deployments, Ready pods, and recent status writes on `ours`. The API
- * server's clock (`date`) decides whether a write is recent.
+ * Finds signs of an upstream, and of holders of the leases in `lookout`, by leases alone: cheap enough for frequent
+ * checks. The API server's clock decides whether a lease is held.
  */
-export const findWorkers = async (
-  cluster: Cluster,
-  known: readonly Upstream[],
-  ours: ListObjects = async function* () {},
-): Promise<Working> => {
-  const { date } = await cluster.get({ resource: namespaces, name: "kube-system" });
-  const [{ blind, ...running }, written] = await Promise.all([workloadsOf(cluster, known), writersIn(ours, date)]);
-  const signs = signsOf(known, { leases: [], ...running, now: date });
-  return { signs, written: written.signs, blind: [...blind, ...written.blind], date };
-};
-
-/**
- * Finds signs of other controllers. `names` are leases to check besides those of `known`, `ours` the objects in scope.
- * The API server's clock decides whether a lease is held and a status write recent.
- */
-export const findOtherControllers = async (
-  cluster: Cluster,
-  names: readonly string[] = [],
-  ours: ListObjects = async function* () {},
-  known: readonly Upstream[] = upstreams,
-): Promise<ControllerSigns> => {
-  const [held, working] = await Promise.all([lookAt(cluster, leases), findWorkers(cluster, known, ours)]);
-  const led = signsOf(withNames(known, names), { leases: held.items, deployments: [], now: working.date });
-  return { signs: [...led, ...working.signs, ...working.written], blind: [...held.blind, ...working.blind] };
-};
-
-/** Finds signs of `known`, and of holders of the leases `names`, by leases alone: cheap enough for frequent checks. */
 export const findLeaders = async (
   cluster: Cluster,
-  names: readonly string[],
-  known: readonly Upstream[],
+  upstream: Upstream,
+  lookout: Lookout,
 ): Promise<ControllerSigns & { readonly date: number }> => {
-  const all = withNames(known, names);
-  const wanted = all.flatMap((upstream) => upstream.leases);
-  const looks = await Promise.all(wanted.map((name) => lookAt(cluster, leases, { name })));
-  const held = looks.flatMap(({ items }) => items);
-  const now = Math.max(...looks.map(({ date = 0 }) => date));
+  const all = withNames(upstream, lookout.leases);
+  const wanted = [...new Set(all.flatMap((one) => one.leases))];
+  const looks = await Promise.all(
+    wanted.map((name) => lookAt(cluster, leases, { name, projecting: () => outlineOfLease })),
+  );
+  const seen = {
+    leases: looks.flatMap(({ items }) => items),
+    namespaces: lookout.namespaces,
+    now: Math.max(...looks.map(({ date = 0 }) => date)),
+  };
   return {
-    signs: signsOf(all, { leases: held, deployments: [], now }),
+    signs: all.flatMap((one) => leaseSigns(one, seen)),
     blind: looks.flatMap(({ blind }) => blind),
-    date: now,
+    date: seen.now,
   };
 };
+
+/** The controllers of kinds in these API groups. */
+export const upstreamsOf = (groups: readonly string[]): readonly Upstream[] =>
+  upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
+
+/** Says what a standby is for, and what ends it. */
+export const standbyText = (signs: readonly string[]): string =>
+  `standby: ${signs.join("; ")}; Rekindle writes nothing for these kinds meanwhile. Take its work over with \`rekindle migrate\`; set coexist if it looks after other namespaces only; if it is none, remove it, or take its namespace out of controllerNamespaces`;
+
+const texts = z.record(z.string(), z.array(z.string()));
 
 const sighting = z.object({
   /** By the API server's clock, epoch ms. */
   at: z.number(),
   /** Running workloads, by the name of the upstream. */
-  signs: z.record(z.string(), z.array(z.string())),
-  /** Recent status writes, by the name of the upstream. */
-  written: z.record(z.string(), z.array(z.string())).default({}),
+  signs: texts,
+  /** Leases that were held, by the name of the upstream: for people. Steps read the leases themselves. */
+  led: texts.default({}),
+  /** Namespaces whose leases count beside those of the settings, by the name of the upstream. */
+  places: texts.default({}),
 });
 
 export type StoredSigns = z.infer<typeof sighting>;
 
-/** Returns all stored signs of an upstream. */
-export const signsIn = ({ signs, written }: StoredSigns, name: string): readonly string[] => [
-  ...(signs[name] ?? []),
-  ...(written[name] ?? []),
-];
+/** The signs of upstreams that are at work, by the name of the upstream. */
+export type Standing = ReadonlyMap<string, readonly string[]>;
+
+/** Returns the upstreams that a sighting shows at work. */
+export const standingIn = ({ signs, led }: Pick<StoredSigns, "signs" | "led">): Standing => {
+  const names = new Set([...Object.keys(led), ...Object.keys(signs)]);
+  const all = [...names].map((name) => [name, [...(led[name] ?? []), ...(signs[name] ?? [])]] as const);
+  return new Map(all.filter(([, found]) => found.length > 0));
+};
+
+/** One line per upstream at work: the standby, and what ends it. */
+export const standbyLines = (standing: Standing): readonly string[] => [...standing.values()].map(standbyText);
 
 export type SignStore = {
   /** Undefined if nothing was stored, or the record cannot be read. */
@@ -174,9 +146,8 @@ export type SignStore = {
 export const trustedMs = 7_200_000;
 const renewedMs = 3_600_000;
 
-/** Returns the text to compare; the age of a status write is left out of it. */
-const gistOf = ({ signs, written }: StoredSigns): string =>
-  JSON.stringify({ signs, written }).replace(/\b\d+ s ago/g, "");
+/** Returns the text to compare. */
+const gistOf = ({ signs, led, places }: StoredSigns): string => JSON.stringify({ signs, led, places });
 
 /** Opens the record beside those of the cursors. */
 export const openSignStore = (cursors: Cursors, key: Key): SignStore => {
@@ -192,61 +163,17 @@ export const openSignStore = (cursors: Cursors, key: Key): SignStore => {
   };
 };
 
-export type Writers = {
-  /** Notes the writer of an object's status, from the object as the server sent it. */
-  see(object: Stored): void;
-  /**
-   * Returns one line if another controller wrote the status of objects of these API groups shortly before `now`, epoch
-   * ms.
-   */
-  signs(groups: readonly string[], now: number): readonly string[];
-  /** True if the first call was so long before `now` that every write that still counts has been seen. */
-  knowsAll(now: number): boolean;
-};
-
-const groupOf = ({ apiVersion }: Stored): string => apiVersion.split("/")[0] ?? "";
-
 /**
- * Kinds whose status is also written by components other than these controllers: Volcano's scheduler has its own signs.
+ * Returns one line per sign of a controller of an upstream. `thorough`: leases, Deployments and pods; `lease`: leases
+ * alone.
  */
-const passed: ReadonlySet<string> = new Set(["PodGroup"]);
-
-export const openWriters = (): Writers => {
-  const watched = new Set(upstreams.flatMap(({ groups }) => groups));
-  /** The object with the newest write, by API group: one is enough for a sign. */
-  const newest = new Map<string, { readonly object: Stored; readonly at: number }>();
-  let firstQueriedAt: number | undefined;
-  return {
-    see: (object) => {
-      const group = groupOf(object);
-      if (!watched.has(group) || passed.has(object.kind)) return;
-      // Whether the write is recent is decided later, by the server's clock.
-      const writer = writerOf(object, Number.NEGATIVE_INFINITY);
-      if (writer === undefined || writer.at <= (newest.get(group)?.at ?? Number.NEGATIVE_INFINITY)) return;
-      const { apiVersion, kind, metadata } = object;
-      newest.set(group, { object: { apiVersion, kind, metadata }, at: writer.at });
-    },
-    signs: (groups, now) =>
-      writingSigns(
-        groups.flatMap((group) => newest.get(group)?.object ?? []),
-        now,
-      ),
-    knowsAll: (now) => {
-      firstQueriedAt ??= now;
-      return now - firstQueriedAt >= freshMs;
-    },
-  };
-};
-
-/**
- * Returns one line per sign of a controller of an upstream. `thorough`: before anything begins, and while a controller
- * is at work; `lease`: leases and signs from the watches; `workloads`: Deployments and pods, too.
- */
-export type FindControllers = (upstream: string, how: "thorough" | "workloads" | "lease") => Promise<readonly string[]>;
+export type FindControllers = (upstream: Upstream, how: "thorough" | "lease") => Promise<readonly string[]>;
 
 export type Standby = {
-  /** True while nothing of this API group may be written. */
-  aside(group: string): boolean;
+  /** Returns the signs for which nothing of this API group may be written; empty: there is none. */
+  signs(group: string): readonly string[];
+  /** Returns the signs for which nothing of the upstream's groups may be written, by its name. */
+  all(): Standing;
   stop(): void;
 };
 
@@ -270,13 +197,13 @@ const textOfError = (cause: unknown): string => (cause instanceof Error ? cause.
  * checks changes nothing.
  */
 export const startStandby = async ({ look, groups, everyMs, report, freed }: StandbyParts): Promise<Standby> => {
-  const families = upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
-  const led = new Set<string>();
+  const families = upstreamsOf(groups);
+  const led = new Map<string, readonly string[]>();
   const judge = (name: string, signs: readonly string[], began: boolean): void => {
-    if (signs.length > 0 && !led.has(name)) {
-      led.add(name);
-      report("warn", `standby: ${signs.join("; ")}; Rekindle writes nothing for these kinds meanwhile`);
-    } else if (signs.length === 0 && led.delete(name)) {
+    if (signs.length > 0) {
+      if (!led.has(name)) report("warn", standbyText(signs));
+      led.set(name, signs);
+    } else if (led.delete(name)) {
       report("info", `${name} no longer leads: taking over its kinds`);
       if (!began) freed();
     }
@@ -284,10 +211,11 @@ export const startStandby = async ({ look, groups, everyMs, report, freed }: Sta
   let rounds = 0;
   const round = async (began: boolean): Promise<void> => {
     rounds += 1;
-    const usual = rounds % workloadRounds === 0 ? "workloads" : "lease";
-    for (const { name } of families) {
+    const isThorough = began || rounds % workloadRounds === 0;
+    for (const upstream of families) {
+      const { name } = upstream;
       try {
-        judge(name, await look(name, began || led.has(name) ? "thorough" : usual), began);
+        judge(name, await look(upstream, isThorough || led.has(name) ? "thorough" : "lease"), began);
       } catch (cause) {
         if (began) throw cause;
         report("debug", "cannot see whether another controller leads", { upstream: name, error: textOfError(cause) });
@@ -304,7 +232,8 @@ export const startStandby = async ({ look, groups, everyMs, report, freed }: Sta
   };
   next();
   return {
-    aside: (group) => families.some(({ name, groups: own }) => led.has(name) && own.includes(group)),
+    signs: (group) => families.flatMap(({ name, groups: own }) => (own.includes(group) ? (led.get(name) ?? []) : [])),
+    all: () => led,
     stop: () => {
       stopped = true;
       clearTimeout(timer);

@@ -1,10 +1,10 @@
 /**
- * Recognizes the controllers whose work Rekindle takes over: by the leases they renew, the images they run and their
- * status writes. Pure.
+ * Recognizes the controllers whose work Rekindle takes over: by the leases that they renew and the workloads that run
+ * them. Anybody may forge these in a namespace of its own, so callers say which namespaces count. Pure.
  */
 import { isRecord } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
-import { isReady, labelOf } from "./pods.ts";
+import type { ClusterRight } from "./accounts.ts";
 
 export type Upstream = {
   /** Its usual name among users. */
@@ -19,6 +19,8 @@ export type Upstream = {
    * these apart.
    */
   readonly labels: Readonly<Record<string, string>>;
+  /** The right without which its controller cannot do its work. */
+  readonly right: ClusterRight;
   /** Images of its other parts, which decide nothing about its objects. */
   readonly beside?: readonly { readonly part: Part; readonly image: RegExp }[];
 };
@@ -26,12 +28,22 @@ export type Upstream = {
 /** The controllers of an upstream, the server of its webhooks, and its scheduler. */
 export type Part = "controller" | "webhook" | "scheduler";
 
+/** Where upstream's charts and manifests are usually installed, and Rekindle itself. */
+export const usualNamespaces: readonly string[] = [
+  "spark-operator",
+  "kubeflow",
+  "volcano-system",
+  "kube-system",
+  "rekindle",
+];
+
 export const upstreams: readonly Upstream[] = [
   {
     name: "kubeflow spark-operator",
     leases: ["spark-operator-lock", "spark-operator-controller-lock"],
     groups: ["sparkoperator.k8s.io"],
     labels: { "app.kubernetes.io/name": "spark-operator" },
+    right: { group: "sparkoperator.k8s.io", resources: ["sparkapplications/status"], verbs: ["update", "patch"] },
     image: /(^|\/)(kubeflow|googlecloudplatform|gcr-io)\/spark-operator(\/controller)?$|(^|\/)spark-operator$/,
   },
   {
@@ -39,6 +51,7 @@ export const upstreams: readonly Upstream[] = [
     leases: ["vc-controller-manager"],
     groups: ["batch.volcano.sh", "bus.volcano.sh", "scheduling.volcano.sh", "flow.volcano.sh"],
     labels: { app: "volcano-controller" },
+    right: { group: "batch.volcano.sh", resources: ["jobs/status"], verbs: ["update", "patch"] },
     image: /(^|\/)vc-controller-manager(-[a-z0-9]+)?$/,
     beside: [
       { part: "webhook", image: /(^|\/)vc-webhook-manager(-[a-z0-9]+)?$/ },
@@ -50,11 +63,15 @@ export const upstreams: readonly Upstream[] = [
 /** An image without its tag and digest. */
 const repositoryOf = (image: string): string => (image.split("@")[0] ?? "").replace(/:[^/:]*$/, "");
 
-const at = (value: unknown, ...path: readonly string[]): unknown =>
+/** Returns a value by its path; undefined where there is none. */
+export const at = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => {
     if (Array.isArray(inner)) return inner[Number(name)];
     return isRecord(inner) ? inner[name] : undefined;
   }, value);
+
+/** A lease is believed for this time at most, ms, whatever duration and time of renewal it states. */
+const longestLeaseMs = 3_600_000;
 
 /**
  * True while a lease is held: it was renewed within its own duration, and some grace, before `now` by the server's
@@ -67,7 +84,8 @@ export const isRenewed = (lease: Obj, now: number): boolean => {
   const seconds = at(spec, "leaseDurationSeconds");
   if (typeof holder !== "string" || holder === "" || Number.isNaN(renewed)) return false;
   const graceMs = 5_000;
-  return now <= renewed + (typeof seconds === "number" ? seconds : 15) * 1_000 + graceMs;
+  const heldMs = Math.min((typeof seconds === "number" ? seconds : 15) * 1_000, longestLeaseMs);
+  return now <= renewed + heldMs + graceMs && renewed <= now + longestLeaseMs;
 };
 
 /** True of a pod with a container of an image whose repository matches. */
@@ -78,18 +96,22 @@ export const runsImage = (pod: Obj, image: RegExp): boolean => {
   );
 };
 
-/** True if this field manager wrote any field of the object within this many ms. */
-export const writtenBy = (object: Obj, manager: RegExp, now: number, withinMs: number): boolean => {
+/** A field manager, and the age up to which its writes count, ms; `statusOnly`: only those to the status. */
+type Writer = { readonly manager: RegExp; readonly withinMs: number; readonly statusOnly?: true };
+
+/** True if this field manager wrote to the object within its time. */
+export const writtenBy = (object: Obj, { manager, withinMs, statusOnly }: Writer, now: number): boolean => {
   const shares = at(object.metadata, "managedFields");
   if (!Array.isArray(shares)) return false;
   return shares.some((share) => {
     const time = Date.parse(String(at(share, "time") ?? ""));
-    return manager.test(String(at(share, "manager") ?? "")) && now - time <= withinMs;
+    const counts = statusOnly !== true || at(share, "subresource") === "status";
+    return counts && manager.test(String(at(share, "manager") ?? "")) && now - time <= withinMs;
   });
 };
 
 /** Returns the part of an upstream that a container runs, by its image. */
-const partBy = ({ image, beside = [] }: Upstream, container: unknown): Part | undefined => {
+export const partBy = ({ image, beside = [] }: Upstream, container: unknown): Part | undefined => {
   const repository = repositoryOf(String(at(container, "image") ?? ""));
   if (image.test(repository)) return at(container, "args", "0") === "webhook" ? "webhook" : "controller";
   return beside.find((one) => one.image.test(repository))?.part;
@@ -112,77 +134,15 @@ export const partOf = (
   return found.find(({ part }) => part === "controller") ?? found[0];
 };
 
-/** True for a pod, found by its labels, that is Ready and is not known to run other parts only. */
-const isController = (upstream: Upstream, pod: Stored): boolean => {
-  const containers = at(pod, "spec", "containers");
-  const parts = (Array.isArray(containers) ? containers : []).flatMap((one) => partBy(upstream, one) ?? []);
-  const isOther = parts.length > 0 && !parts.includes("controller");
-  return isReady(pod) && !isOther && labelOf(pod, "app.kubernetes.io/component") !== "webhook";
-};
-
-const isMeantToRun = (deployment: Obj): boolean => at(deployment, "spec", "replicas") !== 0;
-
 const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
-/** A status write within this time, ms, shows that a controller is at work. */
-export const freshMs = 60_000;
-
-/**
- * Field managers that are no competing controller: Rekindle, kubectl, and Volcano's schedulers, which stay and write
- * the amounts allocated in queues.
- */
-const harmless = /^(rekindle|kubectl|vc-(agent-)?scheduler)/;
-
-/** Returns the latest writer of the object's status within `freshMs`, and when it wrote; undefined if there is none. */
-export const writerOf = (
-  object: Stored,
-  now: number,
-): { readonly manager: string; readonly at: number } | undefined => {
-  const shares = at(object.metadata, "managedFields");
-  if (!Array.isArray(shares)) return undefined;
-  const writers = shares.flatMap((share) => {
-    const manager = String(at(share, "manager") ?? "");
-    const time = Date.parse(String(at(share, "time") ?? ""));
-    const counts = at(share, "subresource") === "status" && !harmless.test(manager) && now - time <= freshMs;
-    return counts ? [{ manager, at: time }] : [];
-  });
-  return writers.sort((a, b) => b.at - a.at)[0];
-};
-
-/** Returns one line if another controller writes the status of these objects: the newest write and their number. */
-export const writingSigns = (objects: readonly Stored[], now: number): readonly string[] => {
-  const written = objects.flatMap((object) => {
-    const writer = writerOf(object, now);
-    return writer === undefined ? [] : [{ object, ...writer }];
-  });
-  const [newest] = written.sort((a, b) => b.at - a.at);
-  if (newest === undefined) return [];
-  const { object, manager } = newest;
-  const seconds = Math.max(0, Math.round((now - newest.at) / 1_000));
-  const more = written.length === 1 ? "" : ` (and of ${written.length - 1} more)`;
-  return [`${manager} wrote the status of ${object.kind} ${placeOf(object)} ${seconds} s ago${more}`];
-};
-
-/** Returns one line per sign that another controller is at work; empty if there is none. */
-export const signsOf = (
-  known: readonly Upstream[],
-  seen: {
-    readonly leases: readonly Stored[];
-    readonly deployments: readonly Stored[];
-    /** Pods with the labels of an upstream's controller; absent: they were not read. */
-    readonly pods?: readonly Stored[];
-    readonly now: number;
-  },
+/** Returns one line per lease that a controller of an upstream renews, among leases of these namespaces. */
+export const leaseSigns = (
+  upstream: Upstream,
+  seen: { readonly leases: readonly Stored[]; readonly namespaces: readonly string[]; readonly now: number },
 ): readonly string[] =>
-  known.flatMap((upstream) => [
-    ...seen.leases
-      .filter((lease) => upstream.leases.includes(lease.metadata.name) && isRenewed(lease, seen.now))
-      .map((lease) => `${upstream.name} holds the lease ${placeOf(lease)}`),
-    ...seen.deployments
-      .filter((one) => isMeantToRun(one) && partOf(upstream, one)?.part === "controller")
-      .map((one) => `${upstream.name} runs as the deployment ${placeOf(one)}`),
-    ...(seen.pods ?? [])
-      .filter((pod) => Object.entries(upstream.labels).every(([name, value]) => labelOf(pod, name) === value))
-      .filter((pod) => isController(upstream, pod))
-      .map((pod) => `${upstream.name} runs in the pod ${placeOf(pod)}`),
-  ]);
+  seen.leases
+    .filter(({ metadata: { name } }) => upstream.leases.includes(name))
+    .filter(({ metadata: { namespace = "" } }) => seen.namespaces.includes(namespace))
+    .filter((lease) => isRenewed(lease, seen.now))
+    .map((lease) => `${upstream.name} holds the lease ${placeOf(lease)}`);

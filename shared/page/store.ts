@@ -4,6 +4,7 @@
  * shown: its detail, its pods, and the log in view, each read again when it has changed.
  */
 import { computed, effect, signal } from "@preact/signals";
+import type { Health } from "./health.ts";
 import { countsOf, parse, select } from "./query.ts";
 import { canonical } from "./text.ts";
 import { withRecorded } from "./timeline.ts";
@@ -12,7 +13,6 @@ import {
   type Costs,
   type Detail,
   type FirstRows,
-  type Health,
   keyOf,
   type Lanes,
   type Log,

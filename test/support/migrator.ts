@@ -16,6 +16,8 @@ export const migratorRules = [
     ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
     ["get", "list", "create", "update", "delete"],
   ),
+  rule("rbac.authorization.k8s.io", ["clusterrolebindings"], ["list"]),
+  rule("rbac.authorization.k8s.io", ["clusterroles"], ["get"]),
   rule("apiextensions.k8s.io", ["customresourcedefinitions"], ["list"]),
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["list"]),
   rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),

@@ -64,6 +64,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   admissionQueueGate: "true",
   admissionResourceGroups: JSON.stringify([{ resourceGroup: "gpu", labels: { pool: "gpu" } }]),
   leases: "mine",
+  controllerNamespaces: "spark-ops,volcano-ops",
   gang: "none",
   gangEvict: "all",
   queueCommandNamespaces: "ops",

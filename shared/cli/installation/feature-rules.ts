@@ -42,3 +42,12 @@ export const actionRules = (chosen: readonly Family[]): readonly Rule[] => [
     : []),
   rule("", ["events"], ["create"]),
 ];
+
+/** Rules to see another controller of these kinds in any namespace; without them the host reports their lack. */
+export const lookoutRules: readonly Rule[] = [
+  rule("coordination.k8s.io", ["leases"], ["list"]),
+  rule("apps", ["deployments"], ["list"]),
+  // A tenant can forge a controller, but not an account that may write in all namespaces.
+  rule("rbac.authorization.k8s.io", ["clusterrolebindings"], ["list"]),
+  rule("rbac.authorization.k8s.io", ["clusterroles"], ["get"]),
+];

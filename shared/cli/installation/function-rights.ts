@@ -4,6 +4,7 @@
  */
 import type { Obj } from "../../core/object.ts";
 import { type Family, type Feature, families, features } from "../../kube/resources.ts";
+import { lookoutRules } from "./feature-rules.ts";
 import {
   certificateRules,
   featureRulesOf,
@@ -13,7 +14,6 @@ import {
   identityRules,
   kueueViewRule,
   leaseRules,
-  lookoutRules,
   named,
   nodeRules,
   nodeWatchRules,
@@ -45,9 +45,6 @@ const ofSteps = (host: readonly Rule[]): readonly Rule[] =>
 /** The forwarder's rules: list and watch for each resource that the host watches. */
 const watched = (host: readonly Rule[]): readonly Rule[] =>
   host.filter(({ verbs }) => verbs.includes("watch")).map((one) => ({ ...one, verbs: ["list", "watch"] }));
-
-/** Controllers without a leader election are found by their Deployments; pods are listed by other rules. */
-const deployments = lookoutRules.filter((one) => isOf("apps", "deployments", one));
 
 const kinds = (...verbs: readonly string[]): Rule =>
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
@@ -100,7 +97,7 @@ export const functionRulesOf = (
   const page = wanted.filter(isOfPage).flatMap((feature) => featureRulesOf(feature, chosen));
   const spark = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("spark") ? rules : []);
   const volcano = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("volcano") ? rules : []);
-  const forward = [...watched(host), ...deployments, ...identityRules, records("get", "list", "create", "update")];
+  const forward = [...watched(host), ...lookoutRules, ...identityRules, records("get", "list", "create", "update")];
   return {
     forward,
     // It watches as the forwarder does, its resyncs list what it watches, and its page shows each object and its events.

@@ -5,6 +5,7 @@
 import type { Obj } from "../../core/object.ts";
 import { noPodRules, type PodRules } from "../../kube/admission.ts";
 import { type Family, type Feature, families } from "../../kube/resources.ts";
+import { lookoutRules } from "./feature-rules.ts";
 import {
   account,
   certificateRules,
@@ -14,7 +15,6 @@ import {
   grant,
   hostRulesOf,
   identityRules,
-  lookoutRules,
   named,
   nodeRules,
   nodeWatchRules,

@@ -12,7 +12,7 @@ import {
   featureResource,
   features,
 } from "../../kube/resources.ts";
-import { actionRules, nativeRules, reviewRules, sizeRules } from "./feature-rules.ts";
+import { actionRules, lookoutRules, nativeRules, reviewRules, sizeRules } from "./feature-rules.ts";
 import { type Rule, rule } from "./rule.ts";
 
 /** A rule, the family whose kinds need it ("any": all installations), and its purpose for the table of rights. */
@@ -248,12 +248,6 @@ export const hostRulesOf = (chosen: readonly Family[], wanted: readonly Feature[
 /** The host's rules for all families and all features. */
 export const hostRules: readonly Rule[] = hostRulesOf(families, features);
 
-/** Rules to see another controller of these kinds in any namespace; without them the host reports their lack. */
-export const lookoutRules: readonly Rule[] = [
-  rule("coordination.k8s.io", ["leases"], ["list"]),
-  rule("apps", ["deployments"], ["list"]),
-];
-
 /** Rules to tell a dead or deleted node from one that is only not ready; without them only the pods' status counts. */
 export const nodeRules: readonly Rule[] = [rule("", ["nodes"], ["get"])];
 
@@ -376,7 +370,11 @@ const ofFeatures: readonly Row[] = features.flatMap((feature) => {
 
 const rows: readonly Row[] = [
   ...needed.map(({ of, rule: one, for: why }) => ({ rule: one, when: familyText[of], for: why })),
-  ...flagged("without `--namespaces`", lookoutRules, "see whether another controller of these kinds is alive"),
+  ...flagged(
+    "without `--namespaces`",
+    lookoutRules,
+    "see whether another controller of these kinds is alive, and whether an administrator has installed it",
+  ),
   ...flagged("without `--namespaces`", nodeRules, "tell an executor on a dead node from one that is late"),
   ...flagged("`--namespaces`", identityRules, "which cluster this is, by a Role in kube-system"),
   ...ofFeatures,

@@ -38,6 +38,8 @@ export type Session = {
   readonly namespace: string | undefined;
   /** Absent: records are objects of the cluster. */
   readonly table?: RecordTable | undefined;
+  /** Namespaces in which signs of other controllers count; absent: the usual ones. */
+  readonly controllerNamespaces?: readonly string[] | undefined;
   /** Absent: no money is shown. */
   readonly prices?: Prices | undefined;
   /** Opens a port of this machine that leads to a pod's. */

@@ -275,6 +275,20 @@ const schedulingOf = ({ family, schedulers, scheduling }: Installed): Pick<Repor
   return { differs: [], blocks: [saying] };
 };
 
+/** The most Deployments that a line names. */
+const mostNamed = 3;
+
+/** A line about Deployments that anybody may have made: the migration leaves them alone, and hosts do not mind them. */
+const ignoredOf = ({ family, ignored }: Installed): readonly string[] => {
+  if (ignored.length === 0) return [];
+  const more = ignored.length > mostNamed ? ` and ${ignored.length - mostNamed} more` : "";
+  const names = `${ignored.slice(0, mostNamed).join(", ")}${more}`;
+  const { resources } = family.upstream.right;
+  return [
+    `left alone, because the account may not write ${resources[0]} in all namespaces: ${names}. If an administrator has installed it, add its namespace to the setting controllerNamespaces of hosts, and to REKINDLE_CONTROLLER_NAMESPACES here`,
+  ];
+};
+
 /** A line about Commands for queues: upstream obeys them in every namespace, hosts where vcctl creates them. */
 const commandsOf = ({ family }: Installed): readonly string[] =>
   family.scheduler === undefined
@@ -345,6 +359,7 @@ export const examine = async (session: Session, tools: Tools, family: Family): P
       ...ofPods.differs,
       ...doorOf(installed),
       ...gathered(notes),
+      ...ignoredOf(installed),
       ...keepers(installed),
     ],
     blocks: [...wrong, ...scheduling.blocks, ...ofPods.blocks, ...still, ...unknown, ...gathered(refused)],

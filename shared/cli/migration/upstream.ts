@@ -7,12 +7,15 @@ import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages, replaceObject } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
+import { fieldsOf } from "../../core/json.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
+import { type Account, accountIn } from "../../kube/accounts.ts";
 import { configMaps, namespaces } from "../../kube/resources.ts";
-import { isRenewed, type Part, partOf } from "../../kube/upstream-controllers.ts";
+import { isRenewed, type Part, partOf, usualNamespaces } from "../../kube/upstream-controllers.ts";
 import { ourLabels } from "../installation/roles.ts";
 import { notServed, Refused, type Session } from "../io/tools.ts";
 import type { Family } from "./families.ts";
+import { ableAccounts } from "./rights.ts";
 
 /** The value of a flag, written with or without an equals sign; undefined when it is not given. */
 export const flagIn = (args: readonly string[], name: string): string | undefined => {
@@ -79,6 +82,8 @@ export type Installed = {
   readonly hooks: readonly Hook[];
   /** The namespaces that a controller's selector selects, by the selector. */
   readonly selected: Readonly<Record<string, readonly string[]>>;
+  /** Deployments, as `namespace/name`, that look like its controller and that anybody may have made. */
+  readonly ignored: readonly string[];
   /** The API server's clock, epoch ms. */
   readonly now: number;
 };
@@ -188,9 +193,29 @@ const selectedBy = async (session: Session, workloads: readonly Stoppable[]): Pr
   return Object.fromEntries(await Promise.all(found));
 };
 
+const accountOfWorkload = ({ object, namespace }: Workload): Account => {
+  const { spec } = fieldsOf(fieldsOf(object["spec"])["template"]);
+  return accountIn(namespace, spec);
+};
+
+/**
+ * The namespaces of an installation: those of administrators, and those where an account that may write the kind in all
+ * namespaces runs a controller. A tenant can forge a Deployment or a lease in any other.
+ */
+const placesOf = async (session: Session, { upstream }: Family, workloads: readonly Workload[]) => {
+  const { controllerNamespaces: listed = usualNamespaces } = session;
+  const elsewhere = workloads.filter(({ part, namespace }) => part === "controller" && !listed.includes(namespace));
+  const able = await ableAccounts(session, elsewhere.map(accountOfWorkload), upstream.right);
+  const places = new Set([...listed, ...able.map(({ namespace }) => namespace)]);
+  const ignored = elsewhere.filter(({ namespace }) => !places.has(namespace));
+  return { places, ignored: ignored.map(({ namespace, name }) => `${namespace}/${name}`) };
+};
+
 /** Reads all parts of an installation. Writes nothing. */
 export const findInstalled = async (session: Session, family: Family): Promise<Installed> => {
-  const found = (await all(session, deployments)).flatMap((object) => workloadOf(family, object));
+  const everywhere = (await all(session, deployments)).flatMap((object) => workloadOf(family, object));
+  const { places, ignored } = await placesOf(session, family, everywhere);
+  const found = everywhere.filter(({ namespace }) => places.has(namespace));
   const workloads = found.filter(isStoppable);
   const names = leaseNames(family, workloads);
   const hooksOf = async (resource: Resource): Promise<readonly Hook[]> =>
@@ -198,7 +223,7 @@ export const findInstalled = async (session: Session, family: Family): Promise<I
       .filter((object) => isItsHook(family, object, found))
       .map((object) => ({ resource, object }));
   const now = await clockOf(session);
-  const held = await all(session, leases);
+  const held = (await all(session, leases)).filter(({ metadata: { namespace = "" } }) => places.has(namespace));
   const scheduling = held.find(
     (lease) => family.scheduler?.leases.includes(lease.metadata.name) === true && isRenewed(lease, now),
   );
@@ -210,6 +235,7 @@ export const findInstalled = async (session: Session, family: Family): Promise<I
     leases: held.filter(({ metadata }) => names.has(metadata.name)),
     hooks: (await Promise.all(hookResources.map(hooksOf))).flat(),
     selected: await selectedBy(session, workloads),
+    ignored,
     now,
   };
 };

@@ -18,6 +18,7 @@ import {
 import openApi from "../../api/openapi.json" with { type: "json" };
 import { beginsAt, listQuery } from "../../api/read-schemas.ts";
 import { ApiError } from "../../core/http.ts";
+import { standbyLines } from "../../forward/controller-detection.ts";
 import {
   type Acknowledging,
   type Admitted,
@@ -180,9 +181,13 @@ const serveTriggers = (app: Hono, parts: ApiParts, gate: Gate): void => {
   });
 };
 
-const serveHealth = (app: Hono, { ready }: ApiParts): void => {
+const serveHealth = (app: Hono, { ready, standing }: ApiParts): void => {
   app.get("/healthz", (c) => c.text("ok"));
-  app.get("/readyz", (c) => (ready() ? c.text("ok") : c.text("watches are not synced yet", 503)));
+  app.get("/readyz", async (c) => {
+    if (!ready()) return c.text("watches are not synced yet", 503);
+    const lines = standbyLines((await standing?.()) ?? new Map());
+    return c.text(["ok", ...lines].join("\n"));
+  });
 };
 
 const serveFigures = (app: Hono, { scrape, guarded }: ApiParts, gate: Gate): void => {

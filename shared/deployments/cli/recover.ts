@@ -24,8 +24,9 @@ import type { CheckpointRecord, Cluster, Queue, Report } from "../../engine/port
 import { step } from "../../engine/reconcile/step.ts";
 import { recovery, timing } from "../../engine/settings.ts";
 import { statusPatch } from "../../engine/writes/status.ts";
-import { findLeaders } from "../../forward/controller-detection.ts";
-import { upstreams } from "../../kube/upstream-controllers.ts";
+import { upstreamsOf } from "../../forward/controller-detection.ts";
+import { findController } from "../../forward/controller-workloads.ts";
+import { usualNamespaces } from "../../kube/upstream-controllers.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
 import { operatorsFor } from "../common/operators.ts";
@@ -49,6 +50,7 @@ type RecoverContext = {
   readonly world: World;
   readonly key: Key;
   readonly how: RecoverHow;
+  readonly controllerNamespaces: readonly string[];
   readonly sleep: (ms: number) => Promise<void>;
   readonly findings: Finding[];
   readonly ended: Set<string>;
@@ -75,7 +77,7 @@ const askOf = ({ mode, fresh, returnMs, graceSeconds }: RecoverHow): RecoveryReq
 });
 
 /** The cluster of a key, and the table of its record. */
-export type Place = Pick<Session, "transport" | "table">;
+export type Place = Pick<Session, "transport" | "table" | "controllerNamespaces">;
 
 /** Returns the host's alias of the cluster: the table's, or the label of the `Checkpoint` object. */
 const aliasOf = async ({ transport, table }: Place, key: Key): Promise<string> => {
@@ -90,7 +92,7 @@ const openContext = async (
   how: RecoverHow,
   sleep: RecoverContext["sleep"],
 ): Promise<RecoverContext> => {
-  const { transport, table } = place;
+  const { transport, table, controllerNamespaces = usualNamespaces } = place;
   const key = { ...given, cluster: await aliasOf(place, given) };
   const stored = await (table?.records ?? kubernetesCheckpoints(transport)).load(key);
   const set = { ...timing, ...madeBy(stored?.record) };
@@ -107,7 +109,7 @@ const openContext = async (
     witness: (_, effect) => void (effect.do === "delete" && ended.add(refText(effect.ref))),
     ...(how.dryRun ? { shadow: () => {} } : {}),
   };
-  return { transport, world, key, how, sleep, findings, ended };
+  return { transport, world, key, how, controllerNamespaces, sleep, findings, ended };
 };
 
 /** Returns the remaining wait of a recovery; undefined where it is settled or the record cannot be read. */
@@ -164,15 +166,14 @@ const refusalOf = (ending: Ending, finding: Finding | undefined): string | undef
 };
 
 /**
- * Finds other controllers of the key's kind by their leases; while one leads, nothing of the kind is written. `blind`:
- * failed reads, where a missing sign proves nothing.
+ * Finds other controllers of the key's kind; while one is at work, nothing of the kind is written. `blind`: failed reads,
+ * where a missing sign proves nothing.
  */
-const leadersOf = async ({ transport, world, key, how }: RecoverContext) => {
-  if (how.coexist) return { signs: [], blind: [] };
+const controllersOf = async ({ transport, world, key, how, controllerNamespaces: namespaces }: RecoverContext) => {
   const operator = world.operatorOf(key.kind);
-  const group = operator?.family ?? operator?.resource.group ?? "";
-  const known = upstreams.filter(({ groups }) => groups.includes(group));
-  return await findLeaders(openCluster(transport), [], known);
+  const [upstream] = upstreamsOf([operator?.family ?? operator?.resource.group ?? ""]);
+  if (how.coexist || upstream === undefined) return { signs: [], blind: [] };
+  return await findController(openCluster(transport), upstream, { leases: [], namespaces });
 };
 
 const blindly = (line: string): string => `cannot see whether another controller leads: ${line}`;
@@ -205,7 +206,7 @@ export const recoverKey = async (
   sleep: RecoverContext["sleep"],
 ): Promise<Recovered> => {
   const context = await openContext(place, key, how, sleep);
-  const { signs, blind } = await leadersOf(context);
+  const { signs, blind } = await controllersOf(context);
   if (signs.length > 0 && !how.dryRun) return leftAlone(key, signs);
   const recovered = (await isSound(context)) ? sound(key) : await brought(context);
   return { ...recovered, problems: [...recovered.problems, ...blind.map(blindly), ...signs] };

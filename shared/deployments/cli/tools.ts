@@ -24,6 +24,7 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context, server }:
     import("./copy-records.ts"),
     import("../settings/read.ts"),
   ]);
+  const { prices, controllerNamespaces } = settingsForCli(env);
   return {
     transport,
     server: record.endpoint.server,
@@ -31,7 +32,7 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context, server }:
     context: record.context,
     namespace: record.namespace,
     table: openTable(env),
-    prices: settingsForCli(env).prices,
+    ...{ prices, controllerNamespaces },
     passage: async (leading, local) => {
       const { openPortForward } = await import("../../adapters/kubernetes/port-forward.ts");
       return openPortForward(record.endpoint, leading, local);

@@ -1,218 +1,195 @@
 /**
  * Standby of a deployment while another controller of the same kinds is at work, because two controllers of one kind
- * would undo each other's work. Functions detect controllers by Deployments, Ready pods and fresh writes, and store
- * the result in one record for the whole deployment, which is read at a cold start and every `rereadMs`. They are too
- * short-lived to watch leases: a step reads the leases, and the result holds for `ageMs`. For that time, and one step
- * more, both may write after another controller begins to work.
+ * would undo each other's work. Functions detect controllers by Deployments and Ready pods, and store the result in one
+ * record for the whole deployment, which is read at a cold start and every `rereadMs`. They are too short-lived to
+ * watch leases: a step reads the leases, and the result holds for `ageMs`. For that time, and one step more, both may
+ * write after another controller begins to work.
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { pages } from "../../adapters/kubernetes/requests.ts";
-import { ApiError, type Transport } from "../../core/http.ts";
+import type { Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
-import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
+import type { World } from "../../engine/context/world.ts";
 import type { Cluster, Report } from "../../engine/ports.ts";
 import {
   type FindControllers,
   findLeaders,
-  findOtherControllers,
-  findWorkers,
+  type Lookout,
   openSignStore,
   type SignStore,
+  type Standing,
   type StoredSigns,
-  signsIn,
+  standbyText,
+  standingIn,
   trustedMs,
-  type Writers,
+  upstreamsOf,
 } from "../../forward/controller-detection.ts";
 import { type Cursors, cursorKey } from "../../forward/cursors.ts";
-import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
+import type { Upstream } from "../../kube/upstream-controllers.ts";
 import type { Configuration } from "../settings/table.ts";
-import { resources } from "./kinds.ts";
-import { type NamespaceChoice, openNamespaceScope } from "./namespaces.ts";
-import { once } from "./once.ts";
 
-type Scope = NamespaceChoice & { readonly selector?: string | undefined };
+/** The most lines about workloads that count for nothing: tenants may name any number of them. */
+const mostIgnored = 20;
 
-/**
- * Yields the objects page by page. A kind that the server does not serve (404) yields nothing, so that other kinds are
- * still listed.
- */
-const servedPages = async function* (
-  transport: Transport,
-  paging: Parameters<typeof pages>[1],
-): AsyncIterable<readonly Stored[]> {
-  try {
-    for await (const { items } of pages(transport, paging)) yield items;
-  } catch (cause) {
-    if (!(cause instanceof ApiError) || cause.status !== 404) throw cause;
-  }
+type Telling = {
+  /** Tells what could not be read, once for each line. */
+  readonly blind: (lines: readonly string[]) => void;
+  /** Tells the workloads that count for nothing, once for each line, and only the first of them. */
+  readonly ignored: (lines: readonly string[]) => void;
 };
 
-/**
- * Returns a listing of the objects of these upstreams' kinds within the deployment's scope, page by page, without spec
- * and status.
- */
-const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
-  const groups = known.flatMap((upstream) => upstream.groups);
-  const theirs = resources.filter(({ group }) => groups.includes(group));
-  const namespaceScope = openNamespaceScope({ ...scope, transport, report: () => {}, now: Date.now });
-  const places = namespaceScope.watched.length === 0 ? [""] : namespaceScope.watched;
-  return async function* (): AsyncIterable<readonly Stored[]> {
-    const within = await namespaceScope.within();
-    for (const resource of theirs) {
-      for (const namespace of places) {
-        const paging = { transport, resource, namespace, selector: selector || undefined, metadataOnly: true };
-        for await (const page of servedPages(transport, paging))
-          yield page.filter((item) => within(item.metadata.namespace ?? ""));
+const openTelling = (tell: (line: string) => void): Telling => {
+  const reported = new Set<string>();
+  const once = (line: string): void => {
+    if (!reported.has(line)) tell(line);
+    reported.add(line);
+  };
+  let ignoredLeft = mostIgnored;
+  return {
+    blind: (lines) => {
+      for (const line of lines) once(`cannot see whether another controller is alive: ${line}`);
+    },
+    ignored: (lines) => {
+      for (const line of lines.filter((one) => !reported.has(one)).slice(0, ignoredLeft)) {
+        ignoredLeft -= 1;
+        once(line);
       }
-    }
+    },
   };
 };
 
-/** Opens the detection; undefined where the settings turn it off. Each failed look is logged once. */
+/** Opens the detection of a host; undefined where the settings turn it off. */
 export const lookoutFor = (
   transport: Transport,
-  configuration: Scope & Pick<Configuration, "leases" | "takeOver" | "coexist" | "dryRun">,
+  configuration: Pick<Configuration, "leases" | "controllerNamespaces" | "takeOver" | "coexist" | "dryRun">,
   warn: (line: string) => void,
-  writers?: Pick<Writers, "signs">,
 ): FindControllers | undefined => {
-  const { takeOver, coexist, dryRun, leases } = configuration;
+  const { takeOver, coexist, dryRun, leases, controllerNamespaces: namespaces } = configuration;
   if (takeOver || coexist || dryRun) return undefined;
   const cluster = openCluster(transport);
-  const reported = new Set<string>();
-  const tell = (blind: readonly string[]): void => {
-    for (const line of blind.filter((one) => !reported.has(one))) {
-      reported.add(line);
-      warn(`cannot see whether another controller is alive: ${line}`);
-    }
-  };
+  const tell = openTelling(warn);
+  /** Namespaces in which the latest thorough look has found a workload that counts, by upstream. */
+  const places = new Map<Upstream, readonly string[]>();
   return async (upstream, how) => {
-    const known = upstreams.filter(({ name }) => name === upstream);
     if (how === "thorough") {
-      const { signs, blind } = await findOtherControllers(
-        cluster,
-        leases,
-        oursOf(transport, configuration, known),
-        known,
-      );
-      tell(blind);
-      return signs;
+      const { findController } = await import("../../forward/controller-workloads.ts");
+      const found = await findController(cluster, upstream, { leases, namespaces });
+      places.set(upstream, found.places);
+      tell.blind(found.blind);
+      tell.ignored(found.ignored);
+      return found.signs;
     }
-    const led = await findLeaders(cluster, leases, known);
-    const working = how === "workloads" ? await findWorkers(cluster, known) : { signs: [], blind: [] };
-    tell([...led.blind, ...working.blind]);
-    const groups = known.flatMap((one) => one.groups);
-    return [...led.signs, ...working.signs, ...(writers?.signs(groups, led.date) ?? [])];
+    const known = [...namespaces, ...(places.get(upstream) ?? [])];
+    const led = await findLeaders(cluster, upstream, { leases, namespaces: known });
+    tell.blind(led.blind);
+    return led.signs;
   };
 };
 
 /** The interval of a forwarder's looks, ms. */
 const lookMs = 30_000;
-/** The delay of a forwarder's first look, ms: by then its watches have shown recent writers. */
+/** The delay of a forwarder's first look, ms: a window that is shorter only looks whether something has happened. */
 const firstLookMs = 1_000;
 
-/** Returns the key of the record for a deployment that watches these namespaces. */
-export const sightingKey = (cluster: string, watched: readonly string[]): Key =>
-  cursorKey(cluster, watched[0], "controllers");
+/**
+ * Returns the key of the record for a deployment that watches these namespaces; undefined where it watches some alone:
+ * the record would be in one of them, where a tenant may write it.
+ */
+export const sightingKey = (cluster: string, watched: readonly string[]): Key | undefined =>
+  watched.length === 0 ? cursorKey(cluster, undefined, "controllers") : undefined;
 
-type Sighter = {
+export type Sighter = {
   readonly sightings: SignStore;
-  /** Looks at everything, the objects themselves included, and saves the result. */
+  /** Looks at everything, and saves the result. */
   look(): Promise<StoredSigns>;
 };
 
-type Parts = NamespaceChoice & {
+type Parts = {
   readonly cluster: Cluster;
   /** The record: see `sightingKey`. */
   readonly key: Key;
-  readonly transport: Transport;
-  readonly selector: string | undefined;
   readonly cursors: Cursors;
   /** API groups of the kinds that the deployment runs. */
   readonly groups: readonly string[];
+  readonly lookout: Lookout;
   readonly report: Report;
 };
 
-const runHere = (groups: readonly string[]): readonly Upstream[] =>
-  upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
-
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
-const openReporting = (report: Report) => {
-  const reported = new Set<string>();
-  return (line: string): void => {
-    if (!reported.has(line)) report("warn", line);
-    reported.add(line);
-  };
+type Seeing = Pick<Parts, "cluster" | "groups" | "lookout">;
+
+/** Looks for every upstream of these kinds. `blind`: what could not be read. */
+const sightedAll = async ({ cluster, groups, lookout }: Seeing) => {
+  const { findWorkers } = await import("../../forward/controller-workloads.ts");
+  const signs: Record<string, string[]> = {};
+  const led: Record<string, string[]> = {};
+  const places: Record<string, string[]> = {};
+  const blind: string[] = [];
+  const ignored: string[] = [];
+  let at = 0;
+  for (const upstream of upstreamsOf(groups)) {
+    const found = await findWorkers(cluster, upstream, lookout);
+    const namespaces = [...lookout.namespaces, ...found.places];
+    const leading = await findLeaders(cluster, upstream, { ...lookout, namespaces });
+    signs[upstream.name] = [...found.signs];
+    led[upstream.name] = [...leading.signs];
+    places[upstream.name] = [...found.places];
+    blind.push(...found.blind, ...leading.blind);
+    ignored.push(...found.ignored);
+    at = found.date;
+  }
+  return { seen: { at, signs, led, places }, blind, ignored };
 };
 
-const blindLine = (line: string): string => `cannot see whether another controller is alive: ${line}`;
-
-export const openSighter = (parts: Parts): Sighter => {
-  const { cluster, key, transport, cursors, groups, report, ...scope } = parts;
+export const openSighter = ({ key, cursors, report, ...seeing }: Parts): Sighter => {
   const sightings = openSignStore(cursors, key);
-  const tell = openReporting(report);
+  const warn = (line: string): void => report("warn", line);
+  const tell = openTelling(warn);
+  let isUnsavedTold = false;
   return {
     sightings,
     look: async () => {
-      const signs: Record<string, string[]> = {};
-      const written: Record<string, string[]> = {};
-      let at = 0;
-      for (const family of runHere(groups)) {
-        const found = await findWorkers(cluster, [family], oursOf(transport, scope, [family]));
-        for (const line of found.blind) tell(blindLine(line));
-        signs[family.name] = [...found.signs];
-        written[family.name] = [...found.written];
-        at = found.date;
-      }
-      const seen = { at, signs, written };
+      const { seen, blind, ignored } = await sightedAll(seeing);
+      tell.blind(blind);
+      tell.ignored(ignored);
       await sightings.save(seen).catch((cause: unknown) => {
-        tell(
-          `the signs of other controllers cannot be saved, so every function looks for them itself: ${messageOf(cause)}`,
-        );
+        if (!isUnsavedTold)
+          warn(
+            `the signs of other controllers cannot be saved, so every function looks for them itself: ${messageOf(cause)}`,
+          );
+        isUnsavedTold = true;
       });
       return seen;
     },
   };
 };
 
-type Watching = Pick<Parts, "cluster" | "groups" | "report"> & {
+type Watching = Seeing & {
+  readonly report: Report;
   readonly sightings: SignStore;
-  readonly writers: Pick<Writers, "signs" | "knowsAll">;
+  /** Called when no sign is left: the keys that met the standby must be looked at again. */
+  readonly freed: () => void;
+  /** Receives what each look has found. */
+  readonly found?: (standing: Standing) => void;
 };
 
 /**
- * Returns the forwarder's sighting: workloads by a look, writes by its watches. Writes before its watches began come
- * from the stored record. Undefined where a look is incomplete, so that functions look for themselves.
+ * Looks once for a forwarder, and saves the sighting if it has changed. A failed or incomplete look changes nothing:
+ * functions then look for themselves.
  */
-const forwardersLook = async (watching: Watching): Promise<StoredSigns | undefined> => {
-  const { cluster, groups, writers, report, sightings } = watching;
-  const kept = once(() => sightings.load());
-  const signs: Record<string, string[]> = {};
-  const written: Record<string, string[]> = {};
-  let at = 0;
-  for (const family of runHere(groups)) {
-    const found = await findWorkers(cluster, [family]);
-    if (found.blind.length > 0) {
-      report("debug", blindLine(found.blind.join("; ")));
-      return undefined;
-    }
-    signs[family.name] = [...found.signs];
-    const seen = writers.signs(family.groups, found.date);
-    const before = writers.knowsAll(found.date) || seen.length > 0 ? undefined : await kept();
-    written[family.name] = [...seen, ...(before?.written[family.name] ?? [])];
-    at = found.date;
-  }
-  return { at, signs, written };
-};
-
-/** Looks once for a forwarder, and saves the sighting if it has changed. A failed look changes nothing. */
 export const sightOnce = async (watching: Watching): Promise<void> => {
+  const { report, sightings, freed } = watching;
   try {
-    const seen = await forwardersLook(watching);
-    if (seen !== undefined) await watching.sightings.save(seen);
+    const { seen, blind } = await sightedAll(watching);
+    if (blind.length > 0) return report("debug", `cannot see whether another controller is alive: ${blind.join("; ")}`);
+    const standing = standingIn(seen);
+    watching.found?.(standing);
+    const before = await sightings.load();
+    await sightings.save(seen);
+    if (before !== undefined && [...standingIn(before).keys()].some((name) => !standing.has(name))) freed();
   } catch (cause) {
-    watching.report("debug", "cannot look for other controllers", { error: messageOf(cause) });
+    report("debug", "cannot look for other controllers", { error: messageOf(cause) });
   }
 };
 
@@ -236,12 +213,12 @@ export const startSighting = (watching: Watching): (() => Promise<void>) => {
 
 type Settings = {
   readonly cluster: Cluster;
-  /** Names of leader leases; empty: no detection. */
-  readonly leases: readonly string[];
+  /** Without leases there is no detection. */
+  readonly lookout: Lookout;
   readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource" | "family">[];
   readonly report: Report;
   /** Finds signs of a controller other than its lease; absent: leases alone count. */
-  readonly sighter?: Sighter;
+  readonly sighter?: Sighter | undefined;
   /** True: this function looks itself, which renews the record for others; absent: it reads the record. */
   readonly looks?: boolean;
   /** Monotonic, ms. */
@@ -249,8 +226,8 @@ type Settings = {
 };
 
 export type FunctionStandby = {
-  /** True while nothing of this kind may be written. Throws where the server cannot be read. */
-  aside(kind: string): Promise<boolean>;
+  /** Returns the signs for which nothing of this kind may be written. Throws where the server cannot be read. */
+  signs(kind: string): Promise<readonly string[]>;
 };
 
 const ageMs = 10_000;
@@ -265,49 +242,79 @@ const sighted = async ({ sightings, look }: Sighter, date: number): Promise<Stor
   return kept !== undefined && Math.abs(date - kept.at) < trustedMs ? kept : await look();
 };
 
+const placesIn = (sighting: StoredSigns | undefined, { name }: Upstream): readonly string[] =>
+  sighting?.places[name] ?? [];
+
 export const openStandby = (settings: Settings): FunctionStandby => {
-  const { cluster, leases, operators, report, sighter, looks = false, now } = settings;
+  const { cluster, lookout, operators, report, sighter, looks = false, now } = settings;
   const familyOf = new Map(
-    operators.map(({ kind, resource: { group }, family = group }) => [
-      kind,
-      upstreams.find((upstream) => upstream.groups.includes(family)),
-    ]),
+    operators.map(({ kind, resource: { group }, family = group }) => [kind, upstreamsOf([family])[0]]),
   );
-  const reported = new Set<string>();
-  const tell = (line: string): void => {
-    if (!reported.has(line)) report("warn", line);
-    reported.add(line);
-  };
+  const tell = openTelling((line) => report("warn", line));
+  const told = new Set<string>();
   let seen: { readonly sighting: StoredSigns; readonly at: number } | undefined;
-  const seenNow = async (name: string, date: number): Promise<readonly string[]> => {
-    if (sighter === undefined) return [];
+  const seenNow = async (date: number): Promise<StoredSigns | undefined> => {
+    if (sighter === undefined) return undefined;
     if (seen === undefined || now() - seen.at >= rereadMs)
       seen = { sighting: await (looks ? sighter.look() : sighted(sighter, date)), at: now() };
-    return signsIn(seen.sighting, name);
+    return seen.sighting;
   };
-  const look = async (family: Upstream): Promise<boolean> => {
-    const leading = await findLeaders(cluster, leases, [family]);
-    for (const line of leading.blind) tell(`cannot see whether another controller is alive: ${line}`);
-    const signs = [...leading.signs, ...(await seenNow(family.name, leading.date))];
-    if (signs.length === 0) return false;
-    tell(`standby: ${signs.join("; ")}; Rekindle writes nothing for these kinds meanwhile`);
-    return true;
+  const look = async (family: Upstream): Promise<readonly string[]> => {
+    const leadersIn = (places: readonly string[]) =>
+      findLeaders(cluster, family, { ...lookout, namespaces: [...lookout.namespaces, ...places] });
+    const before = placesIn(seen?.sighting, family);
+    const first = await leadersIn(before);
+    const sighting = await seenNow(first.date);
+    const places = placesIn(sighting, family);
+    const leading = places.every((one) => before.includes(one)) ? first : await leadersIn(places);
+    tell.blind(leading.blind);
+    const signs = [...leading.signs, ...(sighting?.signs[family.name] ?? [])];
+    if (signs.length > 0 && !told.has(signs.join())) report("warn", standbyText(signs));
+    if (signs.length > 0) told.add(signs.join());
+    return signs;
   };
   /** The latest look of each family. */
-  const known = new Map<Upstream, { readonly leads: Promise<boolean>; readonly at: number }>();
-  const leadsNow = async (family: Upstream): Promise<boolean> => {
+  const known = new Map<Upstream, { readonly signs: Promise<readonly string[]>; readonly at: number }>();
+  const signsNow = async (family: Upstream): Promise<readonly string[]> => {
     const kept = known.get(family);
-    const latest = kept === undefined || now() - kept.at >= ageMs ? { leads: look(family), at: now() } : kept;
+    const latest = kept === undefined || now() - kept.at >= ageMs ? { signs: look(family), at: now() } : kept;
     known.set(family, latest);
-    return await latest.leads.catch((cause: unknown) => {
+    return await latest.signs.catch((cause: unknown) => {
       if (known.get(family) === latest) known.delete(family);
       throw cause;
     });
   };
   return {
-    aside: async (kind) => {
+    signs: async (kind) => {
       const family = familyOf.get(kind);
-      return leases.length > 0 && family !== undefined && (await leadsNow(family));
+      return lookout.leases.length > 0 && family !== undefined ? await signsNow(family) : [];
     },
+  };
+};
+
+/** Makes the standby of steps from the signs for a kind. `wall`: the machine's clock, epoch ms. */
+export const standbyOfSteps =
+  (
+    signsOf: (kind: string) => readonly string[] | Promise<readonly string[]>,
+    wall: () => number,
+  ): NonNullable<World["standby"]> =>
+  async (kind) => {
+    const signs = await signsOf(kind);
+    return signs.length === 0 ? undefined : { why: `standby: ${signs.join("; ")}`, now: wall() };
+  };
+
+/** The other controllers that the latest look has found. */
+export type StandingBoard = {
+  tell(standing: Standing): void;
+  all(): Standing;
+};
+
+export const openStandingBoard = (): StandingBoard => {
+  let latest: Standing = new Map();
+  return {
+    tell: (standing) => {
+      latest = standing;
+    },
+    all: () => latest,
   };
 };

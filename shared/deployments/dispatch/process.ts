@@ -3,6 +3,7 @@
  * triggers. A standby answers triggers with 503 and a time to come again, so that their senders try again. With the
  * setting `admission` every replica, also a standby, serves the webhooks.
  */
+
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,6 +23,7 @@ import { openRecords } from "../common/records.ts";
 import { openOptional, type Secret } from "../common/secret.ts";
 import { openSignIn } from "../common/sign-in.ts";
 import { openManySlices } from "../common/slices.ts";
+import { openStandingBoard } from "../common/standby.ts";
 import { processClock } from "../common/step-dependencies.ts";
 import { openMetering, upstreamNaming, withProcess } from "../host/metrics.ts";
 import type { ApiParts } from "../host/process.ts";
@@ -65,14 +67,16 @@ export const openParts = async (settings: Settings<"dispatch">): Promise<Omit<Di
   const { hints } = openRecords(settings.checkpoints, { ...around, transport: own });
   const naming = { ...upstreamNaming, prefix: settings.metricsPrefix, labels: settings.metricsLabels };
   const { gauges } = settings;
-  const metering = openMetering({ gauges, naming, transport: own, hints, namespaceScope, now: Date.now });
+  const standing = openStandingBoard();
+  const counted = { gauges, naming, transport: own, hints, namespaceScope };
+  const metering = openMetering({ ...counted, standing: standing.all, now: Date.now });
   const transport = telemetry.transport(metering.counted(own));
   const { tlsCertFile: cert, tlsKeyFile: key, concurrency } = settings;
   const secret = openOptional(settings.callSecret, { report, setting: "callSecret" });
   const clock = processClock();
   const { cluster, latest: serverTime } = openServerTime(openCluster(transport), clock, "answered");
   return {
-    ...{ settings, telemetry, transport, namespaceScope, metering, clock, cluster, serverTime },
+    ...{ settings, telemetry, transport, namespaceScope, metering, standing, clock, cluster, serverTime },
     records: openRecords(settings.checkpoints, { ...around, transport }),
     agents: await openAgents({ cert, key }, concurrency * 2),
     prove: openProof(secret),
@@ -98,29 +102,30 @@ const refusingStandby = (api: Hono, active: () => Dispatching | undefined) => ({
       : api.fetch(request, env),
 });
 
-type ApiInput = Pick<DispatchParts, "settings" | "telemetry" | "metering" | "transport">;
+type ApiInput = Pick<DispatchParts, "settings" | "telemetry" | "metering" | "transport" | "standing">;
 
 /** The page. Its code is loaded with the first request for it. */
 const pageIn = (
-  { settings, telemetry: { report }, transport }: ApiInput,
+  { settings, telemetry: { report }, transport, standing }: ApiInput,
   trigger: Secret | undefined,
 ): ApiParts["page"] => {
   const signIn = openSignIn(settings, trigger, report);
   if (signIn === undefined) return undefined;
   return async () => {
     const { openFunctionPage } = await import("../page/host.ts");
-    return openFunctionPage({ settings, transport, signIn, report });
+    return { ...openFunctionPage({ settings, transport, signIn, report }), standing: async () => standing.all() };
   };
 };
 
 /** Opens the HTTP API on the dispatcher that is active; undefined: none is. */
 const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => Dispatching | undefined): ApiParts => {
-  const { settings, telemetry, metering } = parts;
+  const { settings, telemetry, metering, standing } = parts;
   const { cluster } = settings;
   const updates = openOptional(settings.updatesSecret, { report: telemetry.report, setting: "updatesSecret" });
   const send = async (message: Message, id: string): Promise<void> => (active() ?? standby()).send(message, id);
   return {
     ready: () => active()?.ready() === true,
+    standing: async () => standing.all(),
     kinds: () => kindNames,
     plurals,
     trigger: ({ kind, namespace, name }, event) => {

@@ -12,7 +12,7 @@ import { groupOf, type Message, noticedKind, textOf } from "../../core/key.ts";
 import { readMessage } from "../../engine/message.ts";
 import type { Clock, Cluster, Queue } from "../../engine/ports.ts";
 import type { ServerTime } from "../../engine/server-time.ts";
-import { openSignStore, openWriters } from "../../forward/controller-detection.ts";
+import { openSignStore } from "../../forward/controller-detection.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import { type Enclosing, openEnclosing, openWholeObjects } from "../../forward/enclosures.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
@@ -24,13 +24,13 @@ import type { NamespaceScope } from "../common/namespaces.ts";
 import { watchNodes } from "../common/node-watch.ts";
 import { withDeliveryQueue } from "../common/queues.ts";
 import type { Records } from "../common/records.ts";
-import { sightingKey, startSighting } from "../common/standby.ts";
+import { type StandingBoard, sightingKey, startSighting } from "../common/standby.ts";
 import { readClusterUid } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import type { HostMeter } from "../host/metrics.ts";
 import { restingIn } from "../resync/rest-check.ts";
 import { resync, startSweeping } from "../resync/sweep.ts";
-import { leasesOf, weightOf } from "../settings/conversions.ts";
+import { lookoutOf, weightOf } from "../settings/conversions.ts";
 import type { Settings } from "../settings/read.ts";
 
 /** The parts that outlive a lease. */
@@ -45,6 +45,8 @@ export type DispatchParts = {
   readonly namespaceScope: NamespaceScope;
   readonly records: Records;
   readonly metering: HostMeter;
+  /** The other controllers beside which functions write nothing. */
+  readonly standing: StandingBoard;
   readonly agents: Agents;
   readonly prove: MakeProof;
   /** False: no call may begin, because another dispatcher may hold the lease. */
@@ -164,16 +166,20 @@ const noticing =
   };
 
 /** Looks for other controllers, and keeps what is seen for the functions. Without leases in the settings nobody looks. */
-const sightingOf = async ({ settings, cluster, records, telemetry, namespaceScope }: DispatchParts) => {
+const sightingOf = async (
+  { settings, cluster, records, telemetry, namespaceScope, standing }: DispatchParts,
+  operators: readonly Watcher[],
+  freed: () => void,
+) => {
   const { report } = telemetry;
-  const writers = openWriters();
-  const operators = watchers.filter(runs(settings.families));
-  if (leasesOf(settings).length === 0) return { operators, see: writers.see, stop: async () => {} };
+  const key = sightingKey(settings.cluster, namespaceScope.watched);
+  const lookout = lookoutOf(settings);
+  if (lookout.leases.length === 0 || key === undefined) return async () => {};
   const { checkpoints } = records;
   const cursors = openCursors({ checkpoints, clusterUid: await readClusterUid(cluster), report });
-  const sightings = openSignStore(cursors, sightingKey(settings.cluster, namespaceScope.watched));
   const groups = operators.map(({ resource }) => resource.group);
-  return { operators, see: writers.see, stop: startSighting({ cluster, groups, report, sightings, writers }) };
+  const sightings = openSignStore(cursors, key);
+  return startSighting({ cluster, groups, lookout, report, sightings, freed, found: standing.tell });
 };
 
 /** True if no stranger reads what goes to the URL: over TLS, on this machine, or within the cluster. */
@@ -215,23 +221,21 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
   await within();
   const queues = openQueues(parts);
   const { queue } = queues;
-  const { operators, see, stop } = await sightingOf(parts);
+  const operators = watchers.filter(runs(settings.families));
   const about = { cluster, namespaces, selector, operators, within, updates: true };
   const scope = { ...about, transport, hints: records.hints, queue, breathe: openBreather(now) };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
-  const surveyed = namespaceScope.survey(surveyMs, () => {
+  const anew = (): void => {
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
-  });
+  };
+  const stop = await sightingOf(parts, operators, anew);
+  const surveyed = namespaceScope.survey(surveyMs, anew);
   const open = openCalls(parts);
   const enclosed = enclosingFor(parts, operators, () => forwarder);
   const calls = startCalls(parts, queues, open, enclosed?.enclosing);
   const forwarder: Forwarder = startForwarder({
     ...scope,
-    see: (object) => {
-      see(object);
-      enclosed?.see(object);
-    },
-    gone: enclosed?.gone,
+    ...{ see: enclosed?.see, gone: enclosed?.gone },
     ...{ report, now: Date.now, random: Math.random },
     resting: restingIn({ ...scope, report, now: Date.now }),
     send: (message, id) => queue.send(message, id),

@@ -7,9 +7,9 @@ import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Transport } from "../../core/http.ts";
 import { isRecord } from "../../core/json.ts";
 import { dedupe } from "../../core/key.ts";
-import type { Queue, Report } from "../../engine/ports.ts";
-import { openSignStore, openWriters } from "../../forward/controller-detection.ts";
-import { openCursors } from "../../forward/cursors.ts";
+import type { Cluster, Queue, Report } from "../../engine/ports.ts";
+import { openSignStore } from "../../forward/controller-detection.ts";
+import { type Cursors, openCursors } from "../../forward/cursors.ts";
 import type { ForwarderSettings, Loop } from "../../forward/forwarder.ts";
 import type { Sending, Watcher } from "../../forward/keys.ts";
 import type { WatchState } from "../../forward/listwatch.ts";
@@ -17,7 +17,7 @@ import { openNodes } from "../../forward/node-watch.ts";
 import { openWindows, type WindowResult, type Windows } from "../../forward/windows.ts";
 import { runs } from "../../kube/resources.ts";
 import { openAccess } from "../common/cluster-access.ts";
-import { openNamespaceScope, type Scope } from "../common/namespaces.ts";
+import { type NamespaceScope, openNamespaceScope, type Scope } from "../common/namespaces.ts";
 import { watchNodes } from "../common/node-watch.ts";
 import { openSender } from "../common/queues.ts";
 import { openRecords, type Records } from "../common/records.ts";
@@ -25,10 +25,10 @@ import { sightingKey, startSighting } from "../common/standby.ts";
 import { readClusterUid } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { restingIn } from "../resync/rest-check.ts";
-import { hintsIn } from "../resync/sweep.ts";
-import { leasesOf } from "../settings/conversions.ts";
+import { hintsIn, resync } from "../resync/sweep.ts";
+import { lookoutOf } from "../settings/conversions.ts";
 import { lookLength } from "../settings/formats.ts";
-import { type Environment, settingsFor } from "../settings/read.ts";
+import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 
 export type ForwardParts = Scope & {
   readonly records: Records;
@@ -82,6 +82,31 @@ export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
   });
 };
 
+type Sighted = {
+  readonly settings: Settings<"forward">;
+  readonly cursors: Cursors;
+  readonly opened: Cluster;
+  readonly parts: ForwardParts;
+  readonly within: NamespaceScope["within"];
+};
+
+/** Makes what begins to look for other controllers. Without leases in the settings there is no detection. */
+const sightingIn = ({ settings, cursors, opened, parts, within }: Sighted): (() => () => Promise<void>) => {
+  const { cluster, selector, namespaces, transport, send, operators, records, report } = parts;
+  const key = sightingKey(cluster, namespaces);
+  const groups = operators.map(({ resource }) => resource.group);
+  const lookout = lookoutOf(settings);
+  const scope = { cluster, selector, namespaces, within, transport, queue: { send }, operators, hints: records.hints };
+  const freed = (): void => {
+    resync(scope, String(Date.now())).catch((cause: unknown) =>
+      report("warn", "resync failed", { error: String(cause) }),
+    );
+  };
+  if (lookout.leases.length === 0 || key === undefined) return () => async () => {};
+  const sightings = openSignStore(cursors, key);
+  return () => startSighting({ cluster: opened, groups, lookout, report, freed, sightings });
+};
+
 /** Opens the forwarder from the environment's settings. */
 export const openForwarding = async (env: Environment) => {
   const settings = settingsFor("forward", env);
@@ -97,16 +122,10 @@ export const openForwarding = async (env: Environment) => {
   };
   const operators = watchers.filter(runs(settings.families));
   const records = openRecords(settings.checkpoints, { transport, cluster, home });
-  const writers = openWriters();
-  const parts = { cluster, selector, records, namespaces, transport, report, send, operators, see: writers.see };
+  const parts = { cluster, selector, records, namespaces, transport, report, send, operators };
   const opened = openCluster(transport);
   const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid: await readClusterUid(opened), report });
-  const sightings = openSignStore(cursors, sightingKey(cluster, namespaces));
-  const groups = operators.map(({ resource }) => resource.group);
-  const watching = { cluster: opened, groups, report, sightings, writers };
-  // Without leases in the settings there is no detection.
-  const sighting = (): (() => Promise<void>) =>
-    leasesOf(settings).length === 0 ? async () => {} : startSighting(watching);
+  const sighting = sightingIn({ settings, cursors, opened, parts, within });
   const windows = await windowsOver(parts);
   const queue: Pick<Queue, "send"> = {
     send: (message, id) => telemetry.part("forward", () => sender.send(message, id)),

@@ -11,12 +11,13 @@ import type { Message } from "../../core/key.ts";
 import { type Figure, type Meter, type MetricSample, ownFigures, ownLabels } from "../../core/metric.ts";
 import type { Ending } from "../../engine/context/world.ts";
 import type { Queue } from "../../engine/ports.ts";
+import type { Standing } from "../../forward/controller-detection.ts";
 import { sparkFigures } from "../../spark/application/metrics.ts";
 import { volcanoFigures } from "../../volcano/metrics.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
-import { censusOf } from "../resync/gauges.ts";
+import { censusOf, standbySamples } from "../resync/gauges.ts";
 import type { Naming } from "../settings/conversions.ts";
 import type { Access, Place } from "../settings/formats.ts";
 
@@ -144,6 +145,8 @@ type Parts = {
   readonly transport: Transport;
   readonly hints?: Records["hints"];
   readonly namespaceScope: NamespaceScope;
+  /** The other controllers at work; absent: this process does not know. */
+  readonly standing?: (() => Standing | Promise<Standing>) | undefined;
   readonly now: () => number;
 };
 
@@ -240,7 +243,7 @@ export const openMetering = (parts: Parts): HostMeter => {
       },
     scrape: async () => {
       await rates?.refresh();
-      const counted = parts.gauges === false ? [] : await censusOf(parts);
+      const counted = parts.gauges === false ? await standbySamples(parts) : await censusOf(parts);
       return { text: await render(lasting.among(counted)), type: contentType };
     },
   };

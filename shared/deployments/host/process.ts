@@ -12,9 +12,8 @@ import type { Identify } from "../../api/callers.ts";
 import { openRates } from "../../cli/inspection/rates.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { digest, type Key } from "../../core/key.ts";
-import type { Stored } from "../../core/object.ts";
 import type { Journal, Report } from "../../engine/ports.ts";
-import { openWriters } from "../../forward/controller-detection.ts";
+import type { Standing } from "../../forward/controller-detection.ts";
 import { type Acknowledging, acknowledgingFor, checkCallers, identifyBy } from "../common/authentication.ts";
 import { plurals } from "../common/kinds.ts";
 import { once } from "../common/once.ts";
@@ -40,6 +39,8 @@ import { type Host, type HostSettings, startHost } from "./start.ts";
 /** The parts of the HTTP API. */
 export type ApiParts = {
   readonly ready: () => boolean;
+  /** The other controllers beside which nothing is written; absent: this process does not know. */
+  readonly standing?: () => Promise<Standing>;
   readonly kinds: () => readonly string[];
   readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
   /** Metrics in the Prometheus text format; absent where there are none. */
@@ -115,18 +116,17 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     if (!(await mayBegin(process.warn, configuration, transport, kept.in !== "kubernetes"))) return 1;
     for (const name of await missing(transport, configuration.namespaces))
       process.warn(`namespace ${name} does not exist: objects that are created in it later are run`);
-    const writers = openWriters();
-    const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
+    const lookout = lookoutFor(transport, configuration, (line) => process.warn(line));
     const journal = journalIn(configuration, report);
     const page = signIn && (await import("../page/host.ts")).openHostPage(configuration, transport, signIn, report);
     const rates = page?.rates ?? openRates(transport, configuration.prices, () => performance.now());
-    const see = page === undefined ? writers.see : seenBy(writers.see, page.board.see);
     await work(
       process,
       configuration,
       {
         ...settingsOf(process, configuration, transport),
-        ...{ lookout, rates, see, listening, journal, gone: page?.board.gone, recorded: page?.board.recorded },
+        ...{ lookout, rates, listening, journal },
+        ...{ see: page?.board.see, gone: page?.board.gone, recorded: page?.board.recorded },
       },
       { trigger: secret, page },
     );
@@ -140,12 +140,6 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     transport.close();
   }
 };
-
-const seenBy =
-  (...all: readonly ((object: Stored) => void)[]) =>
-  (object: Stored): void => {
-    for (const see of all) see(object);
-  };
 
 /** Opens everything, serves until the process is stopped, and closes in reverse order. */
 const work = async (
@@ -205,6 +199,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     spark: sparkOptionsOf(configuration),
     gang: configuration.gang,
     gangEvict: configuration.gangEvict,
+    controllerNamespaces: configuration.controllerNamespaces,
     queueCommandNamespaces: configuration.queueCommandNamespaces,
     families: configuration.families,
     naming: namingOf(configuration),
@@ -271,11 +266,12 @@ const readerOf = (transport: Transport, kept: Configuration["checkpoints"], clus
 const serve = async (
   process: Process,
   { listen, cluster, checkpoints, metricsFor }: Configuration,
-  { ready, kinds, trigger, notice, scrape, send, depth }: Host,
+  { ready, standing, kinds, trigger, notice, scrape, send, depth }: Host,
   { trigger: secret, updates, transport, page }: Serving,
 ): Promise<void> => {
   const app = process.listener({
     ready,
+    standing: async () => standing(),
     kinds,
     scrape: withProcess(scrape),
     guarded: metricsFor === "callers",
@@ -285,7 +281,7 @@ const serve = async (
     plurals,
     identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),
-    page: page === undefined ? undefined : async () => ({ ...page, ready, depth }),
+    page: page === undefined ? undefined : async () => ({ ...page, ready, standing: async () => standing(), depth }),
   });
   const server = openPort(requestListener(app.fetch));
   const address = await listening(server, listen);

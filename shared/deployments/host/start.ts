@@ -12,16 +12,15 @@ import { openTelemetry, type Telemetry } from "../../adapters/telemetry/tracing.
 import type { Rates } from "../../cli/inspection/rates.ts";
 import type { Transport } from "../../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../core/key.ts";
-import type { Resource, Stored } from "../../core/object.ts";
+import type { Stored } from "../../core/object.ts";
 import type { World } from "../../engine/context/world.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
 import type { CheckpointRecord, Journal, Queue, Report, Slices } from "../../engine/ports.ts";
 import { take } from "../../engine/reconcile/intake.ts";
 import { openServerTime } from "../../engine/server-time.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
-import { type FindControllers, type Standby, startStandby } from "../../forward/controller-detection.ts";
+import type { FindControllers, Standing } from "../../forward/controller-detection.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
-import type { Watcher } from "../../forward/keys.ts";
 import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
 import type { Family } from "../../kube/resources.ts";
@@ -46,6 +45,7 @@ import { openStepCache } from "./cache.ts";
 import { kindsOf } from "./kinds.ts";
 import { type HostMeter, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
 import { openHostSlots } from "./slots.ts";
+import { openAside } from "./standby.ts";
 
 /** Returns the number of keys that the queue takes from a namespace in one turn. */
 type WeightOf = (namespace: string) => number;
@@ -169,6 +169,8 @@ export type HostSettings = {
   /** `gang`: the component that admits PodGroups; absent: detected. `gangEvict`: which groups may lose pods to others; absent: none. */
   readonly gang?: GangMode;
   readonly gangEvict?: GangEviction;
+  /** Namespaces in which signs of Volcano's scheduler count; absent: the usual ones. */
+  readonly controllerNamespaces?: readonly string[];
   /** Namespaces whose Commands apply to queues; absent: the namespace that vcctl uses. */
   readonly queueCommandNamespaces?: readonly string[];
   /** Names of metrics; absent: upstream's defaults. */
@@ -212,6 +214,8 @@ export type HostSettings = {
 export type Host = {
   /** True once every watch has listed its objects and a resync has succeeded. */
   ready(): boolean;
+  /** The other controllers beside which this host writes nothing. */
+  standing(): Standing;
   /** Requests a step of this key. An event id that was seen in the last five minutes is ignored. */
   trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
   /**
@@ -230,12 +234,6 @@ export type Host = {
   drain(graceMs: number): Promise<void>;
 };
 
-/**
- * The interval of looks for another controller, ms. `rekindle migrate` counts on this host standing by within that
- * time.
- */
-const asideMs = 5_000;
-
 /** The interval of looks for newly selected namespaces, ms; their applications are looked at then. */
 const surveyMs = 10_000;
 
@@ -249,33 +247,32 @@ const tellingOf = ({ listening, shadow }: HostSettings, world: World): Pick<Worl
 
 /** Opens the recording of decisions. Its lines bypass the limit on similar lines, because each is another decision. */
 const recordingFor = (
-  { recordDecisions: mode = "annotated", timing, spark, gang, gangEvict, queueCommandNamespaces }: HostSettings,
+  { recordDecisions: mode = "annotated", timing, spark, ...queueing }: HostSettings,
   report: Report,
 ): Pick<World, "recording"> => {
+  const { gang, gangEvict, controllerNamespaces, queueCommandNamespaces } = queueing;
   const groups = { ...(gang && { gang }), ...(gangEvict && { gangEvict }) };
-  const queues = { ...groups, ...(queueCommandNamespaces && { queueCommandNamespaces }) };
+  const places = {
+    ...(controllerNamespaces && { controllerNamespaces }),
+    ...(queueCommandNamespaces && { queueCommandNamespaces }),
+  };
+  const queues = { ...groups, ...places };
   return openDecisionLog({ report, mode, settings: { timing, spark, queues }, now: Date.now });
 };
 
 type Stepping = {
   readonly world: World;
   readonly metering: HostMeter;
-  readonly standby: Standby | undefined;
   readonly families: Families;
 };
 
-/**
- * Returns the function that takes messages of one key. It returns true when they are done; a message for a kind on
- * standby is done without a step. The kind is loaded with its first step.
- */
+/** Returns the function that takes messages of one key, and returns true when they are done. A kind is loaded with its first step. */
 const stepping =
-  ({ world, metering, standby, families }: Stepping) =>
+  ({ world, metering, families }: Stepping) =>
   async (messages: readonly Message[]): Promise<boolean> => {
     const [first] = messages;
     const about = first === undefined ? undefined : (noticedKind(first) ?? (subjectOf(first) ?? first).kind);
     const known = families.kinds.find(({ kind }) => kind === about);
-    const group = known?.family ?? known?.resource.group;
-    if (standby?.aside(group ?? "") === true) return true;
     if (known !== undefined) await families.load(known.kind);
     return (await metering.step(messages, () => take(world, messages))) !== undefined;
   };
@@ -284,12 +281,16 @@ const stepping =
  * Opens the transport that counts requests, the records, and the metrics. The metrics read records through the
  * uncounted transport.
  */
-const openStore = (settings: HostSettings, namespaceScope: NamespaceScope, telemetry: Telemetry) => {
+const openStore = (
+  settings: HostSettings,
+  { namespaceScope, standing }: { readonly namespaceScope: NamespaceScope; readonly standing: () => Standing },
+  telemetry: Telemetry,
+) => {
   const { naming = upstreamNaming, rates, gauges = true, cluster, timing, place = { in: "kubernetes" } } = settings;
   const home = settings.home === undefined ? {} : { home: settings.home };
   const around = { transport: settings.transport, cluster, ...home, timeoutMs: timing.requestTimeoutMs };
   const { hints } = openRecords(place, around);
-  const measured = { naming, rates, gauges, transport: settings.transport, hints, namespaceScope };
+  const measured = { naming, rates, gauges, transport: settings.transport, hints, namespaceScope, standing };
   const metering = openMetering({ ...measured, now: Date.now });
   const transport = telemetry.transport(metering.counted(settings.transport));
   const { checkpoints } = openRecords(place, { ...around, transport });
@@ -325,6 +326,22 @@ const withServerTime = (ports: World, { within }: Telemetry) => {
   return { opened: { ...ports, cluster, within }, serverTime };
 };
 
+/** Takes what others ask of a host: steps, and notices about nodes. */
+const askedBy = (
+  cluster: string,
+  queue: Pick<Queue, "send">,
+  notice: (message: Message) => Promise<unknown>,
+): Pick<Host, "trigger" | "notice"> => ({
+  trigger: ({ kind, namespace, name }, eventId) => {
+    const key = { cluster, kind, namespace, name };
+    return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
+  },
+  notice: async (node, until) => {
+    // Written before the answer, because the queue is lost with the process. A sender without an answer sends again.
+    for (const one of noticesOf(cluster, node, until)) await notice(one);
+  },
+});
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
   const telemetry = openTelemetry({ report: settings.report, level: "debug" });
@@ -332,16 +349,18 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const namespaceScope = openNamespaceScope({ ...settings, report, now: Date.now });
   const { watched: namespaces, within } = namespaceScope;
   await within();
-  const { metering, hints, ...ways } = openStore(settings, namespaceScope, telemetry);
+  const aside = openAside(settings);
+  const { metering, hints, ...ways } = openStore(settings, { namespaceScope, standing: aside.standing }, telemetry);
   const mail = queuesOf(settings, metering, report);
   const queue = telemetry.queue(mail.queue);
   const { families, operators, watcherOf } = kindsOf(settings);
   const base = { ...ways, queue, report, timing, operatorOf: families.operatorOf, recovery: settings.recovery };
   const { opened, serverTime } = withServerTime(telemetry.ports(await openWorld(base)), telemetry);
   const inCharge = scopeCheckOf({ cluster, selector, namespaceScope });
-  const resourceOf = (kind: string): Resource | undefined => watcherOf(kind)?.resource;
+  const resourceOf = (kind: string) => watcherOf(kind)?.resource;
   const cache = openStepCache({ resourceOf, known: (query) => forwarder.known(query), serverTime });
-  const bounds = { ...boundsOf(settings), ...recordingFor(settings, telemetry.report) };
+  const standby = aside.standbyOf(families);
+  const bounds = { ...boundsOf(settings), ...recordingFor(settings, telemetry.report), standby };
   const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, operatorOf: watcherOf, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
@@ -351,9 +370,9 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const anew = (): void => {
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
   };
-  const standby = await standbyFor(settings, operators, anew);
+  await aside.start(operators, anew);
   const surveyed = namespaceScope.survey(surveyMs, anew);
-  const step = stepping({ world, metering, standby, families });
+  const step = stepping({ world, metering, families });
   const workers = mail.start(step, settings.concurrency);
   const forwarder: Forwarder = startForwarder({
     ...scope,
@@ -364,37 +383,17 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const endNodeWatch = watchNodes(settings.watchNodes, { transport: ways.transport, queue, report, cluster });
   return {
     ready: () => forwarder.synced() && sweeping.swept(),
-    trigger: ({ kind, namespace, name }, eventId) => {
-      const key = { cluster, kind, namespace, name };
-      return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
-    },
-    notice: async (node, until) => {
-      // Written before the answer, because the queue is lost with the process. A sender without an answer sends again.
-      for (const one of noticesOf(cluster, node, until)) await notice(one);
-    },
+    standing: aside.standing,
+    ...askedBy(cluster, queue, notice),
     send: queue.send,
     scrape: metering.scrape,
     kinds: () => operators.map((operator) => operator.kind),
     depth: async () => ({ ...(await mail.depth()), busy: workers.busy() }),
     drain: async (graceMs) => {
-      standby?.stop();
+      aside.stop();
       surveyed();
       await Promise.all([sweeping.stop(), endNodeWatch(), forwarder.stop()]);
       await workers.stop(graceMs);
     },
   };
-};
-
-/**
- * Opens standby. It logs every change through the unlimited report. When the other controller has gone, a resync looks
- * at everything, because messages were dropped meanwhile.
- */
-const standbyFor = async (
-  { lookout: look, report }: HostSettings,
-  operators: readonly Watcher[],
-  freed: () => void,
-): Promise<Standby | undefined> => {
-  if (look === undefined) return undefined;
-  const groups = operators.map(({ resource }) => resource.group);
-  return await startStandby({ look, groups, everyMs: asideMs, report, freed });
 };

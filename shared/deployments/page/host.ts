@@ -124,7 +124,10 @@ export const openPolling = (settings: Settings): BoardFreshness => {
   };
 };
 
-export type ServedPage = Pick<PageParts, "cluster" | "viewed" | "ready" | "depth" | "fresh" | "isStreamed"> & {
+export type ServedPage = Pick<
+  PageParts,
+  "cluster" | "viewed" | "ready" | "standing" | "depth" | "fresh" | "isStreamed"
+> & {
   readonly board: Board;
   readonly transport: Transport;
   readonly table: ReturnType<typeof tableIn>;

@@ -11,7 +11,9 @@ import { compress } from "hono/compress";
 import { secureHeaders } from "hono/secure-headers";
 import { isName, isNamespace } from "../../api/events.ts";
 import { forgetOldest } from "../../core/cache.ts";
-import { type Batch, type Health, keyOf, type Lanes } from "../../page/wire.ts";
+import { type Standing, standbyLines } from "../../forward/controller-detection.ts";
+import type { Health } from "../../page/health.ts";
+import { type Batch, keyOf, type Lanes } from "../../page/wire.ts";
 import { once } from "../common/once.ts";
 import type { Access, Viewer } from "./access.ts";
 import { serveActions } from "./action-route.ts";
@@ -100,6 +102,8 @@ export type PageParts = {
   /** Name of the cluster, for the page's head. */
   readonly cluster: string;
   readonly ready: () => boolean;
+  /** The other controllers beside which nothing is written; absent: this process does not know. */
+  readonly standing?: (() => Promise<Standing>) | undefined;
   readonly depth?: (() => Promise<Health["queue"]>) | undefined;
   /** Called when somebody looks: watches that only the page needs begin then. */
   readonly viewed?: (() => void) | undefined;
@@ -302,12 +306,14 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     // A queue that cannot be reached is left out.
     const queue = namespaces.length > 0 ? undefined : await depth?.().catch(() => undefined);
     const rows = namespaces.length > 0 ? -1 : board.size();
+    const standby = standbyLines((await parts.standing?.().catch(() => undefined)) ?? new Map());
     const { actions } = parts;
     const health: Health = {
       may: viewer.grants.filter(({ ability }) => (ability === "act" ? actions : actions?.trigger) !== undefined),
       canLeave: access.signOut !== undefined,
       ...{ now: Date.now(), cluster, ready: ready(), startedAt, rows, streams: streams.count(), caller, namespaces },
       ...(queue === undefined ? {} : { queue }),
+      ...(standby.length === 0 ? {} : { standby }),
     };
     return c.json(health, 200, { "cache-control": "no-store" });
   });

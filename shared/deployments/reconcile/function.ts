@@ -21,11 +21,11 @@ import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/queu
 import { openRecords } from "../common/records.ts";
 import { openOptional } from "../common/secret.ts";
 import { openSlices } from "../common/slices.ts";
-import { type FunctionStandby, openSighter, openStandby, sightingKey } from "../common/standby.ts";
+import { openSighter, openStandby, sightingKey, standbyOfSteps } from "../common/standby.ts";
 import { openWorld, processClock, quarantineFor, stepFigures } from "../common/step-dependencies.ts";
 import { provenRecords } from "../common/updates.ts";
 import type { UrlAnswer } from "../http/dispatch-calls.ts";
-import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
+import { lookoutOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type Families, openFamilies } from "./families.ts";
 
@@ -84,22 +84,24 @@ const standbyOf = ({
   namespaceScope,
   families,
   report,
-}: Surroundings): FunctionStandby => {
+}: Surroundings): NonNullable<World["standby"]> => {
   const { cluster, clusterUid, clock } = opened;
   const { cluster: alias, home } = settings;
+  const lookout = lookoutOf(settings);
   const { checkpoints } = openRecords(settings.checkpoints, { transport, cluster: alias, home });
   const cursors = openCursors({ checkpoints, clusterUid, report });
   const groups = families.kinds.map(({ resource }) => resource.group);
   const key = sightingKey(alias, namespaceScope.watched);
-  const sighter = openSighter({ ...settings, cluster, key, transport, cursors, groups, report });
-  const leases = leasesOf(settings);
-  return openStandby({ leases, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
+  const sighter = key && openSighter({ cluster, key, cursors, groups, lookout, report });
+  const now = clock.monotonic;
+  const { signs } = openStandby({ lookout, operators: families.kinds, report, cluster, sighter, now });
+  return standbyOfSteps(signs, Date.now);
 };
 
 /** Opens the recording of decisions. */
 const recordingFor = (settings: Settings<"reconcile">, report: Report): Pick<World, "recording"> => {
-  const { recordDecisions: mode, gang, gangEvict, queueCommandNamespaces } = settings;
-  const queues = { gang, gangEvict, queueCommandNamespaces };
+  const { recordDecisions: mode, gang, gangEvict, controllerNamespaces, queueCommandNamespaces } = settings;
+  const queues = { gang, gangEvict, controllerNamespaces, queueCommandNamespaces };
   const on = { timing: timingOf(settings), spark: sparkOptionsOf(settings), queues };
   return openDecisionLog({ report, mode, settings: on, now: Date.now });
 };
@@ -141,8 +143,6 @@ export const openTaking = (env: Environment): BatchParts => {
     const { cluster, latest: serverTime } = openServerTime(ports.cluster, ports.clock, "sent");
     const opened = { ...ports, cluster, serverTime, enclosed: enclosed.find };
     const standby = standbyOf({ settings, opened, transport, namespaceScope, families, report });
-    const inCharge: typeof charge = async (key, labels) =>
-      (await charge(key, labels)) && !(await standby.aside(key.kind));
     const known = { ...opened, within };
     const updates =
       settings.updatesUrl === undefined && nats === undefined && !called
@@ -151,8 +151,17 @@ export const openTaking = (env: Environment): BatchParts => {
     const quarantine = quarantineFor(decisionBudgetMs.function, openSlices());
     const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic });
     const ended = stepFigures(meter, Date.now);
-    const charged = { ...known, meter, ended, turns, quarantine, share, inCharge, ...recordingFor(settings, report) };
-    return { ...charged, ...noticingFor(charged, namespaceScope.watched), ...updates };
+    const charged = {
+      ...known,
+      meter,
+      ended,
+      turns,
+      quarantine,
+      share,
+      inCharge: charge,
+      ...recordingFor(settings, report),
+    };
+    return { ...charged, standby, ...noticingFor(charged, namespaceScope.watched), ...updates };
   });
   const take: HandleBatch = async (delivered, remainingMs, enclosure) => {
     const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);

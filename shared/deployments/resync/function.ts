@@ -6,6 +6,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { remainingMsOf, runOf } from "../../adapters/lambda.ts";
 import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Report } from "../../engine/ports.ts";
+import { type Standing, standingIn } from "../../forward/controller-detection.ts";
 import { type Cursors, cursorKey, openCursors } from "../../forward/cursors.ts";
 import { runs } from "../../kube/resources.ts";
 import { openAccess } from "../common/cluster-access.ts";
@@ -15,7 +16,7 @@ import { openRecords } from "../common/records.ts";
 import { type FunctionStandby, openSighter, openStandby, sightingKey } from "../common/standby.ts";
 import { processClock, readClusterUid } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
-import { leasesOf } from "../settings/conversions.ts";
+import { lookoutOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type ResyncScope, resyncWithin, type Swept, startSweeping } from "./sweep.ts";
 
@@ -34,8 +35,8 @@ export type SweepParts = {
 };
 
 const ours = async ({ scope, standby }: SweepParts): Promise<ResyncScope> => {
-  const aside = await Promise.all(scope.operators.map(({ kind }) => standby?.aside(kind)));
-  return { ...scope, operators: scope.operators.filter((_, at) => aside[at] !== true) };
+  const signs = await Promise.all(scope.operators.map(({ kind }) => standby?.signs(kind) ?? []));
+  return { ...scope, operators: scope.operators.filter((_, at) => signs[at]?.length === 0) };
 };
 
 /** The result of a resync, with what is wrong with the queues. */
@@ -98,14 +99,19 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   const updates = settings.updatesUrl !== undefined || settings.natsUrl !== undefined;
   const groups = operators.map(({ resource }) => resource.group);
   const key = sightingKey(cluster, namespaces);
-  const sighter = openSighter({ ...settings, cluster: opened, key, transport, cursors, groups, report });
+  const lookout = lookoutOf(settings);
+  const sighter = key && openSighter({ cluster: opened, key, cursors, groups, lookout, report });
   const clock = processClock();
   const standby = openStandby({
-    ...{ leases: leasesOf(settings), cluster: opened, operators, report },
+    ...{ lookout, cluster: opened, operators, report },
     ...{ sighter, looks: true, now: clock.monotonic },
   });
   const print = (line: string): void => console.log(line);
-  const counted = { transport, namespaceScope: namespaceScope, families: settings.families, hints: hinting.hints };
+  const standing = async (): Promise<Standing> => {
+    const kept = await sighter?.sightings.load();
+    return kept === undefined ? new Map() : standingIn(kept);
+  };
+  const counted = { transport, namespaceScope, families: settings.families, hints: hinting.hints, standing };
   // Loaded when the keys are sent, so that the first of them does not wait for it.
   const tellGauges = async (late: () => boolean): Promise<void> => {
     const { openGaugeLines } = await import("./gauges.ts");

@@ -9,6 +9,7 @@ import { ApiError, type Transport } from "../../core/http.ts";
 import { type Figure, type MetricSample, ownFigures, ownLabels } from "../../core/metric.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
+import type { Standing } from "../../forward/controller-detection.ts";
 import { undeliveredOf } from "../../forward/resync.ts";
 import { families as allFamilies, type Family, runs } from "../../kube/resources.ts";
 import { gaugesOf, sparkFigures } from "../../spark/application/metrics.ts";
@@ -39,10 +40,15 @@ type Counted = {
   readonly namespaceScope: Pick<NamespaceScope, "watched" | "within">;
   /** Families whose kinds are counted; absent: all. */
   readonly families?: readonly Family[];
+  /** The other controllers at work; absent: this process does not know. */
+  readonly standing?: (() => Standing | Promise<Standing>) | undefined;
 };
 
 /** True where a kind has no objects for this caller: it is forbidden or not served. */
 const isNone = (cause: unknown): boolean => cause instanceof ApiError && [403, 404].includes(cause.status);
+
+export const standbySamples = async ({ standing }: Pick<Counted, "standing">): Promise<readonly MetricSample[]> =>
+  standing === undefined ? [] : [{ do: "count", name: "rekindle_standby", value: (await standing()).size, of: {} }];
 
 /**
  * Counts the objects in scope, page by page, so that only their samples stay in memory. A kind that is forbidden or not
@@ -72,7 +78,8 @@ export const censusOf = async (parts: Counted): Promise<readonly MetricSample[]>
   const samples = await Promise.all(kinds.filter(runs(families)).map(ofKind));
   const hints = await hintsIn({ transport, hints: known, namespaces: namespaceScope.watched }).catch(() => []);
   const late = undeliveredOf("", hints, "").filter(({ message }) => within(message.namespace));
-  return [...samples.flat(), { do: "count", name: "rekindle_updates_waiting", value: late.length, of: {} }];
+  const waiting: MetricSample = { do: "count", name: "rekindle_updates_waiting", value: late.length, of: {} };
+  return [...samples.flat(), waiting, ...(await standbySamples(parts))];
 };
 
 export type FunctionFigure = {

@@ -1,5 +1,6 @@
 /** Converts parsed settings into those of the engine, of the Spark family and of metrics. */
 import { type RecoverySettings, recovery, type Timing, timing } from "../../engine/settings.ts";
+import type { Lookout } from "../../forward/controller-detection.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { Settings } from "./table.ts";
 
@@ -94,9 +95,13 @@ export const namingOf = (
   startBuckets: values.metricsJobStartLatencyBuckets,
 });
 
-/** Returns the leader leases to look for; empty where detection of other controllers is off. */
-export const leasesOf = ({
+/** Returns where to look for other controllers; without leases where their detection is off. */
+export const lookoutOf = ({
   leases,
+  controllerNamespaces: namespaces,
   takeOver,
   coexist,
-}: Pick<OfSteps, "leases" | "takeOver" | "coexist">): readonly string[] => (takeOver || coexist ? [] : leases);
+}: Pick<OfSteps, "leases" | "controllerNamespaces" | "takeOver" | "coexist">): Lookout => ({
+  namespaces,
+  leases: takeOver || coexist ? [] : leases,
+});

@@ -1,6 +1,6 @@
 /**
- * The documentation of each setting: its sentence, and its place in each kind of deployment or the reason why it has
- * none there. Separate from the table, so that functions do not bundle it.
+ * The sentence of each setting, and its place in each kind of deployment or the reason why it has none there. Separate
+ * from the table, so that functions do not bundle it.
  */
 import {
   absentInFunctions,
@@ -244,6 +244,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     value: "webhook.resourceGroups",
   },
   leases: { form: "list", text: "leases of other controllers; empty: no detection by lease" },
+  controllerNamespaces: { form: "list", text: "namespaces of administrators: signs of other controllers count there" },
   gang: choiceFor(
     "which component admits PodGroups: Volcano's scheduler, none (Rekindle admits them), auto (Volcano's scheduler if one is found, otherwise Rekindle), builtin (Rekindle, when the whole minimum of a Job's PodGroup, or driver and initial executors of a Spark application, fit the nodes; with places reserved for the pods; needs --features gang), or native (as builtin, but default-scheduler of Kubernetes 1.37 binds the pods of Jobs together, where its gangs are switched on and can say what a Job asks for; needs --features gang,gang-native)",
   ),
@@ -395,6 +396,5 @@ const modeOf: Readonly<Record<Target, "host" | "functions">> = {
 
 /** Returns the reason why a setting has no place in a deployment; undefined: it has one. */
 export const reasonOf = (name: SettingName, target: Target): string | undefined => {
-  const { absent = {} } = reference[name];
-  return absent[target] ?? absent[modeOf[target]];
+  return reference[name].absent?.[target] ?? reference[name].absent?.[modeOf[target]];
 };

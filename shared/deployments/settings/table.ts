@@ -4,6 +4,7 @@
  */
 import type * as z from "zod";
 import { families } from "../../kube/resources.ts";
+import { usualNamespaces } from "../../kube/upstream-controllers.ts";
 import { gangEvictions, gangModes, vcctlNamespace } from "../../volcano/gang/settings.ts";
 import {
   address,
@@ -215,6 +216,7 @@ const rows = {
   admissionQueueGate: { schema: yes, readers: admitting, default: "false" },
   admissionResourceGroups: { schema: groupsOfPods, readers: admitting, default: "" },
   leases: { schema: names, readers: guarding, default: "spark-operator-lock,spark-operator-controller-lock" },
+  controllerNamespaces: { schema: names, readers: [...guarding, "cli"], default: usualNamespaces.join(",") },
   gang: { schema: () => choice(...gangModes), readers: deciding, default: "auto" },
   gangEvict: { schema: () => choice(...gangEvictions), readers: deciding, default: "none" },
   queueCommandNamespaces: { schema: commandNamespaces, readers: commanding, default: vcctlNamespace },

@@ -134,6 +134,11 @@ export type World = {
    * undefined before the first read. Absent: in charge of everything.
    */
   readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean | Promise<boolean>;
+  /**
+   * Returns why nothing of this kind may be written now, and the wall clock, epoch ms; undefined: it may. Absent: no
+   * other controller is looked for.
+   */
+  readonly standby?: (kind: string) => Promise<{ readonly why: string; readonly now: number } | undefined>;
   /** Limits the number of parallel submissions in this process; absent: no limit. */
   readonly turns?: Slots;
   /** Limits the number of parallel steps of `watchful` kinds that create many objects; absent: no limit. */

@@ -47,6 +47,7 @@ import { logEffects, requeue, requeueAfterRace, requeueAfterTrouble, scheduleNex
 import { save } from "../writes/save.ts";
 import { showFirst, tell } from "../writes/status.ts";
 import { leaveTo } from "./foreign-controller.ts";
+import { inStandby } from "./standby.ts";
 
 /** The number of decisions that one step may take. */
 const rounds = 8;
@@ -55,7 +56,10 @@ const rounds = 8;
  * Takes one step for the message's key. Throws only if the key could not be requeued; the queue then delivers the
  * message again.
  */
-export const step = async (world: World, message: Message): Promise<Ending> => {
+export const step = async (world: World, message: Message): Promise<Ending> =>
+  (await inStandby(world, message)) ?? (await begun(world, message));
+
+const begun = async (world: World, message: Message): Promise<Ending> => {
   if (world.deliver !== undefined && subjectOf(message) !== undefined)
     return await takeOther(world, message, world.deliver);
   if (world.notice !== undefined && noticedKind(message) !== undefined)

@@ -25,8 +25,8 @@ const longestMs = 900_000;
 
 const keyOf = ({ cluster, kind, namespace, name }: Key): Key => ({ cluster, kind, namespace, name });
 
-/** Removes `fresh`: a retried message may have reached a save. */
-const known = ({ fresh: _, ...message }: Message): Message => message;
+/** Removes `fresh`: a retried message may have reached a save; and the standbys, which are over. */
+export const known = ({ fresh: _, standbys: __, ...message }: Message): Message => message;
 
 /**
  * Returns the first slot of the key after `now`. Slots are `everyMs` apart, and on whole seconds, as the server's Date
@@ -41,7 +41,7 @@ const slotAfter = (key: Key, now: number, everyMs: number): number => {
 const lateMs = 2_000;
 
 /** Returns the slot of the next poll: about `everyMs` away, so that an object that changes sooner costs no poll. */
-const pollAt = (key: Key, now: number, everyMs: number): number =>
+export const pollAt = (key: Key, now: number, everyMs: number): number =>
   slotAfter(key, now + Math.max(0, everyMs - lateMs), everyMs);
 
 /**
@@ -199,7 +199,7 @@ export const publishTrouble = async (
 };
 
 /** The longest wait after a trouble, ms, unless the server asks for more. */
-const longestRetryMs = 300_000;
+export const longestRetryMs = 300_000;
 
 type Wait = { readonly delayMs: number; readonly id: string };
 

@@ -34,8 +34,7 @@ import { statedIn } from "./ledger.ts";
 import { type Move, readMoves } from "./namespace-queue.ts";
 import { groupOutline, jobOwnerOf, statedMembers } from "./outlines.ts";
 import { plannableAt } from "./plan.ts";
-import { find, isSchedulers, readLeases, type SchedulerFinding } from "./scheduler.ts";
-import type { GangMode } from "./settings.ts";
+import { type Detecting, find, isSchedulers, readLeases, type SchedulerFinding } from "./scheduler.ts";
 import { waitingEvents } from "./waiting-events.ts";
 
 type InFlight = NonNullable<QueueMemory["planning"]>;
@@ -333,13 +332,13 @@ const moving = ({ group, queue }: Move): Effect => patchOf(group, { spec: { queu
 
 /** Decides one round: the component that admits groups, and the groups to admit if that is Rekindle. */
 export function* admissionRound(
-  { mode, evicting }: { readonly mode: GangMode; readonly evicting?: Evicting | undefined },
+  { mode, namespaces, evicting }: Detecting & { readonly evicting?: Evicting | undefined },
   queues: readonly Stored[],
   seen: Seen,
 ): Reads<AdmissionRound> {
   const { now, memory } = seen;
-  const [leases, groups] = yield* all([readLeases(mode), list(groupsOf(queues))]);
-  const found = yield* find(mode, { now, memory, leases, queues, groups });
+  const [leases, groups] = yield* all([readLeases({ mode, namespaces }), list(groupsOf(queues))]);
+  const found = yield* find({ mode, namespaces }, { now, memory, leases, queues, groups });
   const waits = groups.filter(isWaiting).length;
   if (found.admits === "scheduler") return { groups, found, effects: [], next: nextOf(found, waits) };
   const priorities = yield* readPriorities(classesOf(groups));
@@ -363,7 +362,7 @@ type Parts = { readonly seen: Seen; readonly evicting?: Evicting | undefined };
 
 /** Decides a round of groups that Rekindle admits. */
 function* turnOf(
-  mode: GangMode,
+  mode: Detecting["mode"],
   hall: AdmissionInput,
   found: SchedulerFinding,
   { seen, evicting }: Parts,

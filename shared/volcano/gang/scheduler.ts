@@ -1,8 +1,14 @@
-/** Finds the component that admits groups: Volcano's scheduler while any sign shows that it runs, else Rekindle. */
+/**
+ * Finds the component that admits groups: Volcano's scheduler while any sign shows that it runs, else Rekindle. A sign
+ * counts only where a tenant cannot forge it: leases and pods in namespaces of administrators, writes to objects without
+ * a namespace, and pods whose account may bind pods in all namespaces.
+ */
 import { all, list, type Reads } from "../../core/decision.ts";
 import type { Resource, Stored } from "../../core/object.ts";
-import type { Looking, View } from "../../core/plan.ts";
+import type { Looking, Projection, View } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
+import { type Account, accountOf, accountText, type ClusterRight } from "../../kube/accounts.ts";
+import { withRight } from "../../kube/cluster-rights.ts";
 import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
 import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -12,24 +18,54 @@ import type { GangMode } from "./settings.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 
-/** The scheduler's lease, in any namespace, has its name; with several names, it has the component's. */
+/** The detection of the scheduler. */
+export type Detecting = {
+  readonly mode: GangMode;
+  /** Namespaces whose leases and pods count, because only administrators write there. */
+  readonly namespaces: readonly string[];
+};
+
+/** The scheduler's lease has its name; with several names, it has the component's. */
 const names = ["volcano", "vc-scheduler"] as const;
 
-const leaseQuery = (name: string): Looking => ({
+/** Keeps the leases of these namespaces. */
+const inNamespaces =
+  (namespaces: readonly string[]): Projection =>
+  (lease) =>
+    namespaces.includes(lease.metadata.namespace ?? "") ? lease : undefined;
+
+const leaseQuery = (name: string, namespaces: readonly string[]): Looking => ({
   do: "list",
   resource: leases,
   namespace: "",
   labels: {},
   field: `metadata.name=${name}`,
+  projecting: () => inNamespaces(namespaces),
 });
 
 /** Reads the leases that the scheduler may hold; reads nothing unless the mode is `auto`. */
-export function* readLeases(mode: GangMode): Reads<readonly Stored[]> {
-  return mode === "auto" ? (yield* all(names.map(leaseQuery).map(list))).flat() : [];
+export function* readLeases({ mode, namespaces }: Detecting): Reads<readonly Stored[]> {
+  if (mode !== "auto") return [];
+  const found = yield* all(names.map((name) => list(leaseQuery(name, namespaces))));
+  return found.flat();
 }
 
-/** Lists the pods of upstream's chart and manifests. */
-const labelled: Looking = { do: "list", resource: pods, namespace: "", labels: { app: "volcano-scheduler" } };
+/** Lists the pods of upstream's chart and manifests in a namespace: a tenant may have any number elsewhere. */
+const labelled = (namespace: string): Looking => ({
+  do: "list",
+  resource: pods,
+  namespace,
+  labels: { app: "volcano-scheduler" },
+});
+
+/** Keeps the Ready pods of the scheduler's image, with their account. */
+const schedulersOnly: Projection = (pod) => {
+  if (!isReadyScheduler(pod)) return undefined;
+  const { apiVersion, kind, metadata } = pod;
+  const { name, namespace = "", uid, resourceVersion } = metadata;
+  const spec = { serviceAccountName: accountOf(pod).name };
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion }, spec };
+};
 
 /**
  * Lists running pods that are no batch pods of Volcano. A scheduler that was installed otherwise is recognized among
@@ -38,7 +74,11 @@ const labelled: Looking = { do: "list", resource: pods, namespace: "", labels: {
 const running: Looking = {
   ...{ do: "list", resource: pods, namespace: "", labels: {} },
   field: "spec.restartPolicy=Always,spec.schedulerName!=volcano,status.phase=Running",
+  projecting: () => schedulersOnly,
 };
+
+/** The right without which a scheduler cannot do its work. */
+const binding: ClusterRight = { group: "", resources: ["pods/binding", "bindings"], verbs: ["create"] };
 
 /** The time, ms, for which a search without a result holds: a scheduler at work shows by its writes. */
 const searchMs = 300_000;
@@ -84,7 +124,7 @@ const letting =
 const fitting =
   "Rekindle admits a group of pods by the state and the capability of its queue once its whole minimum fits the nodes, and its pods go to default-scheduler";
 
-const binding =
+const bindingText =
   "Rekindle admits a group of pods by the state and the capability of its queue, and default-scheduler binds its pods together";
 
 const leaving = "groups of pods are left to it";
@@ -93,7 +133,8 @@ const placeOf = ({ metadata: { namespace, name } }: Stored): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
 /** True for a group whose phase Volcano's scheduler wrote within `ownedMs`. */
-export const isSchedulers = (group: Stored, now: number): boolean => writtenBy(group, manager, now, ownedMs);
+export const isSchedulers = (group: Stored, now: number): boolean =>
+  writtenBy(group, { manager, withinMs: ownedMs }, now);
 
 const byLease = ({ leases: all, now }: SchedulerSigns): SchedulerFinding | undefined => {
   const held = all.find((lease) => isRenewed(lease, now));
@@ -101,8 +142,9 @@ const byLease = ({ leases: all, now }: SchedulerSigns): SchedulerFinding | undef
   return { admits: "scheduler", saying: `Volcano's scheduler renews its lease ${placeOf(held)}: ${leaving}` };
 };
 
-const byWrites = ({ queues, groups, now }: SchedulerSigns): SchedulerFinding | undefined => {
-  const written = [...groups, ...queues].find((object) => writtenBy(object, manager, now, writingMs));
+/** A Queue has no namespace, so a right in one namespace does not suffice to write its status. */
+const byWrites = ({ queues, now }: SchedulerSigns): SchedulerFinding | undefined => {
+  const written = queues.find((object) => writtenBy(object, { manager, withinMs: writingMs, statusOnly: true }, now));
   if (written === undefined) return undefined;
   const { kind } = written;
   const saying = `vc-scheduler wrote ${kind} ${placeOf(written)} within ${writingMs / 60_000} minutes: ${leaving}`;
@@ -133,24 +175,35 @@ const byPod = (signs: SchedulerSigns, pod: Stored): SchedulerFinding => {
 
 const isReadyScheduler = (pod: Stored): boolean => isReady(pod) && runsImage(pod, image);
 
+/** Returns a Ready scheduler among all running pods that an administrator has installed. */
+function* searched(namespaces: readonly string[]): Reads<Stored | undefined> {
+  const found = yield* list(running);
+  const isListed = ({ metadata: { namespace = "" } }: Stored): boolean => namespaces.includes(namespace);
+  const listed = found.find(isListed);
+  if (listed !== undefined) return listed;
+  const accounts = new Map(found.map(accountOf).map((one): [string, Account] => [accountText(one), one]));
+  const able = new Set((yield* withRight([...accounts.values()], binding)).map(accountText));
+  return found.find((pod) => able.has(accountText(accountOf(pod))));
+}
+
 /** Looks for a scheduler among the pods of upstream's chart, then among all. */
-function* fromPods(signs: SchedulerSigns): Reads<SchedulerFinding> {
+function* fromPods(namespaces: readonly string[], signs: SchedulerSigns): Reads<SchedulerFinding> {
   const { now, memory } = signs;
-  const own = yield* list(labelled);
+  const own = (yield* all(namespaces.map((namespace) => list(labelled(namespace))))).flat();
   const ready = own.find(isReady);
   if (ready !== undefined) return byPod(signs, ready);
   const { admits, searchedAt } = memory ?? {};
   const here: SchedulerFinding = {
     admits: "here",
-    saying: `no lease of Volcano's scheduler (${names.join(", ")}) is being renewed, no pod of it is Ready, and it has written nothing for ${writingMs / 60_000} minutes: ${letting}`,
+    saying: `no lease of Volcano's scheduler (${names.join(", ")}) is being renewed in a namespace of controllerNamespaces, no pod of it is Ready there or may bind pods in all namespaces, and it has written no Queue for ${writingMs / 60_000} minutes: ${letting}`,
   };
   if (admits === "here" && searchedAt !== undefined && now - searchedAt < searchMs) return { ...here, searchedAt };
-  const found = (yield* list(running)).find(isReadyScheduler);
+  const found = yield* searched(namespaces);
   return found === undefined ? { ...here, searchedAt: now } : byPod(signs, found);
 }
 
 /** Finds the component that admits groups. Without a sign of life and while no group waits, the last finding holds. */
-export function* find(mode: GangMode, signs: SchedulerSigns): Reads<SchedulerFinding> {
+export function* find({ mode, namespaces }: Detecting, signs: SchedulerSigns): Reads<SchedulerFinding> {
   if (mode === "scheduler")
     return { admits: "scheduler", saying: "groups of pods are left to Volcano's scheduler, as `gang: scheduler` says" };
   if (mode === "none")
@@ -158,11 +211,11 @@ export function* find(mode: GangMode, signs: SchedulerSigns): Reads<SchedulerFin
   if (mode === "builtin")
     return { admits: "here", saying: `without Volcano's scheduler, as \`gang: builtin\` says, ${fitting}` };
   if (mode === "native")
-    return { admits: "here", saying: `without Volcano's scheduler, as \`gang: native\` says, ${binding}` };
+    return { admits: "here", saying: `without Volcano's scheduler, as \`gang: native\` says, ${bindingText}` };
   const alive = byLease(signs) ?? byWrites(signs);
   if (alive !== undefined) return alive;
   const { admits, searchedAt } = signs.memory ?? {};
   const isKnown = admits === "scheduler" || admits === "here";
   if (isKnown && !signs.groups.some(isWaiting)) return { admits, saying: "", searchedAt };
-  return yield* fromPods(signs);
+  return yield* fromPods(namespaces, signs);
 }

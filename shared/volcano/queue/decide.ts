@@ -20,6 +20,7 @@ import {
 import type { StateUpdate } from "../../core/updates.ts";
 import { until } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
+import { usualNamespaces } from "../../kube/upstream-controllers.ts";
 import {
   cleared,
   commandsIn,
@@ -68,6 +69,8 @@ export type QueueOptions = {
   readonly gangEvict?: GangEviction;
   /** Evicts pods for groups that lack room, with `gang: builtin`; absent: no pod is evicted. */
   readonly evicting?: Evicting | undefined;
+  /** Namespaces in which signs of Volcano's scheduler count; absent: the usual ones. */
+  readonly controllerNamespaces?: readonly string[];
   /** Namespaces from which commands are accepted; absent: the one of vcctl. */
   readonly queueCommandNamespaces?: readonly string[];
 };
@@ -236,15 +239,16 @@ const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefine
 type Deciding = Required<Omit<QueueOptions, "gangEvict">>;
 
 /** Makes the decision function for the queues of a deployment. */
-const decideWith = ({ gang, evicting, queueCommandNamespaces: commandNamespaces }: Deciding) =>
-  function* decide(key: Key, view: Seeing): Decision<QueueMemory> {
+const decideWith = ({ gang, evicting, controllerNamespaces, queueCommandNamespaces: commandNamespaces }: Deciding) => {
+  const rounds = { mode: gang, namespaces: controllerNamespaces, evicting };
+  return function* decide(key: Key, view: Seeing): Decision<QueueMemory> {
     const { object, memory = {} } = view;
     if (object === undefined || isEnding(object)) return yield* gone(view, memory);
     const [given, queuesOfAll] = yield* all([readCommands(readFrom(commandNamespaces)), list(allQueues)]);
     const found = obeyedFirst(ordersFor(object, queues, given), commandNamespaces);
     const taken = takenIn(found, memory, commandNamespaces);
     const counted = drains(object, memory, taken[0]) ? yield* list(groupsOf(queuesOfAll)) : [];
-    const turn = key.name === rootName ? yield* admissionRound({ mode: gang, evicting }, queuesOfAll, view) : undefined;
+    const turn = key.name === rootName ? yield* admissionRound(rounds, queuesOfAll, view) : undefined;
     const groups = (turn?.groups ?? counted).filter((group) => queueOfGroup(group) === key.name).length;
     const context: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
     const waits = isUnshown(context) || (isBusy(turn) && taken.some((order) => !isObeyed(order, commandNamespaces)));
@@ -254,6 +258,7 @@ const decideWith = ({ gang, evicting, queueCommandNamespaces: commandNamespaces 
     if (news.length > 0) return { memory, stages: [news], next: { do: "continue" } };
     return planOf(context, act, turn);
   };
+};
 
 /** Keeps a decided state that is still to be shown; UIDs and resource versions of another cluster are dropped. */
 const voided = ({ wanted }: QueueMemory): QueueMemory => (wanted === undefined ? {} : { wanted });
@@ -277,6 +282,7 @@ const statusUpdate = ({ status }: Plan<QueueMemory>): StateUpdate | undefined =>
 export const volcanoQueue = ({
   gang = "auto",
   evicting,
+  controllerNamespaces = usualNamespaces,
   queueCommandNamespaces = [vcctlNamespace],
 }: QueueOptions = {}): Operator<QueueMemory> => ({
   ...queueWatcher,
@@ -286,5 +292,5 @@ export const volcanoQueue = ({
   statusUpdate,
   recovery,
   measuresOfSave: measuresOfQueueSave,
-  decide: decideWith({ gang, evicting, queueCommandNamespaces }),
+  decide: decideWith({ gang, evicting, controllerNamespaces, queueCommandNamespaces }),
 });

@@ -54,11 +54,6 @@ const reasons: readonly { readonly file: string; readonly begins: string; readon
   { file: "shared/engine/trouble.ts", begins: "\\berror looking", because: "the first 4,096 letters of an answer" },
   { file: "shared/engine/trouble.ts", begins: "\\bRuntimeClass", because: "the first 4,096 letters of an answer" },
   {
-    file: "shared/forward/controller-detection.ts",
-    begins: "\\b\\d+ s ago",
-    because: "a number begins at the edge of a word: each is tried once",
-  },
-  {
     file: "shared/spark/executor-pod/container.ts",
     begins: "(?:[^\\s",
     because: "a quotation that does not end is taken at the end of the text: no other way is left",

@@ -345,16 +345,16 @@ export const gangMutants: readonly Mutant[] = [
     promise:
       "with gang: auto a Ready pod with the image of Volcano's scheduler leaves groups to it, whatever its labels are",
     file: `${gang}/scheduler.ts`,
-    find: "(yield* list(running)).find(isReadyScheduler)",
-    replace: "(yield* list(running)).slice(1_000_000).find(isReadyScheduler)",
+    find: "const found = yield* list(running);",
+    replace: "const found = (yield* list(running)).slice(1_000_000);",
     tests: [scheduler],
   },
   {
     name: "scheduler-phase-overwritten",
     promise: "a phase that Volcano's scheduler has just written is not changed",
     file: `${gang}/scheduler.ts`,
-    find: "writtenBy(group, manager, now, ownedMs);",
-    replace: "writtenBy(group, manager, now, ownedMs - 600_000);",
+    find: "writtenBy(group, { manager, withinMs: ownedMs }, now);",
+    replace: "writtenBy(group, { manager, withinMs: ownedMs - 600_000 }, now);",
     tests: [scheduler],
   },
   {

@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse, Transport } from "../../../shared/core/
 import type { Message } from "../../../shared/core/key.ts";
 import type { Operator } from "../../../shared/core/operator.ts";
 import type { Sent, Sink } from "../../../shared/core/updates.ts";
+import { standbyOfSteps } from "../../../shared/deployments/common/standby.ts";
 import { updatesFor } from "../../../shared/deployments/common/updates.ts";
 import { deliveryBy, withResources } from "../../../shared/deployments/deliver/function.ts";
 import { openStepCache } from "../../../shared/deployments/host/cache.ts";
@@ -256,10 +257,10 @@ const telling = (execution: ExecutionState, flight: Flight, world: World): Pick<
 };
 
 /** In a scenario about another controller, no step works beside it. */
-const chargeOf = (execution: ExecutionState, { report }: World, transport: Transport): Pick<World, "inCharge"> => {
+const standbyOf = (execution: ExecutionState, { report }: World, transport: Transport): Pick<World, "standby"> => {
   if (execution.fixture.scenario.beside === undefined) return {};
   const standing = standingOf(execution, { transport, report }, false);
-  return { inCharge: async ({ kind }) => !(await standing.aside(kind)) };
+  return { standby: standbyOfSteps(standing.signs, () => execution.now()) };
 };
 
 /** The enclosure of a dispatcher's call, and the server's clock, which the process of the function has read before. */
@@ -298,6 +299,6 @@ export const worldFor = (execution: ExecutionState, flight: Flight, enclosure?: 
     ...enclosedIn(execution, clock, enclosure),
     ...(execution.fixture.scenario.lenient === true ? { recovery: { ...recovery, strict: false } } : {}),
   };
-  const charged = { ...world, ...chargeOf(execution, world, transport) };
+  const charged = { ...world, ...standbyOf(execution, world, transport) };
   return { ...charged, ...telling(execution, flight, charged), notice: noticing({ ...charged, namespaces: [] }) };
 };

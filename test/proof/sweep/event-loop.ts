@@ -85,7 +85,7 @@ export const calm = async (execution: Execution, { invocations, ms }: Bounds = u
  */
 export const runToRest = async (execution: Execution, bounds: Bounds = usual): Promise<boolean> => {
   // Beside another controller a resync may find nothing because it died or judged by old sightings, so two are needed.
-  const wanted = execution.writers === undefined ? 1 : 2;
+  const wanted = execution.isBeside() ? 2 : 1;
   for (let quiet = 0; quiet < wanted; ) {
     if (!(await calm(execution, bounds)) || execution.count.invocations - execution.began > bounds.invocations)
       return false;

@@ -9,7 +9,6 @@ import type { Operator } from "../../../shared/core/operator.ts";
 import { type CacheState, openCacheState } from "../../../shared/deployments/host/cache.ts";
 import { resync } from "../../../shared/deployments/resync/sweep.ts";
 import { take } from "../../../shared/engine/reconcile/intake.ts";
-import type { Writers } from "../../../shared/forward/controller-detection.ts";
 import type { Sending } from "../../../shared/forward/keys.ts";
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { carry, passing, worldFor } from "./calls.ts";
@@ -18,13 +17,13 @@ import { identityOf } from "./ending.ts";
 import type { Flight, Sender } from "./execution-state.ts";
 import type { Call, Fault, Levers, Posted } from "./fault.ts";
 import type { Fixture } from "./fixture.ts";
-import { forwarderLooks, isSighting, resyncBeside, writersIn } from "./foreign-controllers.ts";
+import { forwarderLooks, isSighting, resyncBeside } from "./foreign-controllers.ts";
 import { type Bounds, type Journal, openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
 import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
 import { type Count, copyOf, lookMs, type Snapshot } from "./snapshot.ts";
-import { openWatching, storedOf, type Watching } from "./watching.ts";
+import { openWatching, type Watching } from "./watching.ts";
 
 export const cluster = "sweep";
 export const queueBounds: Bounds = { visibilityMs: 90_000 };
@@ -57,7 +56,6 @@ export class Execution {
   nextSweep: number;
   /** Instant of the next look of a forwarder for other controllers; never, in a scenario without one. */
   nextLook: number;
-  writers: Writers | undefined;
   mind: CacheState;
   readonly began: number;
   down = false;
@@ -104,7 +102,6 @@ export class Execution {
     this.count = { ...snapshot.count };
     this.nextSweep = snapshot.nextSweep;
     this.nextLook = snapshot.nextLook;
-    this.writers = this.sees();
     this.mind = copyOf(snapshot.mind);
     this.began = snapshot.count.invocations;
     this.lines = options.trace === true ? [] : undefined;
@@ -135,9 +132,9 @@ export class Execution {
     return watching;
   }
 
-  /** In a scenario about another controller: the writers that a starting watch shows. */
-  sees(): Writers | undefined {
-    return this.fixture.scenario.beside === undefined ? undefined : writersIn(this);
+  /** True in a scenario about another controller: functions look for it. */
+  isBeside(): boolean {
+    return this.fixture.scenario.beside !== undefined;
   }
 
   later(ms: number, keep: () => void): void {
@@ -171,7 +168,6 @@ export class Execution {
     const hearing = this.fault.event?.(this.count.events, this.levers) ?? "told";
     if (hearing === "broken") this.watchingIs = "off";
     if (hearing !== "told" || this.watchingIs !== "on") return;
-    this.writers?.see(storedOf(change));
     this.offer(this.watching.hear(change));
   }
 
@@ -179,7 +175,6 @@ export class Execution {
   relist(): void {
     this.watchingIs = "on";
     this.log("the watch begins again with a list");
-    this.writers = this.sees();
     this.offer(this.watching.relist());
   }
 
@@ -252,7 +247,7 @@ export class Execution {
   restart(): void {
     this.down = false;
     this.nextSweep = this.now();
-    if (this.writers !== undefined) this.nextLook = this.now();
+    if (this.isBeside()) this.nextLook = this.now();
     this.watching = openWatching(cluster, this.operators, this.fixture.simulator.store);
     this.relist();
   }
@@ -296,7 +291,7 @@ export class Execution {
       ...{ operators: this.operators, now: () => this.now(), updates: this.fixture.scenario.listeners !== undefined },
     };
     const hands = { transport: scope.transport, report: () => {} };
-    const swept = this.writers === undefined ? resync(scope, String(this.now())) : resyncBeside(this, hands, scope);
+    const swept = this.isBeside() ? resyncBeside(this, hands, scope) : resync(scope, String(this.now()));
     swept.then(
       (sent) => this.finish(flight, true, { sent }),
       (cause) => this.finish(flight, false, String(cause)),
@@ -310,7 +305,7 @@ export class Execution {
     this.nextLook = this.now() + lookMs;
     this.log(`invocation ${flight.id}: a forwarder looks for other controllers`);
     const hands = { transport: passing(this, flight).transport, report: () => {} };
-    forwarderLooks(this, hands, this.writers ?? writersIn(this)).then(
+    forwarderLooks(this, hands).then(
       () => this.finish(flight, true, {}),
       (cause) => this.finish(flight, false, String(cause)),
     );

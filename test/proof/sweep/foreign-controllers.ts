@@ -2,7 +2,6 @@
 import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
-import type { Stored } from "../../../shared/core/object.ts";
 import {
   type FunctionStandby,
   openSighter,
@@ -13,8 +12,8 @@ import {
 import { type SweepParts, sweepOnce } from "../../../shared/deployments/resync/function.ts";
 import type { Report } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
-import { openWriters, type Writers } from "../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../shared/forward/cursors.ts";
+import { usualNamespaces } from "../../../shared/kube/upstream-controllers.ts";
 import type { ExecutionState } from "./execution-state.ts";
 import { sweptOf } from "./kinds.ts";
 
@@ -23,6 +22,8 @@ const record = "cursor.controllers";
 /** True for a write of sightings of other controllers: looks make it, not the kinds that run. */
 export const isSighting = ({ path, body }: Pick<HttpRequest, "path" | "body">): boolean =>
   path.endsWith(`/checkpoints/${record}`) || (body?.includes(`"name":"${record}"`) ?? false);
+
+const lookout = { leases: ["spark-operator-lock", "spark-operator-controller-lock"], namespaces: usualNamespaces };
 
 /** The ports of an invocation: a transport that a fault may strike. */
 type Hands = { readonly transport: Transport; readonly report: Report };
@@ -33,10 +34,9 @@ const partsOf = (execution: ExecutionState, { transport, report }: Hands) => {
   const opened = { timeoutMs: timing.requestTimeoutMs, now: () => execution.now() };
   const cluster = openCluster(transport, opened);
   const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, opened), clusterUid, report });
-  const sighter = openSighter({
-    ...{ cluster, transport, cursors, report, selector: undefined, namespaces: [] },
-    ...{ key: sightingKey(execution.cluster, []), groups: [group] },
-  });
+  const key = sightingKey(execution.cluster, []);
+  if (key === undefined) throw new Error("functions of all namespaces have a record of sightings");
+  const sighter = openSighter({ cluster, key, cursors, groups: [group], lookout, report });
   return {
     cluster,
     cursors,
@@ -49,14 +49,14 @@ const partsOf = (execution: ExecutionState, { transport, report }: Hands) => {
 /** The standing in a function's fresh environment: only the shared record is known. */
 export const standingOf = (execution: ExecutionState, hands: Hands, looks: boolean): FunctionStandby => {
   const { cluster, sighter, operators } = partsOf(execution, hands);
-  const leases = ["spark-operator-lock", "spark-operator-controller-lock"];
-  return openStandby({ cluster, leases, operators, sighter, looks, report: hands.report, now: () => execution.now() });
+  return openStandby({ cluster, lookout, operators, sighter, looks, report: hands.report, now: () => execution.now() });
 };
 
-/** One look of a forwarder: at the writers that its watches showed, and at workloads. */
-export const forwarderLooks = async (execution: ExecutionState, hands: Hands, writers: Writers): Promise<void> => {
+/** One look of a forwarder. The resync after a standby is left out: keys come again by themselves. */
+export const forwarderLooks = async (execution: ExecutionState, hands: Hands): Promise<void> => {
   const { cluster, sighter, groups } = partsOf(execution, hands);
-  await sightOnce({ cluster, groups, report: hands.report, sightings: sighter.sightings, writers });
+  const { sightings } = sighter;
+  await sightOnce({ cluster, groups, lookout, report: hands.report, sightings, freed: () => {} });
 };
 
 /** A resync that leaves out the kinds of another controller. */
@@ -68,12 +68,4 @@ export const resyncBeside = async (
   const { cursors } = partsOf(execution, hands);
   const parts = { scope, cursors, report: hands.report, standby: standingOf(execution, hands, true) };
   return (await sweepOnce(parts, String(execution.now()), () => false)).sent;
-};
-
-/** The writers that the watches of a starting forwarder show. */
-export const writersIn = (execution: ExecutionState): Writers => {
-  const writers = openWriters();
-  const { table } = sweptOf(execution.fixture.scenario);
-  for (const object of execution.fixture.simulator.store.list(table)) writers.see(object as unknown as Stored);
-  return writers;
 };

@@ -135,9 +135,7 @@ export const runBaseline = async (fixture: Fixture, continuations?: Continuation
       ? "gone"
       : execution.oracle.phase();
   const idle = execution.missed.map((pod) => `case: no pod is called ${pod}`);
-  const waits = fixture.scenario.beside !== undefined;
-  const helped =
-    execution.lateChanges > 0 && !waits ? ["end: without a fault, it came to its end only by a resync"] : [];
+  const helped = execution.lateChanges > 0 ? ["end: without a fault, it came to its end only by a resync"] : [];
   const noisy = await disturb(execution);
   recognition?.keep({ violations, noisy, differences: [] });
   const wrong = phase === fixture.scenario.ends ? [] : [`end: ${phase} instead of ${fixture.scenario.ends}`];
@@ -228,9 +226,8 @@ const verdictOver = (fixture: Fixture, one: Case, ran: Ran, before: Omit<Ran, "r
   const { rest } = ran;
   const families = familiesOf(one);
   const { blamed, allowed } = judge(rest.differences, families, fixture.scenario);
-  const waits = fixture.scenario.beside !== undefined;
   const isLate = ran.lateChanges + before.lateChanges > 0;
-  const left = isLate && !waits && !families.some((family) => needsResync.test(family));
+  const left = isLate && !families.some((family) => needsResync.test(family));
   const undone = left ? ["end: something was left undone until a resync"] : [];
   const reported = families.some((family) => family.startsWith("queue-"))
     ? []

@@ -63,7 +63,7 @@ export type UserAction = {
     | { readonly type: "cleanup"; readonly graceSeconds: number }
     /** Creates a Command for the scenario's object, or for another one of its kind. */
     | { readonly type: "command"; readonly action: string; readonly of?: string }
-    /** The other controller of the scenario begins, writes a status, or goes. */
+    /** The other controller of the scenario, or the tenant that forges its signs, acts. */
     | { readonly type: "controller"; readonly does: ControllerAction }
     /** Any other write. */
     | ({ readonly type: "write" } & Writing)
@@ -73,9 +73,10 @@ export type UserAction = {
     | { readonly type: "queue"; readonly queue: string; readonly state: string };
 };
 
-/** The sign of a controller without a lease: its Deployment, its Ready pod, or only its writes. */
-export type ControllerSign = "deployment" | "pod" | "writes";
-export type ControllerAction = "begins" | "writes" | "goes";
+/** The sign of a controller: its Deployment, its Ready pod, or its lease; `none`: there is only what a tenant forges. */
+export type ControllerSign = "deployment" | "pod" | "lease" | "none";
+/** A controller begins, renews its lease, and goes; a tenant forges a status, or deletes what it has forged. */
+export type ControllerAction = "begins" | "renews" | "goes" | "forges" | "deletes";
 
 /** The reaction of a listener to an update: see `listeners.ts`. */
 export type Mood = "acknowledges" | "fails" | "hangs" | "mute" | "later";
@@ -106,7 +107,10 @@ export type Scenario = {
   readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
   /** The readable parts of a damaged record are kept. */
   readonly lenient?: true;
-  /** Functions run its steps beside another controller, which shows by this sign: from the `first`, or by user actions. */
+  /**
+   * Functions run its steps beside another controller, which shows by this sign: from the `first`, or by user actions. A
+   * tenant forges every sign of it meanwhile.
+   */
   readonly beside?: { readonly by: ControllerSign; readonly first?: true };
   /**
    * Rekindle alone admits PodGroups: by their queues, or when they fit the nodes, too, or for a scheduler that places gangs.

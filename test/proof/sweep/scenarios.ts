@@ -293,6 +293,7 @@ export const families: Readonly<Record<string, readonly Scenario[]>> = {
   spark,
   volcano,
   elastic,
+  standby: [...beside, ...besideOfVolcano],
   gang: [...gangs, ...rooms, ...nears, ...natives, ...evictions, ...gangApplications],
 };
 

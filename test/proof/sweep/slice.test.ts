@@ -17,12 +17,12 @@ import { type PreparedScenario, prepare, scenarioNamed } from "./units.ts";
 const spark = [
   ...["completion", "retry", "connect", "replacement", "U12-deleted-at-birth", "stranger", "upgrade", "damaged"],
   ...["another-cluster", "own-loss-driver-again", "own-to-and-fro", "assist-machine-back-late", "U17-watch-gone"],
-  ...["told", "beside-writes-begin"],
+  ...["told", "beside-forged"],
 ];
 
 const volcano = [
   ...["job-completion", "job-restart-pod", "job-suspend-resume", "job-gang-here", "job-drained", "job-deletion"],
-  ...["job-damaged", "job-another-cluster", "job-told", "job-beside-writes", "hosted-job-completion"],
+  ...["job-damaged", "job-another-cluster", "job-told", "job-beside-lease", "hosted-job-completion"],
   ...["U19-slow-to-end", "flow-order", "cron-times", "cron-replace", "queue-close-open", "queue-family"],
 ];
 

@@ -2,7 +2,7 @@
 import { assertNever } from "../../../shared/core/http.ts";
 import { noticeKey } from "../../../shared/core/key.ts";
 import type { Change } from "../../../shared/simulator/storage/store.ts";
-import { controllerWrites } from "./controllers.ts";
+import { controllerWrites, forgedAtFirst } from "./controllers.ts";
 import { cluster, type Execution } from "./execution.ts";
 import { textAt } from "./fields.ts";
 import { driverLeft, manifest, pods } from "./fixture.ts";
@@ -34,6 +34,8 @@ const asked = (execution: Execution, method: string, path: string, body?: object
 export const userApplies = (execution: Execution): void => {
   const { scenario, simulator } = execution.fixture;
   for (const one of scenario.stands ?? []) asked(execution, "POST", ...one);
+  if (scenario.beside !== undefined)
+    for (const one of forgedAtFirst(scenario, execution.now())) asked(execution, ...one);
   if (scenario.beside?.first === true)
     for (const one of controllerWrites("begins", scenario, execution.now())) asked(execution, ...one);
   const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations, scenario.labels);

@@ -39,9 +39,6 @@ const tableOf = ({ resource }: Subject): string =>
 
 const stored = (object: Change["object"]): Stored => object as unknown as Stored;
 
-/** The object of a change, as its server gives it. */
-export const storedOf = ({ object }: Change): Stored => stored(object);
-
 const nameIn = (change: Known): string => {
   const { namespace = "", name } = (change.after ?? change.before).metadata;
   return `${namespace}/${name}`;

@@ -2,12 +2,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { lookoutRules } from "../../../shared/cli/installation/feature-rules.ts";
 import { functionRules } from "../../../shared/cli/installation/function-rights.ts";
 import {
   certificateRules,
   hostRules,
   leaseRules,
-  lookoutRules,
   nodeRules,
   registrationRules,
 } from "../../../shared/cli/installation/roles.ts";

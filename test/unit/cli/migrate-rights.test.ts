@@ -1,9 +1,11 @@
 /** A migration uses exactly the rights that its documentation lists. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import { reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
+import { deploymentOf, grantedEverywhere } from "../../support/beside.ts";
 import { migratorRules } from "../../support/migrator.ts";
 import { install as installKubeflow } from "./kubeflow.ts";
 import { application, installed, make, onTerminal } from "./terminal.ts";
@@ -25,6 +27,13 @@ const asked = async (lease: string | false): Promise<readonly string[]> => {
   await make(simulator, checkpoint("SparkApplication", "sparkapplication.a"), checkpoint("Job", "job.a"));
   await installKubeflow(simulator, { lease });
   await installVolcano(simulator, lease === false ? { lease } : {});
+  // Whoever may forge a controller makes the migration read who may write everywhere.
+  const forged = deploymentOf("mallory.example/spark-operator:1", "default");
+  const [role, binding] = grantedEverywhere("sparkoperator.k8s.io", "sparkapplications", "default");
+  const rbac = "/apis/rbac.authorization.k8s.io/v1";
+  await request(simulator.transport, "POST", "/apis/apps/v1/namespaces/default/deployments", forged);
+  await request(simulator.transport, "POST", `${rbac}/clusterroles`, role);
+  await request(simulator.transport, "POST", `${rbac}/clusterrolebindings`, binding);
   const wishes = new Set<string>();
   const { transport } = simulator;
   const send: typeof transport.send = (request) => {

@@ -3,8 +3,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { lookoutFor } from "../../../shared/deployments/common/standby.ts";
-import { openWriters } from "../../../shared/forward/controller-detection.ts";
-import { deploymentOf, queueObject, writeStatus } from "../../support/beside.ts";
+import {
+  administrators,
+  controllerPod,
+  deploymentOf,
+  grantedEverywhere,
+  queueObject,
+  writeStatus,
+} from "../../support/beside.ts";
 import { application, home, stateOf } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
@@ -15,17 +21,18 @@ const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "
 const lease = (stand: Stand, name = "spark-operator-controller-lock") => ({
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",
-  metadata: { name, namespace: "default" },
+  metadata: { name, namespace: administrators },
   spec: { holderIdentity: "operator-1", leaseDurationSeconds: 15, renewTime: micros(stand.simulator.clock.now()) },
 });
 
+const patchLease = (stand: Stand, spec: object, name = "spark-operator-controller-lock"): Promise<void> =>
+  stand.patch("Lease", name, { spec }, administrators);
+
 const renew = (stand: Stand, name?: string): Promise<void> =>
-  stand.patch("Lease", name ?? "spark-operator-controller-lock", {
-    spec: { holderIdentity: "operator-1", renewTime: micros(stand.simulator.clock.now()) },
-  });
+  patchLease(stand, { holderIdentity: "operator-1", renewTime: micros(stand.simulator.clock.now()) }, name);
 
 const configuration = {
-  ...{ namespaces: [], selector: "", takeOver: false, coexist: false, dryRun: false },
+  ...{ takeOver: false, coexist: false, dryRun: false, controllerNamespaces: [administrators] },
   leases: ["spark-operator-lock", "mine"],
 };
 
@@ -57,7 +64,7 @@ describe("a host beside a leader", () => {
       assert.deepEqual([stand.writes(), state(stand, "before"), state(stand, "after")], [[], "", ""]);
       await stand.until("both are done", () => ["before", "after"].every((name) => state(stand, name) === "COMPLETED"));
       const told = [
-        "standby: kubeflow spark-operator holds the lease default/spark-operator-controller-lock",
+        "standby: kubeflow spark-operator holds the lease kube-system/spark-operator-controller-lock",
         "kubeflow spark-operator no longer leads: taking over its kinds",
       ];
       assert.deepEqual(asides(stand), told);
@@ -84,7 +91,7 @@ describe("a host beside a leader", () => {
         [stand.writes().slice(before), state(stand, "first"), state(stand, "second")],
         [[], "COMPLETED", ""],
       );
-      await stand.patch("Lease", "spark-operator-controller-lock", { spec: { holderIdentity: "" } });
+      await patchLease(stand, { holderIdentity: "" });
       await stand.until("both are done", () => state(stand, "second") === "COMPLETED");
       await stand.until(
         "the changed one ran again",
@@ -93,59 +100,121 @@ describe("a host beside a leader", () => {
     }),
   );
 
-  const deployments = "/apis/apps/v1/namespaces/default/deployments";
+  const volcanos = "volcanosh/vc-controller-manager:v1.12.1";
+  const deploymentsIn = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  const post = (stand: Stand, path: string, body: unknown) => request(stand.simulator.transport, "POST", path, body);
+
+  /** Creates a Deployment of the controller in a tenant's namespace, whose account an administrator gave this right. */
+  const deployedWith = async (stand: Stand, resource: string): Promise<void> => {
+    for (const one of grantedEverywhere("batch.volcano.sh", resource, "default"))
+      await post(stand, `/apis/rbac.authorization.k8s.io/v1/${one.kind.toLowerCase()}s`, one);
+    await post(stand, deploymentsIn("default"), deploymentOf(volcanos, "default"));
+  };
+
   const running = [
     {
       by: "its Deployment",
-      begin: (stand: Stand) =>
-        request(
-          stand.simulator.transport,
-          "POST",
-          deployments,
-          deploymentOf("volcanosh/vc-controller-manager:v1.12.1"),
-        ),
-      end: (stand: Stand) => request(stand.simulator.transport, "DELETE", `${deployments}/controllers`),
-      withinMs: 30_000,
+      namespace: administrators,
+      begin: (stand: Stand) => post(stand, deploymentsIn(administrators), deploymentOf(volcanos)),
     },
     {
-      by: "its writes, and nothing else",
-      begin: (stand: Stand) => writeStatus(stand.simulator.transport, "vc-controller-manager/v1"),
-      end: async () => {},
-      withinMs: 5_000,
+      by: "its Deployment in any namespace, whose account may write the status of jobs in all",
+      namespace: "default",
+      begin: (stand: Stand) => deployedWith(stand, "jobs/status"),
     },
   ] as const;
-  for (const { by, begin, end, withinMs } of running)
+  for (const { by, begin, namespace } of running)
     it(
       `stands aside while a controller without a lease runs, detected by ${by}, and continues after it`,
+      onStand(async (stand) => {
+        await stand.create(home);
+        await hostOn(stand);
+        await stand.create(queueObject);
+        await stand.turn(70_000);
+        await begin(stand);
+        await stand.until("it stands aside", () => asides(stand).length > 0, 31_000);
+        assert.match(asides(stand).join(), /^standby: Volcano runs as the deployment/);
+        await stand.turn(1_000);
+        const before = stand.writes().length;
+        await stand.create({ ...queueObject, metadata: { name: "later" } });
+        await stand.create(application("app"));
+        await stand.turn(20_000);
+        const written = stand
+          .writes()
+          .slice(before)
+          .filter((line) => line.includes("volcano.sh"));
+        assert.deepEqual([written, state(stand, "app")], [[], "COMPLETED"]);
+        await request(stand.simulator.transport, "DELETE", `${deploymentsIn(namespace)}/controllers`);
+        await stand.until("it goes on", () => asides(stand).length > 1, 70_000);
+        const opened = (): boolean => JSON.stringify(stand.get("Queue", "later", "")).includes('"state":"Open"');
+        await stand.until("the queue is looked after", opened, 20_000);
+      }),
+    );
+
+  const tenants = "default";
+  const forged: Readonly<Record<string, (stand: Stand) => Promise<unknown>>> = {
+    "a lease of upstream's name, held for 68 years": (stand) => {
+      const spec = { ...lease(stand).spec, leaseDurationSeconds: 2_147_483_647 };
+      return stand.create({ ...lease(stand), metadata: { name: "spark-operator-lock", namespace: tenants }, spec });
+    },
+    "a lease that the settings name": (stand) =>
+      stand.create({ ...lease(stand), metadata: { name: "mine", namespace: tenants } }),
+    "a Deployment of the controller's image": (stand) =>
+      post(stand, deploymentsIn(tenants), deploymentOf("mallory.example/spark-operator:none", tenants)),
+    "a Deployment whose account may only read everywhere": async (stand) => {
+      for (const one of grantedEverywhere("sparkoperator.k8s.io", "sparkapplications", tenants))
+        await post(stand, `/apis/rbac.authorization.k8s.io/v1/${one.kind.toLowerCase()}s`, one);
+      await post(stand, deploymentsIn(tenants), deploymentOf("kubeflow/spark-operator:2", tenants));
+    },
+    "a pod of the controller's labels": (stand) =>
+      stand.create(controllerPod({ "app.kubernetes.io/name": "spark-operator" }, tenants)),
+    "a driver with the controller's labels": (stand) =>
+      stand.create(
+        application("mimic", {
+          spec: { driver: { cores: 1, memory: "512m", labels: { "app.kubernetes.io/name": "spark-operator" } } },
+        }),
+      ),
+    "a status that another client writes every five seconds": async (stand) => {
+      await stand.create(queueObject);
+      await writeStatus(stand.simulator.transport, "spark-operator/v2");
+    },
+  };
+  for (const [name, forge] of Object.entries(forged))
+    it(
+      `does not stand aside for ${name}, in a tenant's namespace`,
       onStand(
         async (stand) => {
           await stand.create(home);
-          const writers = openWriters();
-          const { transport } = stand.simulator;
-          await stand.host({ lookout: lookoutFor(transport, configuration, () => {}, writers), see: writers.see });
-          await stand.create(queueObject);
-          await stand.turn(70_000);
-          await begin(stand);
-          await stand.until("it stands aside", () => asides(stand).length > 0, withinMs + 1_000);
-          assert.match(asides(stand).join(), /^standby: (Volcano|vc-controller-manager) /);
-          await stand.turn(1_000);
-          const before = stand.writes().length;
-          await stand.create({ ...queueObject, metadata: { name: "later" } });
+          await forge(stand);
+          await hostOn(stand);
+          for (let rounds = 8; rounds > 0; rounds -= 1) {
+            await writeStatus(stand.simulator.transport, `spark-operator/v${rounds}`);
+            await stand.turn(5_000);
+          }
           await stand.create(application("app"));
-          await stand.turn(20_000);
-          const volcanos = stand
-            .writes()
-            .slice(before)
-            .filter((line) => line.includes("volcano.sh"));
-          assert.deepEqual([volcanos, state(stand, "app")], [[], "COMPLETED"]);
-          await end(stand);
-          await stand.until("it goes on", () => asides(stand).length > 1, 70_000);
-          const opened = (): boolean => JSON.stringify(stand.get("Queue", "later", "")).includes('"state":"Open"');
-          await stand.until("the queue is looked after", opened, 20_000);
+          await stand.until("it is done", () => state(stand, "app") === "COMPLETED", 30_000);
+          assert.deepEqual(asides(stand), []);
         },
         { managedFields: true },
       ),
     );
+
+  it(
+    "forgets the namespace of a controller that was deleted: a lease there counts no longer, and nothing flaps",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await deployedWith(stand, "jobs/status");
+      await hostOn(stand);
+      const left = { ...lease(stand), metadata: { name: "vc-controller-manager", namespace: tenants } };
+      await stand.create({ ...left, spec: { ...left.spec, leaseDurationSeconds: 3_600 } });
+      await request(stand.simulator.transport, "DELETE", `${deploymentsIn(tenants)}/controllers`);
+      await stand.turn(120_000);
+      assert.deepEqual(asides(stand), [
+        "standby: Volcano runs as the deployment default/controllers",
+        "Volcano no longer leads: taking over its kinds",
+      ]);
+    }),
+  );
 
   it(
     "stands aside for the configured leases, and no others",

@@ -97,10 +97,11 @@ describe("the queues root and default", () => {
       const renewTime = new Date(stand.simulator.clock.now() + 60_000).toISOString().replace("Z", "000Z");
       await stand.create({
         ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
-        metadata: { name: "vc-controller-manager", namespace: "default" },
+        metadata: { name: "vc-controller-manager", namespace: "kube-system" },
         spec: { holderIdentity: "volcano-controllers-0", leaseDurationSeconds: 15, renewTime },
       });
-      const scope = { namespaces: [], selector: "", takeOver: false, coexist: false, dryRun: false, leases: [] };
+      const chosen = { takeOver: false, coexist: false, dryRun: false };
+      const scope = { ...chosen, leases: [], controllerNamespaces: ["kube-system"] };
       await stand.host({ lookout: lookoutFor(stand.simulator.transport, scope, () => {}) });
       await stand.turn(60_000);
       assert.deepEqual(stand.writes(), []);

@@ -5,9 +5,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { timeText } from "../../../shared/core/time.ts";
-
+import { administrators, grantedEverywhere } from "../../support/beside.ts";
 import { at, command, home, twoCores, volcanoJob } from "./objects.ts";
 import { onStand, phaseOf, type Stand, said } from "./stand.ts";
 
@@ -21,10 +22,10 @@ const queue = (name: string, spec: Readonly<Record<string, unknown>>): Obj => ({
 });
 
 /** Returns the lease that Volcano's scheduler holds. */
-const lease = (stand: Stand): Obj => ({
+const lease = (stand: Stand, namespace = administrators): Obj => ({
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",
-  metadata: { name: "volcano", namespace: "default" },
+  metadata: { name: "volcano", namespace },
   spec: {
     holderIdentity: "volcano-scheduler-0",
     leaseDurationSeconds: 3_600,
@@ -138,28 +139,49 @@ describe("a Volcano job beside Volcano's scheduler", () => {
       await stand.turn(60_000);
       assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), undefined);
       assert.deepEqual(stand.all("Pod"), []);
-      assert.match(said(stand, "GangAdmission").join(), /renews its lease default\/volcano: groups of pods are left/);
-      await stand.remove("Lease", "volcano");
+      assert.match(
+        said(stand, "GangAdmission").join(),
+        /renews its lease kube-system\/volcano: groups of pods are left/,
+      );
+      await stand.remove("Lease", "volcano", administrators);
       await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 120_000);
     }),
   );
 
-  const scheduler = (labels: Readonly<Record<string, string>>, image: string): Obj => ({
+  const scheduler = (labels: Readonly<Record<string, string>>, image: string, namespace = administrators): Obj => ({
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: "scheduler-0", namespace: "default", labels },
-    spec: { containers: [{ name: "s", image }] },
+    metadata: { name: "scheduler-0", namespace, labels },
+    spec: { serviceAccountName: "controllers", containers: [{ name: "s", image }] },
   });
+  const installed = async (stand: Stand, pod: Obj): Promise<void> => {
+    const { namespace } = pod.metadata;
+    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "controllers", namespace } };
+    await request(stand.simulator.transport, "POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, account);
+    await stand.create(pod);
+  };
+  const chart = { app: "volcano-scheduler" };
+  const image = "docker.io/volcanosh/vc-scheduler:v1.12.1";
   const kinds = [
-    ["its chart's labels", scheduler({ app: "volcano-scheduler" }, "mirror/scheduler:1")],
-    ["its image", scheduler({}, "docker.io/volcanosh/vc-scheduler:v1.12.1")],
+    ["its chart's labels", administrators, scheduler(chart, "mirror/scheduler:1"), []],
+    ["its image", administrators, scheduler({}, image), []],
+    [
+      "its image, in any namespace, and an account that may bind pods in all",
+      "default",
+      scheduler({}, image, "default"),
+      grantedEverywhere("", "pods/binding", "default", "create"),
+    ],
   ] as const;
-  for (const [by, pod] of kinds)
+  for (const [by, namespace, pod, rights] of kinds)
     it(
       `is left to a scheduler without a lease, known by a Ready pod with ${by}, and is taken over when that has gone`,
       onStand(async (stand) => {
         await stand.create(home);
-        await stand.create(pod);
+        for (const one of rights) {
+          const path = `/apis/rbac.authorization.k8s.io/v1/${one.kind.toLowerCase()}s`;
+          await request(stand.simulator.transport, "POST", path, one);
+        }
+        await installed(stand, pod);
         await stand.turn(10_000);
         await stand.host();
         await stand.create(volcanoJob("pair", { runMs: 5_000 }));
@@ -168,11 +190,42 @@ describe("a Volcano job beside Volcano's scheduler", () => {
         assert.equal(stand.all("Pod").length, 1);
         const events = stand.all("Event").filter((event) => event["reason"] === "GangAdmission");
         assert.deepEqual(events.map((event) => event["type"]).sort(), ["Normal", "Warning"]);
-        assert.match(said(stand, "GangAdmission").join("\n"), /pod default\/scheduler-0 .* left to it/);
+        assert.match(said(stand, "GangAdmission").join("\n"), /pod (default|kube-system)\/scheduler-0 .* left to it/);
         assert.match(said(stand, "GangAdmission").join("\n"), /has written nothing of PodGroup default\/pair/);
-        await stand.remove("Pod", "scheduler-0");
+        await stand.remove("Pod", "scheduler-0", namespace);
         await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 180_000);
       }),
+    );
+
+  const forged: Readonly<Record<string, (stand: Stand) => Promise<unknown>>> = {
+    "its lease": (stand) => stand.create(lease(stand, "default")),
+    "a pod with its labels": (stand) => installed(stand, scheduler(chart, "busybox", "default")),
+    "a pod of its image": (stand) => installed(stand, scheduler({}, image, "default")),
+    "a pod of its image with its labels": (stand) => installed(stand, scheduler(chart, image, "default")),
+    "a PodGroup with its writes": async (stand) => {
+      const group = { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup" };
+      const made = { ...group, metadata: { name: "forged", namespace: "default" }, spec: { minMember: 1 } };
+      const headers = { "content-type": "application/json", "user-agent": "vc-scheduler/v1.12.1" };
+      const path = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups";
+      await stand.simulator.transport.send({
+        ...{ method: "POST", path, headers, body: JSON.stringify(made), timeoutMs: 1_000 },
+      });
+    },
+  };
+  for (const [what, forge] of Object.entries(forged))
+    it(
+      `is not left to a tenant that forges ${what}`,
+      onStand(
+        async (stand) => {
+          await stand.create(home);
+          await forge(stand);
+          await stand.turn(10_000);
+          await stand.host();
+          await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+          await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
+        },
+        { managedFields: true },
+      ),
     );
 
   it(

@@ -1,21 +1,20 @@
 /** The shipped RBAC rights are enough for whole lives of applications, and each of them is needed. */
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
-import { hostRules, lookoutRules, nodeRules } from "../../../shared/cli/installation/roles.ts";
+import { lookoutRules } from "../../../shared/cli/installation/feature-rules.ts";
+import { hostRules, nodeRules } from "../../../shared/cli/installation/roles.ts";
 import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openReviews } from "../../../shared/deployments/page/kube-token.ts";
 import { openLogs } from "../../../shared/deployments/page/logs.ts";
-import { findOtherControllers } from "../../../shared/forward/controller-detection.ts";
 import { families } from "../../../shared/kube/resources.ts";
 import { coschedulingPodGroups } from "../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import { crds } from "../../support/crds.ts";
 import { evicted, flavorOf, kueueCrds, reserved } from "../../support/kueue.ts";
 import { application, command, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "./objects.ts";
-import { hostToken, install, openComparison, type Right, textOf, type Way, wayOf } from "./rights.ts";
+import { findControllers, hostToken, install, openComparison, type Right, textOf, type Way, wayOf } from "./rights.ts";
 import { onStand, type Stand } from "./stand.ts";
 
 /** The definition of a batch scheduler's PodGroups, which Rekindle does not ship. */
@@ -223,7 +222,7 @@ const placeNatively = async (stand: Stand, transport: Way["transport"]): Promise
  * deleted while it runs.
  */
 const live = async (stand: Stand, { transport }: Way): Promise<void> => {
-  await findOtherControllers(openCluster(transport));
+  await findControllers(stand.simulator, transport);
   await stand.create(queue);
   const host = await stand.host({ transport, spark, gang: "builtin", gangEvict: "preempt" });
   await stand.create(application("retried", { spec: rich }));

@@ -1,12 +1,17 @@
 /** A host's access to a cluster under its own RBAC rights, and the rights that it was refused. */
 import assert from "node:assert/strict";
+import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { objectsOf } from "../../../shared/cli/installation/objects.ts";
 import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import { ApiError, type HttpRequest, type Transport } from "../../../shared/core/http.ts";
+import { findController } from "../../../shared/forward/controller-workloads.ts";
+import { upstreams } from "../../../shared/kube/upstream-controllers.ts";
 import { type AccessReview, type Gate, gateOf, reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { Refusal } from "../../../shared/simulator/storage/refusal.ts";
 import { tokenFor } from "../../../shared/simulator/verbs/request.ts";
+import { deploymentOf, grantedEverywhere } from "../../support/beside.ts";
 
 export type Right = { readonly group: string; readonly resource: string; readonly verb: string };
 
@@ -125,4 +130,15 @@ export const wayOf = (
       },
     },
   };
+};
+
+/** Looks for other controllers as a host does. What a tenant forges makes it read who may write in all namespaces. */
+export const findControllers = async (simulator: Simulator, transport: Transport): Promise<void> => {
+  const post = (path: string, body: unknown) => request(simulator.transport, "POST", path, body);
+  const forged = deploymentOf("mallory.example/spark-operator:1", "default");
+  await post("/apis/apps/v1/namespaces/default/deployments", forged);
+  for (const one of grantedEverywhere("sparkoperator.k8s.io", "sparkapplications", "default"))
+    await post(`/apis/rbac.authorization.k8s.io/v1/${one.kind.toLowerCase()}s`, one);
+  for (const upstream of upstreams)
+    await findController(openCluster(transport), upstream, { namespaces: ["kube-system"], leases: [] });
 };

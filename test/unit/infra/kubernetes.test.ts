@@ -9,8 +9,9 @@ import { describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { generated } from "../../../infra/generated.ts";
+import { lookoutRules } from "../../../shared/cli/installation/feature-rules.ts";
 import { functionNames, functionRules, functionRulesOf } from "../../../shared/cli/installation/function-rights.ts";
-import { hostRules, lookoutRules, nodeRules, registrationRules } from "../../../shared/cli/installation/roles.ts";
+import { hostRules, nodeRules, registrationRules } from "../../../shared/cli/installation/roles.ts";
 import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import { families, features } from "../../../shared/kube/resources.ts";
 

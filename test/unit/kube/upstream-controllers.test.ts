@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { isRenewed, partOf, signsOf, upstreams, writingSigns } from "../../../shared/kube/upstream-controllers.ts";
+import {
+  outlineOfDeployment,
+  outlineOfPod,
+  runningSigns,
+  workloadsOf,
+} from "../../../shared/kube/controller-workloads.ts";
+import { isRenewed, leaseSigns, partOf, upstreams } from "../../../shared/kube/upstream-controllers.ts";
 
 const now = Date.UTC(2026, 10, 2, 8, 0, 0);
 const stored = (kind: string, name: string, spec: unknown): Stored => ({
@@ -36,6 +42,11 @@ describe("a lease", () => {
       spec: { renewTime: "2026-11-02T07:59:00Z", leaseDurationSeconds: 60 },
       alive: true,
     },
+    "held for 68 years, renewed two hours ago": {
+      spec: { renewTime: "2026-11-02T06:00:00Z", leaseDurationSeconds: 2_147_483_647 },
+      alive: false,
+    },
+    "renewed in the far future": { spec: { renewTime: "2094-11-02T08:00:00Z" }, alive: false },
     "given back": { spec: { holderIdentity: "" }, alive: false },
     "never renewed": { spec: { renewTime: undefined }, alive: false },
   };
@@ -45,14 +56,23 @@ describe("a lease", () => {
 });
 
 describe("signs of other controllers", () => {
-  const none = { leases: [], deployments: [], now };
+  const none = { leases: [], deployments: [], pods: [] };
+  type Seen = Readonly<Record<"leases" | "deployments" | "pods", readonly Stored[]>>;
+  /** The signs among objects as a list keeps them. */
+  const signsOf = ({ leases, deployments, pods }: Seen): readonly string[] =>
+    upstreams.flatMap((upstream) => {
+      const outlined = {
+        deployments: deployments.flatMap((one) => outlineOfDeployment(upstream)(one) ?? []),
+        pods: pods.flatMap((one) => outlineOfPod(upstream)(one) ?? []),
+      };
+      const held = leaseSigns(upstream, { leases, namespaces: ["ops"], now });
+      return [...held, ...runningSigns(upstream, workloadsOf(upstream, outlined))];
+    });
   it("are told with their place", () => {
     const seen = { ...none, leases: [lease("spark-operator-controller-lock"), lease("somebody-else")] };
-    assert.deepEqual(signsOf(upstreams, seen), [
-      "kubeflow spark-operator holds the lease ops/spark-operator-controller-lock",
-    ]);
+    assert.deepEqual(signsOf(seen), ["kubeflow spark-operator holds the lease ops/spark-operator-controller-lock"]);
     const running = { ...none, deployments: [deployment("docker.io/volcanosh/vc-controller-manager:v1.12.1")] };
-    assert.deepEqual(signsOf(upstreams, running), ["Volcano runs as the deployment ops/controller"]);
+    assert.deepEqual(signsOf(running), ["Volcano runs as the deployment ops/controller"]);
   });
 
   const labels = { kubeflow: { "app.kubernetes.io/name": "spark-operator" }, volcano: { app: "volcano-controller" } };
@@ -89,7 +109,7 @@ describe("signs of other controllers", () => {
         status: { phase: "Running", conditions: [{ type: "Ready", status: ready }] },
       };
       const labelled = { ...pod, metadata: { ...pod.metadata, labels: own } };
-      assert.equal(signsOf(upstreams, { ...none, pods: [labelled] }).length, found ? 1 : 0);
+      assert.equal(signsOf({ ...none, pods: [labelled] }).length, found ? 1 : 0);
     });
 
   const images: Record<string, boolean> = {
@@ -103,7 +123,7 @@ describe("signs of other controllers", () => {
   };
   for (const [image, found] of Object.entries(images)) {
     it(`${image} is ${found ? "one" : "none"}`, () => {
-      assert.equal(signsOf(upstreams, { ...none, deployments: [deployment(image)] }).length, found ? 1 : 0);
+      assert.equal(signsOf({ ...none, deployments: [deployment(image)] }).length, found ? 1 : 0);
     });
   }
 
@@ -115,11 +135,8 @@ describe("signs of other controllers", () => {
       stored("Deployment", "odd", { template: { spec: { containers: [null, { image: 1 }] } } }),
       stored("Deployment", "odder", null),
     ];
-    assert.deepEqual(signsOf(upstreams, { ...none, deployments }), []);
-    assert.equal(
-      signsOf(upstreams, { ...none, deployments: [deployment(image, { args: ["controller", "start"] })] }).length,
-      1,
-    );
+    assert.deepEqual(signsOf({ ...none, deployments }), []);
+    assert.equal(signsOf({ ...none, deployments: [deployment(image, { args: ["controller", "start"] })] }).length, 1);
   });
 });
 
@@ -138,26 +155,5 @@ describe("parts of Volcano, by their images", () => {
       const found = upstreams.flatMap((upstream) => partOf(upstream, deployment(image)) ?? []);
       assert.deepEqual(found, part === undefined ? [] : [{ part, image }]);
     });
-  }
-});
-
-describe("who wrote a status a moment ago", () => {
-  const written = (manager: string): Stored => {
-    const queue = stored("Queue", "default", {});
-    const share = { manager, subresource: "status", time: "2026-11-02T07:59:50Z" };
-    const metadata = { ...queue.metadata, managedFields: [share] };
-    return { ...queue, metadata };
-  };
-  const managers: Record<string, number> = {
-    "vc-controller-manager": 1,
-    "queue-controller": 1,
-    "vc-scheduler": 0,
-    "vc-agent-scheduler": 0,
-    kubectl: 0,
-    rekindle: 0,
-  };
-  for (const [manager, signs] of Object.entries(managers)) {
-    it(`${manager} is ${signs === 1 ? "a controller" : "none"}`, () =>
-      assert.equal(writingSigns([written(manager)], now).length, signs));
   }
 });

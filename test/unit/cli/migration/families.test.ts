@@ -15,7 +15,7 @@ it("the migration knows a scheduler by the same leases as hosts do", () => {
     asked.push(query.do === "list" ? query.field : undefined);
     return [];
   };
-  resultOf(readLeases("auto"), { objects });
+  resultOf(readLeases({ mode: "auto", namespaces: [] }), { objects });
   assert.deepEqual(
     families.volcano.scheduler?.leases.map((name) => `metadata.name=${name}`),
     asked,

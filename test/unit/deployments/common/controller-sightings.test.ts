@@ -13,10 +13,10 @@ import {
   sightOnce,
   startSighting,
 } from "../../../../shared/deployments/common/standby.ts";
-import { openSignStore, openWriters, signsIn } from "../../../../shared/forward/controller-detection.ts";
+import { openSignStore, standingIn } from "../../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
-import { controllerPod, deploymentOf, queueObject, writeStatus } from "../../../support/beside.ts";
+import { administrators, controllerPod, deploymentOf, queueObject, writeStatus } from "../../../support/beside.ts";
 import { crds } from "../../../support/crds.ts";
 
 const groups = ["sparkoperator.k8s.io", "batch.volcano.sh"];
@@ -43,47 +43,41 @@ const open = (simulator: Simulator) => {
   const report = (level: string, line: string): void => void (level === "warn" && lines.push(line));
   const cursorsOf = () => openCursors({ checkpoints, clusterUid: "u", report });
   const key = sightingKey("c1", []);
+  assert.ok(key !== undefined);
+  const lookout = { leases: ["mine"], namespaces: [administrators] };
   const openAnother = () => {
-    const scope = { namespaces: [], selector: undefined };
-    const sighter = openSighter({ ...scope, cluster, key, transport, cursors: cursorsOf(), groups, report });
-    return openStandby({ cluster, leases: ["mine"], operators, report, sighter, now: () => world.now });
+    const sighter = openSighter({ cluster, key, cursors: cursorsOf(), groups, lookout, report });
+    const { signs } = openStandby({ cluster, lookout, operators, report, sighter, now: () => world.now });
+    return { aside: async (kind: string) => (await signs(kind)).length > 0 };
   };
   const sightings = openSignStore(cursorsOf(), key);
-  return { world, lists, cluster, lines, report, standing: openAnother, sightings, checkpoints };
+  return { world, lists, cluster, lines, report, lookout, standing: openAnother, sightings, checkpoints };
 };
 
 const on = (simulator: Simulator, path: string, object: unknown): Promise<unknown> =>
   request(simulator.transport, "POST", path, object);
 
-const deployments = "/apis/apps/v1/namespaces/default/deployments";
+const deployments = "/apis/apps/v1/namespaces/kube-system/deployments";
 
 describe("functions beside a controller without leader election", () => {
   const rows = [
     {
       name: "by its Deployment",
       arrange: (simulator: Simulator) => on(simulator, deployments, deploymentOf("vc-controller-manager:v1.12.1")),
-      says: /Volcano runs as the deployment default\/controllers/,
+      says: /Volcano runs as the deployment kube-system\/controllers/,
     },
     {
       name: "by a Ready pod of its chart's labels",
       arrange: async (simulator: Simulator) => {
-        await on(simulator, "/api/v1/namespaces/default/pods", controllerPod({ app: "volcano-controller" }));
+        await on(simulator, "/api/v1/namespaces/kube-system/pods", controllerPod({ app: "volcano-controller" }));
         simulator.clock.advanceTo(simulator.clock.now() + 10_000);
       },
-      says: /Volcano runs in the pod default\/controllers-0/,
-    },
-    {
-      name: "by a status that it has just written",
-      arrange: async (simulator: Simulator) => {
-        await on(simulator, "/apis/scheduling.volcano.sh/v1beta1/queues", queueObject);
-        await writeStatus(simulator.transport, "vc-controller-manager/v1");
-      },
-      says: /vc-controller-manager wrote the status of Queue \/q \d+ s ago/,
+      says: /Volcano runs in the pod kube-system\/controllers-0/,
     },
   ];
   for (const { name, arrange, says } of rows)
     test(`detect it ${name} at a cold start, leave its family alone, and share the record`, async () => {
-      const simulator = openSimulator({ crds, managedFields: true });
+      const simulator = openSimulator({ crds });
       await arrange(simulator);
       const { standing, lines, lists } = open(simulator);
       const first = standing();
@@ -99,10 +93,10 @@ describe("functions beside a controller without leader election", () => {
     const simulator = openSimulator({ crds });
     const { world, standing, sightings, lists } = open(simulator);
     const at = simulator.clock.now();
-    await sightings.save({ at, signs: {}, written: {} });
+    await sightings.save({ at, signs: {}, led: {}, places: {} });
     const one = standing();
     assert.equal(await one.aside("Job"), false);
-    await sightings.save({ at, signs: { Volcano: ["it is there"] }, written: {} });
+    await sightings.save({ at, signs: { Volcano: ["it is there"] }, led: {}, places: {} });
     world.now = 30_000;
     assert.equal(await one.aside("Job"), true);
     assert.deepEqual(lists, []);
@@ -114,19 +108,30 @@ describe("functions beside a controller without leader election", () => {
   });
 });
 
+describe("functions of some namespaces alone", () => {
+  test("keep no record of other controllers, because a tenant may write records there", () => {
+    assert.equal(sightingKey("c1", ["team-a", "team-b"]), undefined);
+  });
+});
+
 describe("a forwarder", () => {
+  const watched = (simulator: Simulator) => {
+    const { cluster, report, lookout, sightings, checkpoints } = open(simulator);
+    const freed: string[] = [];
+    const parts = { cluster, groups, lookout, report, sightings, freed: () => void freed.push("freed") };
+    return { parts, sightings, checkpoints, freed };
+  };
+
   test("saves a detected controller, and writes nothing while the state is the same", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
-    const simulator = openSimulator({ crds, managedFields: true });
-    const { cluster, report, sightings, checkpoints } = open(simulator);
-    const writers = openWriters();
+    const simulator = openSimulator({ crds });
+    const { parts, sightings, checkpoints } = watched(simulator);
     const saves = (): number => Number(/"saves":(\d+)/.exec([...checkpoints.all().values()].join())?.[1] ?? 0);
-    const parts = { cluster, groups, report, sightings, writers };
     await startSighting(parts)();
     const stop = startSighting(parts);
     const seen = async (name: string): Promise<string> => {
       const kept = await sightings.load();
-      return kept === undefined ? "" : signsIn(kept, name).join();
+      return kept === undefined ? "" : (standingIn(kept).get(name) ?? []).join();
     };
     const turn = async (): Promise<void> => {
       for (let left = 50; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
@@ -140,45 +145,39 @@ describe("a forwarder", () => {
       await on(simulator, deployments, deploymentOf("ghcr.io/kubeflow/spark-operator/controller:2.3.0"));
       await turn();
       assert.match(await seen("kubeflow spark-operator"), /runs as the deployment/);
-      await on(simulator, "/apis/scheduling.volcano.sh/v1beta1/queues", queueObject);
-      simulator.clock.advanceTo(simulator.clock.now() + 25_000);
-      const { body } = await writeStatus(simulator.transport, "vc-controller-manager/v1");
-      writers.see({ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", ...JSON.parse(body) });
-      await turn();
-      assert.match(await seen("Volcano"), /wrote the status of Queue/);
     } finally {
       mock.timers.reset();
       await stop();
     }
   });
 
-  test("that has just started keeps the record's status writers until it has watched for a minute", async () => {
+  test("sees no controller in what a tenant forges: a Deployment, a status, a lease", async () => {
     const simulator = openSimulator({ crds, managedFields: true });
-    const { cluster, report, sightings } = open(simulator);
-    const written = { Volcano: ["vc-controller-manager wrote the status of Queue /q 5 s ago"] };
-    await sightings.save({ at: simulator.clock.now(), signs: {}, written });
-    const watching = { cluster, groups, report, sightings, writers: openWriters() };
-    const keptAfter = async (ms: number): Promise<readonly string[] | undefined> => {
-      simulator.clock.advanceTo(simulator.clock.now() + ms);
-      await sightOnce(watching);
-      return (await sightings.load())?.written["Volcano"];
-    };
-    assert.deepEqual([await keptAfter(0), await keptAfter(30_000)], [written.Volcano, written.Volcano]);
-    assert.deepEqual(await keptAfter(30_000), []);
+    const { parts, sightings, freed } = watched(simulator);
+    const mine = "/apis/apps/v1/namespaces/default/deployments";
+    await on(simulator, mine, deploymentOf("vc-controller-manager:v1", "default"));
+    await on(simulator, "/apis/scheduling.volcano.sh/v1beta1/queues", queueObject);
+    await writeStatus(simulator.transport, "vc-controller-manager/v1");
+    await sightOnce(parts);
+    const kept = await sightings.load();
+    assert.ok(kept !== undefined);
+    assert.deepEqual([standingIn(kept).size, freed], [0, []]);
   });
 
-  test("saves a status writer as soon as its watches show one, so that a short window is enough", async () => {
-    mock.timers.enable({ apis: ["setTimeout"] });
-    const simulator = openSimulator({ crds, managedFields: true });
-    const { cluster, report, sightings } = open(simulator);
-    const writers = openWriters();
-    const stop = startSighting({ cluster, groups, report, sightings, writers });
-    await on(simulator, "/apis/scheduling.volcano.sh/v1beta1/queues", queueObject);
-    const { body } = await writeStatus(simulator.transport, "vc-controller-manager/v1");
-    writers.see({ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", ...JSON.parse(body) });
-    mock.timers.tick(1_000);
-    mock.timers.reset();
-    await stop();
-    assert.match((await sightings.load())?.written["Volcano"]?.join() ?? "", /wrote the status of Queue/);
+  test("has all keys looked at again once when a controller has gone, by its lease, too", async () => {
+    const simulator = openSimulator({ crds });
+    const { parts, freed } = watched(simulator);
+    const renewTime = new Date(simulator.clock.now()).toISOString().replace("Z", "000Z");
+    await on(simulator, "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", {
+      ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+      metadata: { name: "vc-controller-manager", namespace: administrators },
+      spec: { holderIdentity: "volcano-0", leaseDurationSeconds: 15, renewTime },
+    });
+    await sightOnce(parts);
+    assert.deepEqual(freed, []);
+    simulator.clock.advanceTo(simulator.clock.now() + 60_000);
+    await sightOnce(parts);
+    await sightOnce(parts);
+    assert.deepEqual(freed, ["freed"]);
   });
 });

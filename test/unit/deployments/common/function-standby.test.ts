@@ -10,10 +10,10 @@ const eight = Date.UTC(2026, 10, 2, 8);
 
 const never = (): Promise<never> => Promise.reject(new Error("not asked for"));
 
-const lease = (name: string): Stored => ({
+const leaseIn = (namespace: string, name: string): Stored => ({
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",
-  metadata: { name, namespace: "ops", uid: "u", resourceVersion: "1" },
+  metadata: { name, namespace, uid: "u", resourceVersion: "1" },
   spec: { holderIdentity: "x", leaseDurationSeconds: 15, renewTime: "2026-11-02T07:59:59Z" },
 });
 
@@ -26,7 +26,7 @@ const operators = [
 const noError = (): ApiError | undefined => undefined;
 
 const open = (leases: readonly string[] = ["spark-operator-lock"]) => {
-  const world = { held: ["spark-operator-lock"], now: 0, asked: 0, error: noError() };
+  const world = { held: ["spark-operator-lock"], place: "kube-system", now: 0, asked: 0, error: noError() };
   const lines: string[] = [];
   const cluster: Cluster = {
     ...{
@@ -42,13 +42,17 @@ const open = (leases: readonly string[] = ["spark-operator-lock"]) => {
     list: async ({ field }) => {
       world.asked += 1;
       if (world.error !== undefined) throw world.error;
-      const value = world.held.map(lease).filter(({ metadata }) => field === `metadata.name=${metadata.name}`);
+      const value = world.held
+        .map((name) => leaseIn(world.place, name))
+        .filter(({ metadata }) => field === `metadata.name=${metadata.name}`);
       return { value, date: eight };
     },
   };
   const report = (_: string, message: string): void => void lines.push(message);
-  const standby = openStandby({ cluster, leases, operators, report, now: () => world.now });
-  return { world, lines, standing: standby };
+  const lookout = { leases, namespaces: ["kube-system"] };
+  const { signs } = openStandby({ cluster, lookout, operators, report, now: () => world.now });
+  const aside = async (kind: string): Promise<boolean> => (await signs(kind)).length > 0;
+  return { world, lines, standing: { aside, signs } };
 };
 
 describe("a function beside another controller's leader", () => {
@@ -60,7 +64,7 @@ describe("a function beside another controller's leader", () => {
     assert.equal(await standing.aside("SparkApplication"), true);
     assert.equal(world.asked, 2);
     assert.deepEqual(lines, [
-      "standby: kubeflow spark-operator holds the lease ops/spark-operator-lock; Rekindle writes nothing for these kinds meanwhile",
+      "standby: kubeflow spark-operator holds the lease kube-system/spark-operator-lock; Rekindle writes nothing for these kinds meanwhile. Take its work over with `rekindle migrate`; set coexist if it looks after other namespaces only; if it is none, remove it, or take its namespace out of controllerNamespaces",
     ]);
   });
 
@@ -77,6 +81,12 @@ describe("a function beside another controller's leader", () => {
     world.held = [];
     world.now = 10_000;
     assert.equal(await standing.aside("SparkApplication"), false);
+  });
+
+  test("does not stand aside for a lease in a tenant's namespace", async () => {
+    const { world, lines, standing } = open();
+    world.place = "tenant";
+    assert.deepEqual([await standing.signs("SparkApplication"), lines], [[], []]);
   });
 
   test("reads no lease if no lease is configured", async () => {

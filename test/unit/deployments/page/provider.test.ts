@@ -8,7 +8,7 @@ import { openSignIn } from "../../../../shared/deployments/common/sign-in.ts";
 import { callersOnly, openSecretSessions } from "../../../../shared/deployments/page/access.ts";
 import { openProvider } from "../../../../shared/deployments/page/provider.ts";
 import { servePage } from "../../../../shared/deployments/page/routes.ts";
-import type { Health } from "../../../../shared/page/wire.ts";
+import type { Health } from "../../../../shared/page/health.ts";
 import { client, type IdentityProvider, openIdentityProvider, signedInAt } from "../../../support/identity-provider.ts";
 import { boardOfTwo } from "./two-namespaces.ts";
 

@@ -57,7 +57,7 @@ describe("a resync", () => {
 
   test("sends nothing of kinds that another controller leads", async () => {
     const { parts, sent } = await open(3);
-    const standby = { aside: async (kind: string) => kind === "ConfigMap" };
+    const standby = { signs: async (kind: string) => (kind === "ConfigMap" ? ["it leads"] : []) };
     assert.deepEqual([(await sweepOnce({ ...parts, standby }, "run-1", () => false)).sent, sent], [0, []]);
   });
 

@@ -67,6 +67,7 @@ describe("the gauges of a resync", () => {
       "spark_application_running_count 1",
       "spark_executor_running_count 1",
       "rekindle_updates_waiting 1",
+      "rekindle_standby 1",
     ]);
     assert.deepEqual(
       asked.filter((path) => path.includes("volcano")),

@@ -67,6 +67,7 @@ export const openStanding = async () => {
   const reports: string[] = [];
   const parts = {
     ...{ transport, namespaceScope, hints, cluster: "prod", now: () => 5 },
+    standing: () => new Map([["Volcano", ["Volcano runs as the deployment ops/controllers"]]]),
     print: (line: string): void => void lines.push(line),
     report: (level: string, text: string): void => void reports.push(`${level} ${text}`),
   };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
-  leasesOf,
+  lookoutOf,
   recoverySettingsOf,
   sparkOptionsOf,
   timingOf,
@@ -10,6 +10,7 @@ import {
 import { defaults, readConfiguration } from "../../../../shared/deployments/settings/host.ts";
 import { settingsFor } from "../../../../shared/deployments/settings/read.ts";
 import { recovery, timing } from "../../../../shared/engine/settings.ts";
+import { usualNamespaces } from "../../../../shared/kube/upstream-controllers.ts";
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";
 
 const fromFlags = async (...flags: readonly string[]) => {
@@ -166,9 +167,11 @@ describe("recovery and timing", () => {
 describe("the leases of other controllers", () => {
   test("are upstream's, unless Rekindle takes over or coexists", () => {
     const usual = ["spark-operator-lock", "spark-operator-controller-lock"];
-    assert.deepEqual(leasesOf(fromVariables({})), usual);
-    assert.deepEqual(leasesOf(fromVariables({ REKINDLE_LEASES: "" })), []);
-    assert.deepEqual(leasesOf(fromVariables({ REKINDLE_TAKE_OVER: "true" })), []);
-    assert.deepEqual(leasesOf(fromVariables({ REKINDLE_COEXIST: "true" })), []);
+    const found = (variables: Readonly<Record<string, string>>) => lookoutOf(fromVariables(variables));
+    assert.deepEqual(found({}), { leases: usual, namespaces: usualNamespaces });
+    const chosen = { REKINDLE_LEASES: "", REKINDLE_CONTROLLER_NAMESPACES: "ops" };
+    assert.deepEqual(found(chosen), { leases: [], namespaces: ["ops"] });
+    assert.deepEqual(found({ REKINDLE_TAKE_OVER: "true" }).leases, []);
+    assert.deepEqual(found({ REKINDLE_COEXIST: "true" }).leases, []);
   });
 });

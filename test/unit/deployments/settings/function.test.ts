@@ -208,6 +208,7 @@ describe("the settings of the command line", () => {
     assert.deepEqual(settingsForCli(env), {
       cluster: "west",
       checkpoints: table,
+      controllerNamespaces: ["spark-operator", "kubeflow", "volcano-system", "kube-system", "rekindle"],
       sparkDefaults: {},
       prices: undefined,
     });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Looking } from "../../../../shared/core/plan.ts";
+import type { Looking, ProbeResult } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { find, isSchedulers, readLeases, type SchedulerFinding } from "../../../../shared/volcano/gang/scheduler.ts";
 import type { QueueMemory } from "../../../../shared/volcano/queue/state/tree.ts";
@@ -10,11 +10,15 @@ import { resultOf } from "../../../support/decisions.ts";
 
 const now = Date.UTC(2026, 10, 2, 8);
 
+/** A namespace of administrators. */
+const place = "ns";
+const detecting = { mode: "auto", namespaces: [place] } as const;
+
 const ago = (seconds: number): string => timeText(now - seconds * 1_000);
 
 const object = (kind: string, name: string, more: object = {}, metadata: object = {}): Stored => ({
   ...{ apiVersion: "v1", kind },
-  metadata: { name, namespace: "ns", uid: name, resourceVersion: "1", creationTimestamp: ago(1), ...metadata },
+  metadata: { name, namespace: place, uid: name, resourceVersion: "1", creationTimestamp: ago(1), ...metadata },
   ...more,
 });
 
@@ -43,26 +47,52 @@ type World = {
   readonly groups?: readonly Stored[];
   readonly queues?: readonly Stored[];
   readonly leases?: readonly Stored[];
+  /** ClusterRoleBindings to a role that may bind pods. */
+  readonly rights?: readonly Stored[];
   readonly memory?: QueueMemory;
 };
 
-const lease = (seconds: number): Stored =>
-  object("Lease", "volcano", {
-    spec: { holderIdentity: "s", leaseDurationSeconds: 15, renewTime: ago(seconds) },
+const lease = (seconds: number, namespace = place): Stored =>
+  object(
+    "Lease",
+    "volcano",
+    { spec: { holderIdentity: "s", leaseDurationSeconds: 15, renewTime: ago(seconds) } },
+    { namespace },
+  );
+
+const tenants = "team-a";
+
+const elsewhere = (one: Stored): Stored => ({ ...one, metadata: { ...one.metadata, namespace: tenants } });
+
+const bound = (namespace: string): Stored =>
+  object("ClusterRoleBinding", "b", {
+    subjects: [{ kind: "ServiceAccount", name: "default", namespace }],
+    roleRef: { kind: "ClusterRole", name: "scheduler" },
   });
 
 /** Looks for the scheduler; returns the finding and the queries. */
-const look = ({ pods = [], groups = [group(1)], queues = [], leases = [], memory }: World) => {
+const look = ({ pods = [], groups = [group(1)], queues = [], leases = [], rights = [], memory }: World) => {
   const asked: string[] = [];
   const objects = (query: Looking): readonly Stored[] => {
     assert.ok(query.do === "list");
-    const { field = "", labels, resource } = query;
+    const { field = "", labels, resource, namespace, projecting } = query;
+    const project = projecting?.() ?? ((one: Stored) => one);
+    const kept = (found: readonly Stored[]): readonly Stored[] => found.flatMap((one) => project(one) ?? []);
     asked.push([resource.plural, ...Object.values(labels), field].filter(Boolean).join(" "));
-    if (resource.plural !== "pods") return leases.filter(({ metadata }) => field === `metadata.name=${metadata.name}`);
-    return pods.filter((one) => Object.entries(labels).every(([name, value]) => one.metadata.labels?.[name] === value));
+    if (resource.plural === "clusterrolebindings") return kept(rights);
+    if (resource.plural === "leases")
+      return kept(leases.filter(({ metadata }) => field === `metadata.name=${metadata.name}`));
+    const within = pods.filter(({ metadata }) => namespace === "" || metadata.namespace === namespace);
+    return kept(
+      within.filter((one) => Object.entries(labels).every(([name, value]) => one.metadata.labels?.[name] === value)),
+    );
   };
-  const held = resultOf(readLeases("auto"), { objects });
-  return { found: resultOf(find("auto", { leases: held, now, memory, queues, groups }), { objects }), asked };
+  const probe = (): ProbeResult => ({
+    heard: true,
+    value: { rules: [{ apiGroups: [""], resources: ["pods/binding"], verbs: ["create"] }] },
+  });
+  const held = resultOf(readLeases(detecting), { objects });
+  return { found: resultOf(find(detecting, { leases: held, now, memory, queues, groups }), { objects, probe }), asked };
 };
 
 const says = ({ saying, silent = "" }: SchedulerFinding): string => `${saying} ${silent}`;
@@ -73,7 +103,7 @@ describe("Volcano's scheduler", () => {
     ["not by a lease that has lapsed", { leases: [lease(60)] }, "here", /no lease .* no pod of it is Ready/],
     ["by a Ready pod of its chart", { pods: [pod("mirror/x:1", "True", chart)] }, "scheduler", /pod ns\/s-0 .* Ready/],
     [
-      "by a Ready pod of its image, anywhere",
+      "by a Ready pod of its image",
       { pods: [pod("registry.example:5000/team/vc-scheduler:v1.12.1")] },
       "scheduler",
       /pod ns\/s-0/,
@@ -91,26 +121,55 @@ describe("Volcano's scheduler", () => {
       /Rekindle admits groups of pods/,
     ],
     [
-      "by its recent write to a PodGroup",
-      { groups: [group(300, "Pending", written("vc-scheduler", 119))] },
+      "by a Ready pod of its image in a tenant's namespace whose account may bind pods in all",
+      { pods: [elsewhere(pod("vc-scheduler:v1"))], rights: [bound(tenants)] },
       "scheduler",
-      /vc-scheduler wrote PodGroup ns\/g within 2 minutes/,
+      /pod team-a\/s-0/,
     ],
     [
-      "by its recent write to a Queue",
-      { queues: [object("Queue", "q", {}, written("vc-scheduler", 3))] },
+      "not by such a pod of another account",
+      { pods: [elsewhere(pod("vc-scheduler:v1", "True", chart))], rights: [bound("other")] },
+      "here",
+      /Rekindle admits groups of pods/,
+    ],
+    [
+      "not by a pod with its labels in a tenant's namespace",
+      { pods: [elsewhere(pod("busybox", "True", chart))] },
+      "here",
+      /Rekindle admits groups of pods/,
+    ],
+    ["not by a lease in a tenant's namespace", { leases: [lease(5, tenants)] }, "here", /no lease .* no pod/],
+    [
+      "not by its recent write to a PodGroup, which a tenant can forge",
+      { groups: [group(300, "Pending", written("vc-scheduler", 1))] },
+      "here",
+      /has written no Queue for 2 minutes/,
+    ],
+    [
+      "by its recent write to the status of a Queue",
+      { queues: [object("Queue", "q", {}, written("vc-scheduler", 119))] },
       "scheduler",
       /wrote Queue ns\/q/,
     ],
     [
-      "not by its write of three minutes ago",
-      { groups: [group(300, "Pending", written("vc-scheduler", 180))] },
+      "not by its write to a Queue's spec",
+      {
+        queues: [
+          object("Queue", "q", {}, { managedFields: [{ manager: "vc-scheduler", time: ago(1), subresource: "" }] }),
+        ],
+      },
       "here",
-      /written nothing for 2 minutes/,
+      /Rekindle admits groups of pods/,
+    ],
+    [
+      "not by its write of three minutes ago",
+      { queues: [object("Queue", "q", {}, written("vc-scheduler", 180))] },
+      "here",
+      /written no Queue for 2 minutes/,
     ],
     [
       "not by writes of other managers",
-      { groups: [group(300, "Pending", written("vc-controller-manager", 3))] },
+      { queues: [object("Queue", "q", {}, written("vc-controller-manager", 3))] },
       "here",
       /Rekindle admits groups of pods/,
     ],

@@ -25,7 +25,7 @@ import { amountOf } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { policiesOf } from "../application/spec/policies.ts";
 import { readConnectSpec } from "../connect/read.ts";
-import { isOwn, readOtherwise } from "../executors/owner.ts";
+
 import { readScheduleSpec } from "../scheduled/read.ts";
 import { specSchema } from "../schema/application.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
@@ -40,7 +40,7 @@ import {
 } from "../schema/rules.ts";
 import { plannedPods, plannedUsage } from "../submission/planned-pods.ts";
 import { type SubmissionInput, submit } from "../submission/submit.ts";
-import { ignoredVolumes, notesOf } from "../submission/warnings.ts";
+import { ignoredVolumes } from "../submission/warnings.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -176,18 +176,13 @@ const rehearsed = (object: AdmittedObject, { name, namespace }: RequestedName, c
   const parsed = parseWith(confs, { ...object, metadata: { name, namespace } });
   if (!parsed.ok) return [];
   const annotations = annotationsOf(object);
-  const result = rehearsal({ name, namespace, annotations, spec: parsed.spec });
   // The note about memoryLimit holds only without admission.
   const noted = { ...parsed.spec, executor: { ...parsed.spec.executor, memoryLimit: undefined } };
+  const result = rehearsal({ name, namespace, annotations, spec: noted });
   const { problems } = policiesOf({ metadata: { annotations } });
   return "refused" in result
     ? [`its submission will fail: ${result.refused}`, ...problems]
-    : [
-        ...problems,
-        ...scaleOddities(parsed.spec.dynamicAllocation),
-        ...notesOf(noted),
-        ...(isOwn(annotations) ? readOtherwise(noted) : []),
-      ];
+    : [...problems, ...scaleOddities(parsed.spec.dynamicAllocation), ...result.notes];
 };
 
 /**

@@ -179,12 +179,12 @@ type Entry = NonNullable<SparkApplicationSpec["driverIngressOptions"]>[number];
 const companionsOfPort = (subject: Subject, entry: Entry): readonly AuxiliaryObject[] => {
   const { name, spec } = subject;
   const { servicePort: port, ingressURLFormat: format = "" } = entry;
-  const service = { name: `${name}-driver-${port}`, port };
+  const service = { name: named(name, `driver-${port}`), port };
   const served = serviceOf(subject, service.name, { name: entry.servicePortName, port, targetPort: port }, entry);
   if (format === "") return [served];
   const address = addressOf(format, subject);
   const words = ingressWords(subject, entry, spec.sparkUIOptions);
-  return [served, ingressOf(subject, { name: `${name}-ing-${port}`, address, service, ...words })];
+  return [served, ingressOf(subject, { name: named(name, `ing-${port}`), address, service, ...words })];
 };
 
 /** `spec.driverIngressOptions`: further ports of the driver, each with a Service and, with a URL format, an Ingress. */

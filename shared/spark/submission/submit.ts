@@ -23,6 +23,7 @@ import { wrongScratch } from "./arguments/pod.ts";
 import { type Built, build, prepare } from "./client.ts";
 import { mutated } from "./mutation.ts";
 import { assembled, asTemplate, executorPod, owned, type SparkPod, templateOf } from "./pods/pod.ts";
+import { replacedConfs } from "./replaced-confs.ts";
 import { type Identity, identityOf } from "./steps/step.ts";
 import { notesOf, oversizedConfigMap } from "./warnings.ts";
 
@@ -154,6 +155,11 @@ export const identityFor = (
   attempt: number,
 ): Identity => identityOf(name, `${uid}/${attempt}`);
 
+const none: ReadonlySet<string> = new Set();
+
+/** Confs that an allocator reads: where Rekindle is the allocator, it reads them, and its driver gets others. */
+const honoured: ReadonlySet<string> = new Set(confsOfOwn.map(([key]) => key));
+
 type Planned = {
   readonly submission: Submission;
   /** The basis of executors, whoever allocates them. */
@@ -176,7 +182,8 @@ export const planned = (given: SubmissionInput): Planned | Refused => {
   if (broken.length > 0) return { refused: broken.join("; ") };
   const identity = identityFor(app, attempt);
   const { submissionId } = identity;
-  const line = argumentsOf({ ...app, labels: app.labels ?? {}, spec, submissionId });
+  const subject = { ...app, labels: app.labels ?? {}, spec, submissionId };
+  const line = argumentsOf(subject);
   const executor = executorTemplate(input, submissionId);
   if ("refused" in executor) return executor;
   const made = built(input, identity, line, executor.text);
@@ -197,7 +204,11 @@ export const planned = (given: SubmissionInput): Planned | Refused => {
     before,
     driver: driverOf(input, made, submissionId),
     ...(executors === undefined ? {} : { executors }),
-    notes: [...notesOf(spec), ...(ownedIn(input) ? readOtherwise(spec) : [])],
+    notes: [
+      ...notesOf(spec),
+      ...(ownedIn(input) ? readOtherwise(spec) : []),
+      ...replacedConfs(subject, made.confs, ownedIn(input) ? honoured : none),
+    ],
   };
   return { submission, basis, given: new Map(givenConfs(input, line, ownedIn(input))) };
 };

@@ -78,4 +78,20 @@ export const readingMutants: readonly Mutant[] = [
     find: ", executors));",
     replace: ", 1));",
   },
+  {
+    name: "confs-replaced-in-silence",
+    promise: "a conf that the submission replaces is told",
+    file: "shared/spark/submission/replaced-confs.ts",
+    find: "if (set.has(key) || ",
+    replace: "if (key !== '' || ",
+    tests: ["test/unit/spark/submission/replaced-confs.test.ts"],
+  },
+  {
+    name: "port-services-unbounded",
+    promise: "the name of the service of a driver's further port is bounded",
+    file: "shared/spark/auxiliary-objects/ingress.ts",
+    find: "if (whole.length <= 63) return whole;",
+    replace: "if (whole.length <= 253) return whole;",
+    tests: ["test/unit/deployments/cli/derived-names.test.ts"],
+  },
 ];

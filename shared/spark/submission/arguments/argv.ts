@@ -139,7 +139,6 @@ const driverConfs = (subject: Subject): Pair[] => {
   const { spec } = subject;
   const { driver } = spec;
   return [
-    ...operatorLabels("driver", subject),
     ...amounts("driver", driver, spec),
     ...pairIfSet("spark.driver.extraJavaOptions", driver.javaOptions),
     ...pairIfSet("spark.kubernetes.driver.master", driver.kubernetesMaster),
@@ -158,7 +157,6 @@ const executorConfs = (subject: Subject): Pair[] => {
   const { spec } = subject;
   const { executor } = spec;
   return [
-    ...operatorLabels("executor", subject),
     ...pairIfSet("spark.executor.instances", executor.instances),
     ...amounts("executor", executor, spec),
     ...pairIfSet("spark.kubernetes.executor.deleteOnTermination", executor.deleteOnTermination),
@@ -234,8 +232,49 @@ const templates = (submissionId: string): Pair[] =>
     [`spark.kubernetes.${role}.podTemplateContainerName`, `spark-kubernetes-${role}`],
   ]);
 
-const confsOf = (subject: Subject): Pair[] => {
+/** Confs of one source. */
+type Source = {
+  /** The source in words, as the subject of "sets it". */
+  readonly by: string;
+  /** The advice to a user whose conf these replace. */
+  readonly instead: string;
+  readonly pairs: readonly Pair[];
+};
+
+const field = (path: string, pairs: readonly Pair[]): Source => ({
+  by: `a field of ${path}`,
+  instead: `write the value in ${path}, or remove the field there`,
+  pairs,
+});
+
+const marks = (role: "driver" | "executor", subject: Subject): Source => ({
+  by: "Rekindle, which finds its pods by it,",
+  instead: "use another label",
+  pairs: operatorLabels(role, subject),
+});
+
+/** The confs that follow the user's, in their order: of two with one key the later wins. */
+const sourcesAfterUsers = (subject: Subject): readonly Source[] => {
   const { spec, submissionId } = subject;
+  return [
+    field("spec.hadoopConf", each("spark.hadoop.", spec.hadoopConf)),
+    field("spec.driver.podName", [[podNameKey, driverPodNameOf(subject.name, spec)]]),
+    marks("driver", subject),
+    field("spec.driver", driverConfs(subject)),
+    marks("executor", subject),
+    field("spec.executor", executorConfs(subject)),
+    field("spec.nodeSelector", each("spark.kubernetes.node.selector.", spec.nodeSelector)),
+    field("spec.dynamicAllocation", dynamicAllocation(spec)),
+    {
+      by: "Rekindle, which writes the pod templates from the spec,",
+      instead: "put the template into spec.driver.template and spec.executor.template",
+      pairs: templates(submissionId),
+    },
+  ];
+};
+
+const confsOf = (subject: Subject): Pair[] => {
+  const { spec } = subject;
   const users = Object.entries(spec.sparkConf ?? {}).filter(([key]) => key !== podNameKey);
   return [
     ["spark.kubernetes.namespace", subject.namespace],
@@ -244,14 +283,25 @@ const confsOf = (subject: Subject): Pair[] => {
     ...pairIfSet("spark.kubernetes.memoryOverheadFactor", spec.memoryOverheadFactor),
     ["spark.kubernetes.submission.waitAppCompletion", "false"],
     ...users,
-    ...each("spark.hadoop.", spec.hadoopConf),
-    [podNameKey, driverPodNameOf(subject.name, spec)],
-    ...driverConfs(subject),
-    ...executorConfs(subject),
-    ...each("spark.kubernetes.node.selector.", spec.nodeSelector),
-    ...dynamicAllocation(spec),
-    ...templates(submissionId),
+    ...sourcesAfterUsers(subject).flatMap(({ pairs }) => pairs),
   ];
+};
+
+/** The source of a conf's value other than the user's sparkConf. */
+export const sourceOf = (given: Subject, key: string): Pick<Source, "by" | "instead"> => {
+  const spec = monitored(given);
+  const own = { by: "Rekindle", instead: "remove the conf" };
+  const beside: Readonly<Record<string, Pick<Source, "by" | "instead">>> = {
+    "spark.app.name": { by: "metadata.name", instead: "name the application so, or remove the conf" },
+    ...Object.fromEntries(Object.keys(dependencies(spec)).map((one) => [one, field("spec.deps", [])])),
+    ...(spec === given.spec
+      ? {}
+      : Object.fromEntries(
+          ["spark.metrics.namespace", "spark.metrics.conf"].map((one) => [one, field("spec.monitoring", [])]),
+        )),
+  };
+  const found = sourcesAfterUsers({ ...given, spec }).findLast(({ pairs }) => pairs.some(([name]) => name === key));
+  return beside[key] ?? found ?? own;
 };
 
 /** The arguments of an application. The spec is first extended by its metrics, as upstream's controller does. */

@@ -50,7 +50,7 @@ export const foreignControllerMutants: readonly Mutant[] = [
     find: counts,
     replace:
       'const counts = (one: Workload): boolean => one.kind === "Deployment" || namespaces.includes(one.namespace) || names.has(accountText(one.account));',
-    scenarios: ["job-beside-forged"],
+    scenarios: ["beside-forged"],
     fault: "message-lost",
   },
   {

@@ -65,7 +65,9 @@ describe("a port", () => {
       sent.end("x".repeat(bytes));
     });
 
-  test("holds 32 MiB of unfinished bodies at most, and answers a small request at once", async () => {
+  test("holds 32 MiB of unfinished bodies at most, and answers a small request at once", async (t) => {
+    // The look at slow senders stands still, so an answer that waited for it would never come.
+    t.mock.timers.enable({ apis: ["setTimeout"] });
     const port = await opened(echo, 8 * mebibyte);
     const served: Socket[] = [];
     server?.on("connection", (socket) => served.push(socket));
@@ -73,6 +75,7 @@ describe("a port", () => {
     const heard = heardBy(await Promise.all(crowd));
     assert.equal(await post(port, 5_000), "200 5000");
     assert.deepEqual(heard, [], "the small request waited for a slow sender");
+    t.mock.timers.reset();
     await sleep(200);
     const taken = served.reduce((sum, { bytesRead }) => sum + bytesRead, 0) / mebibyte;
     assert.ok(taken < 34, `the port has taken ${Math.round(taken)} MiB`);
@@ -86,13 +89,14 @@ describe("a port", () => {
     assert.equal(await post(port, 3 * mebibyte), `200 ${3 * mebibyte}`);
   });
 
-  test("gives a caller room for a large body at once, whatever another one sends", async () => {
+  test("gives a caller room for a large body at once, whatever another one sends", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
     const port = await opened(echo, 8 * mebibyte);
     const sizes = [8, 4, 2, 1, 0.5, 0.25].map((size) => size * mebibyte);
     const crowd: Socket[] = [];
     for (const size of sizes) crowd.push(await held(port, unfinished(size, 10_000), "127.0.0.2"));
     const heard = heardBy(crowd);
-    await sleep(50);
+    for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(await post(port, 3 * mebibyte), `200 ${3 * mebibyte}`);
     assert.deepEqual(heard, [], "it waited for a sender of another caller");
   });

@@ -17,7 +17,7 @@ import { pods as podResource } from "../../kube/resources.ts";
 import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt } from "../../kube/startup.ts";
 import { type Paint, plain, toneOf, whenText } from "../io/text.ts";
 import type { Session, Source } from "../io/tools.ts";
-import { departureHelp, departureText, type ObjectState } from "../kinds/kind.ts";
+import { departureHelp, departureText, type ObjectState, quiet, unseen } from "../kinds/kind.ts";
 import { type KueueView, kueueOf, kueueText } from "./kueue.ts";
 import {
   driverWordsOf,
@@ -217,12 +217,15 @@ const unrecorded: Row = (seen) => {
 const underway: Row = (seen) => {
   const { state } = seen;
   const record = recordIn(seen);
-  const message = state.message === undefined ? "" : ` (${state.message})`;
+  const waitsFor = record?.waitsFor ?? state.what.waitsFor;
+  const { message } = state;
+  // A record that waits shows that a host has looked at the object, whatever its status shows yet.
+  const isSeen = state.what === unseen && record?.waitsFor !== undefined;
   return {
-    waitsFor: `${record?.waitsFor ?? state.what.waitsFor}${message}`,
+    waitsFor: message === undefined || waitsFor.includes(message) ? waitsFor : `${waitsFor} (${message})`,
     since: waitsSince(seen),
     until: record?.wakeAt,
-    todo: state.what.todo,
+    todo: isSeen ? quiet : state.what.todo,
   };
 };
 

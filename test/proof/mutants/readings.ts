@@ -94,4 +94,20 @@ export const readingMutants: readonly Mutant[] = [
     replace: "if (whole.length <= 253) return whole;",
     tests: ["test/unit/deployments/cli/derived-names.test.ts"],
   },
+  {
+    name: "advice-beside-the-record",
+    promise: "wait and advice of status come from one source: a host that waits has looked at the object",
+    file: "shared/cli/inspection/status.ts",
+    find: "todo: isSeen ? quiet :",
+    replace: "todo: isSeen && quiet === '' ? quiet :",
+    tests: ["test/unit/cli/inspection/status.test.ts"],
+  },
+  {
+    name: "earlier-driver-unnamed",
+    promise: "the wait for an earlier application names its driver pod first",
+    file: "shared/spark/application/driver/cleanup.ts",
+    find: "Number(isDriver(b)) - Number(isDriver(a))",
+    replace: "Number(isDriver(a)) - Number(isDriver(b))",
+    tests: ["test/unit/spark/application/driver/earlier-pods.test.ts"],
+  },
 ];

@@ -10,10 +10,10 @@ import { all, type Decision, get, list, type Reads } from "../../../core/decisio
 import type { Ref, Stored } from "../../../core/object.ts";
 import type { Effect, Next, Plan } from "../../../core/plan.ts";
 import { counted } from "../../../core/text.ts";
-import { instantOf } from "../../../core/time.ts";
+import { instantOf, timeText } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { judgedRemoval } from "../../../kube/history.ts";
-import { isEnding, labelOf, nodeNameOf, ownedBy } from "../../../kube/pods.ts";
+import { deletionAskedAt, isEnding, labelOf, nodeNameOf, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource, pods } from "../../../kube/resources.ts";
 import { type ExecutorRelease, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
 import { podsOf } from "../../schema/resource.ts";
@@ -185,6 +185,18 @@ export function* clearAttempt(
   return planOf(context, knowing(context.memory, found), { ...found, all: left }, { stages: [stage], next });
 }
 
+/** The wait for the pods of an application that is deleted, as the next one of its name sees it: the driver is named first. */
+const earlierPods = (left: readonly Stored[]): WaitingOn => {
+  const isDriver = (pod: Stored): boolean => labelOf(pod, "spark-role") === "driver";
+  const [first] = left.toSorted((a, b) => Number(isDriver(b)) - Number(isDriver(a)));
+  if (first === undefined) return until("the pods of the earlier application", "ended");
+  const more = left.length === 1 ? "" : ` and ${counted(left.length - 1, "further pod")}`;
+  const at = deletionAskedAt(first);
+  const role = isDriver(first) ? "driver" : "executor";
+  const of = `the ${role} pod ${first.metadata.name}${more} of the earlier application`;
+  return until(of, "ended", at === undefined ? undefined : `Terminating since ${timeText(at)}`);
+};
+
 /** Ends the pods of a deleted application, and the record once no creation can arrive any more. */
 export function* windDown(context: Omit<ApplicationContext, "object" | "read" | "policies">): Decision<Memory> {
   const { key, view, memory, settings } = context;
@@ -195,7 +207,7 @@ export function* windDown(context: Omit<ApplicationContext, "object" | "read" | 
     return {
       memory,
       stages: [ends],
-      next: { do: "wait", pollMs, waitsFor: until(counted(left.length, "pod"), "ended") },
+      next: { do: "wait", pollMs, waitsFor: earlierPods(left) },
     };
   const settled = settledAt({ memory, settings });
   if (view.now < settled)

@@ -185,6 +185,30 @@ describe("rekindle list", () => {
   });
 });
 
+describe("the wait and the advice of rekindle status", () => {
+  type Fields = Readonly<Record<string, unknown>>;
+  const named = async (status: Fields | undefined, record: Fields): Promise<string> => {
+    const terminal = openTerminal();
+    await make(terminal.simulator, application("app", status), checkpoint("app", record));
+    return (await terminal.run("status", "app")).out;
+  };
+
+  test("come from the record where the status shows nothing yet: a host has looked at the object", async () => {
+    const waitsFor =
+      "the driver pod app-driver of the earlier application to end (Terminating since 2026-11-02T08:00:00Z)";
+    const out = await named(undefined, { waitsFor });
+    assert.ok(out.includes(waitsFor), out);
+    assert.match(out, /nothing: it continues by itself/);
+    assert.doesNotMatch(out, /no host is running/);
+  });
+
+  test("say a message once", async () => {
+    const held = { applicationState: { state: "SUBMITTED", errorMessage: "exceeded quota: small" } };
+    const out = await named(held, { waitsFor: "the quota to have room: exceeded quota: small" });
+    assert.equal(out.split("exceeded quota: small").length, 2, out);
+  });
+});
+
 describe("rekindle plan", () => {
   test("prints the next step first, then view and timers, and the record with readable instants", async () => {
     const terminal = openTerminal({

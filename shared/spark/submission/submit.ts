@@ -21,6 +21,7 @@ import {
 import { type Arguments, argumentsOf, metricsMap, needsMetricsMap } from "./arguments/argv.ts";
 import { wrongScratch } from "./arguments/pod.ts";
 import { type Built, build, prepare } from "./client.ts";
+import { driverOddities } from "./driver-oddities.ts";
 import { mutated } from "./mutation.ts";
 import { assembled, asTemplate, executorPod, owned, type SparkPod, templateOf } from "./pods/pod.ts";
 import { replacedConfs } from "./replaced-confs.ts";
@@ -197,16 +198,18 @@ export const planned = (given: SubmissionInput): Planned | Refused => {
   const before = [...metrics, ...[...made.first, ...made.objects].map((object) => marked(object, mark))];
   const heavy = oversizedConfigMap(spec, before);
   if (heavy !== undefined) return { refused: heavy };
+  const driver = driverOf(input, made, submissionId);
   const submission = {
     submissionId,
     applicationId: made.applicationId,
     driverPodName: made.driverPodName,
     before,
-    driver: driverOf(input, made, submissionId),
+    driver,
     ...(executors === undefined ? {} : { executors }),
     notes: [
       ...notesOf(spec),
       ...(ownedIn(input) ? readOtherwise(spec) : []),
+      ...driverOddities(driver),
       ...replacedConfs(subject, made.confs, ownedIn(input) ? honoured : none),
     ],
   };

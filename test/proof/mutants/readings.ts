@@ -110,4 +110,12 @@ export const readingMutants: readonly Mutant[] = [
     replace: "Number(isDriver(a)) - Number(isDriver(b))",
     tests: ["test/unit/spark/application/driver/earlier-pods.test.ts"],
   },
+  {
+    name: "repeated-ports-in-silence",
+    promise: "a port with the name of one of Spark's is told before the API server refuses the driver pod",
+    file: "shared/spark/submission/driver-oddities.ts",
+    find: "names.indexOf(name) !== at",
+    replace: "names.indexOf(name) > at",
+    tests: ["test/unit/spark/submission/driver-oddities.test.ts"],
+  },
 ];

@@ -195,14 +195,14 @@ export const treeSaying = (queue: Queue, all: Queues): string => {
 
 const kept = ["default", "root"];
 
-/** Returns why a queue may not be deleted; `all` absent: queues could not be read, and only the name is checked. */
+/**
+ * Returns why a queue may not be deleted; `all` absent: queues could not be read, and only the name is checked. Its pods
+ * do not keep it, as by upstream's default.
+ */
 export const deletionSaying = (name: string, all: Queues | undefined): string => {
   if (kept.includes(name)) return `\`${name}\` queue can not be deleted`;
-  const queue = named(name, all ?? []);
   if (all === undefined) return "";
-  if (queue === undefined) return notFound(name);
-  const pods = podsIn(queue);
-  if (pods !== 0) return `queue ${name} cannot be deleted because it has allocated Pods: ${pods}`;
+  if (named(name, all) === undefined) return notFound(name);
   const children = childrenOf(name, all).map((child) => child.name);
   return children.length === 0
     ? ""

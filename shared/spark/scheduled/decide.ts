@@ -209,11 +209,12 @@ const planOf = (context: ScheduleContext, memory: Memory, ahead: Ahead): Plan<Me
   const status = projected(memory, history.kept, undefined);
   return {
     memory,
+    // A creation that fails for as long as a quota or a policy refuses it keeps nothing else from being done.
     stages: [
       replacedBy(memory, context.runs).map(removal),
-      ...ahead.stages,
       history.removals,
       warning(context.object, status),
+      ...ahead.stages,
     ].filter((stage) => stage.length > 0),
     status,
     next: nextUntil(wakeAt, ahead),

@@ -113,7 +113,8 @@ const planOf = (context: CronContext, memory: Memory, ahead: Ahead): Plan<Memory
   const { object, made } = context;
   const history = pruned(context);
   const wakeAt = Math.min(ahead.at ?? Number.POSITIVE_INFINITY, history.again);
-  const all = [...(ahead.stages ?? []), history.removals, eventsOfEndedJobs(object, made)];
+  // A creation that fails for as long as a quota or a policy refuses it keeps nothing else from being done.
+  const all = [history.removals, eventsOfEndedJobs(object, made), ...(ahead.stages ?? [])];
   return {
     memory,
     stages: all.filter((stage) => stage.length > 0),
@@ -338,4 +339,5 @@ export const volcanoCronJob = (settings: Settings): Operator<Memory> => ({
   statusUpdate,
   recovery,
   decide: (key, view) => decide(settings, key, view),
+  heldUp: (_object, _message, planned) => planned,
 });

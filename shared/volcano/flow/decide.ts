@@ -175,7 +175,7 @@ function* go(context: FlowContext): Decision<Memory> {
   const polls = waiting.flatMap((one) => one.pollMs ?? []);
   const news = memory.phase !== shownPhase(object) || creates.length > 0;
   const { warned, events } = warning(context, "WaitingForDependency", mendable(waiting));
-  const stages = [creates, events];
+  const stages = [events, creates];
   return {
     // A creation that was refused before may be refused again.
     memory: remembering(memory, warned ?? (creates.length > 0 ? memory.warned : undefined)),
@@ -312,4 +312,5 @@ export const volcanoJobFlow = (settings: Settings): Operator<Memory> => ({
   statusUpdate,
   recovery,
   decide: (key, view) => decide(settings, key, view),
+  heldUp: (_object, _message, planned) => planned,
 });

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { HttpRequest } from "../../../shared/core/http.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
-import { at, command, home, queue } from "./objects.ts";
+import { at, command, cronJob, home, jobFlow, queue } from "./objects.ts";
 import { onStand, phaseOf, type Stand } from "./stand.ts";
 import { answer, type Fault } from "./way.ts";
 
@@ -140,6 +140,58 @@ describe("a pod that is evicted right after its creation", () => {
       await begin(stand, { policies: [{ event: "PodEvicted", action: "RestartTask" }] });
       await stand.until("the policy has acted", () => events(stand).includes("RestartTask"), 60_000);
       await stand.until("all eight run", () => status(stand, "running") === 8, 120_000);
+    }, options),
+  );
+});
+
+/** A ResourceQuota that has no room for a further job while it is full. */
+const jobQuota =
+  (isFull: () => boolean): Fault =>
+  ({ method, path }) =>
+    isFull() && method === "POST" && /\/jobs(\?|$)/.test(path)
+      ? answer(403, "Forbidden", `jobs "next" is forbidden: exceeded quota: q, used: count/jobs.batch.volcano.sh=2`)
+      : undefined;
+
+describe("a CronJob whose quota refuses its next job", () => {
+  it(
+    "shows that the last job has ended, and keeps no more old jobs than its limit",
+    onStand(async (stand) => {
+      let full = false;
+      stand.fault(jobQuota(() => full));
+      await stand.create(home);
+      await stand.create(queue);
+      await stand.host({ gang: "none" });
+      await stand.create(cronJob("c", { runMs: 80_000 }, { successfulJobsHistoryLimit: 0 }));
+      await stand.until("a job is made", () => stand.all("Job").length === 1, 90_000);
+      full = true;
+      await stand.until("its job is deleted", () => stand.all("Job").length === 0, 120_000);
+      await stand.turn(120_000);
+      assert.equal(at(stand.get("CronJob", "c"), "status", "active"), undefined);
+      assert.match(events(stand), /exceeded quota/);
+      full = false;
+      await stand.until("a later job is made", () => stand.all("Job").length === 1, 400_000);
+    }, options),
+  );
+});
+
+describe("a JobFlow whose quota refuses its next job", () => {
+  it(
+    "shows that the job before has completed",
+    onStand(async (stand) => {
+      let full = false;
+      stand.fault(jobQuota(() => full));
+      await stand.create(home);
+      await stand.create(queue);
+      await stand.host({ gang: "none" });
+      for (const object of jobFlow("f", ["a", "b"], { runMs: 30_000 })) await stand.create(object);
+      await stand.until("the first job is made", () => stand.all("Job").length === 1, 60_000);
+      full = true;
+      await stand.until("it has completed", () => phaseOf(stand, "f-a") === "Completed", 120_000);
+      await stand.turn(120_000);
+      assert.deepEqual(at(stand.get("JobFlow", "f"), "status", "completedJobs"), ["f-a"]);
+      assert.match(events(stand), /exceeded quota/);
+      full = false;
+      await stand.until("the second job is made", () => stand.get("Job", "f-b") !== undefined, 400_000);
     }, options),
   );
 });

@@ -62,6 +62,13 @@ describe("the concurrency policy", () => {
     });
   }
 
+  test("runs beyond the limit are deleted before the next one is created, which a quota may refuse", () => {
+    const object = schedule({ successfulRunHistoryLimit: 0 });
+    const runs = [run("08:00:00", "COMPLETED")];
+    const plan = planned({ object, memory: waiting, now: at("09:00:00"), runs });
+    assert.deepEqual(said(plan), ["delete 08:00:00 at 7", "create 09:00:00"]);
+  });
+
   test("Replace deletes the live run in the next step if the step died after its save", () => {
     const object = schedule({ concurrencyPolicy: "Replace" });
     const runs = [run("08:00:00", "RUNNING")];

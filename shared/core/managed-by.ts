@@ -10,6 +10,6 @@ const isOwn = (manager: string, { group }: Pick<Resource, "group">): boolean => 
 
 /** Returns the other controller that the object names; undefined if it names none. */
 export const otherManagerOf = (object: Obj | undefined, resource: Pick<Resource, "group">): string | undefined => {
-  const manager = isRecord(object?.["spec"]) ? object["spec"]["managedBy"] : undefined;
+  const manager = isRecord(object?.spec) ? object.spec["managedBy"] : undefined;
   return typeof manager === "string" && manager !== "" && !isOwn(manager, resource) ? manager.slice(0, 253) : undefined;
 };

@@ -40,11 +40,15 @@ export type Obj = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: Metadata;
+  readonly spec?: unknown;
+  readonly status?: unknown;
   readonly [field: string]: unknown;
 };
 
 /** An object as read from the API: it has a UID and a resourceVersion. */
 export type Stored = Obj & { readonly metadata: Metadata & { readonly uid: string; readonly resourceVersion: string } };
+
+export type StoredMetadata = Stored["metadata"];
 
 /** The location of an object; cluster-scoped objects have no namespace. */
 export type Ref = { readonly resource: Resource; readonly namespace?: string; readonly name: string };

@@ -6,7 +6,7 @@
  */
 import { forgetOldest } from "../core/cache.ts";
 import type { Message } from "../core/key.ts";
-import type { Stored } from "../core/object.ts";
+import type { Stored, StoredMetadata } from "../core/object.ts";
 import type { Listing } from "../core/plan.ts";
 import { dateAt, type Epoch } from "../core/time.ts";
 import type { Enclosure } from "../engine/ports.ts";
@@ -27,7 +27,7 @@ const most = 1_000;
 
 /** Returns the object without the managers of its fields, which no decision reads. */
 const lean = (object: Stored): Stored => {
-  const { managedFields: _, ...metadata }: Stored["metadata"] & { readonly managedFields?: unknown } = object.metadata;
+  const { managedFields: _, ...metadata }: StoredMetadata & { readonly managedFields?: unknown } = object.metadata;
   return { ...object, metadata };
 };
 

@@ -18,6 +18,6 @@ export const accountIn = (namespace: string, podSpec: unknown): Account => {
   return { namespace, name: typeof name === "string" && name !== "" ? name : "default" };
 };
 
-export const accountOf = ({ metadata: { namespace = "" }, ...pod }: Obj): Account => accountIn(namespace, pod["spec"]);
+export const accountOf = ({ metadata: { namespace = "" }, ...pod }: Obj): Account => accountIn(namespace, pod.spec);
 
 export const accountText = ({ namespace, name }: Account): string => `${namespace}/${name}`;

@@ -14,6 +14,8 @@ const object = z.looseObject({
     generateName: z.string().optional(),
     namespace: z.string().optional(),
   }),
+  spec: z.unknown().optional(),
+  status: z.unknown().optional(),
 });
 
 const review = z.object({
@@ -57,8 +59,8 @@ export const namedAs = ({ metadata }: AdmittedObject, { namespace }: AdmissionRe
 /** True if an update leaves the spec as it is: labels of an invalid object may be corrected, and it may be deleted. */
 export const isSameSpec = ({ operation, object, oldObject }: AdmissionRequest): boolean =>
   operation === "UPDATE" &&
-  ![object, oldObject].some((one) => isTooMuch(one?.["spec"])) &&
-  same(object?.["spec"], oldObject?.["spec"]);
+  ![object, oldObject].some((one) => isTooMuch(one?.spec)) &&
+  same(object?.spec, oldObject?.spec);
 
 /** The label of executor pods whose memory limit admission writes, and the annotation that holds the limit. */
 export const memoryLimitMark = "rekindle.dev/memory-limit";

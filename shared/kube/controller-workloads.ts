@@ -45,7 +45,7 @@ export const workloadsOf = (
     .map((one) => workload(one, "Deployment", at(one, "spec", "template", "spec"), isMeantToRun(one))),
   ...seen.pods
     .filter((pod) => hasLabels(upstream, pod) && isController(upstream, pod))
-    .map((pod) => workload(pod, "Pod", pod["spec"], isReady(pod))),
+    .map((pod) => workload(pod, "Pod", pod.spec, isReady(pod))),
 ];
 
 /** The most containers of one workload that are kept. */
@@ -91,7 +91,7 @@ export const outlineOfPod =
     const component = labelOf(pod, componentLabel);
     const labels = { ...upstream.labels, ...(component === undefined ? {} : { [componentLabel]: component }) };
     const status = isReady(pod) ? { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } : {};
-    const spec = podSpecOf(upstream, pod["spec"]);
+    const spec = podSpecOf(upstream, pod.spec);
     return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, labels }, spec, status };
   };
 

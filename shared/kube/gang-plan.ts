@@ -14,7 +14,7 @@ import { instantOf, timeText } from "../core/time.ts";
 import { isEnding } from "./pods.ts";
 
 export const phaseOf = (group: Stored): string => {
-  const { phase } = fieldsOf(group["status"]);
+  const { phase } = fieldsOf(group.status);
   return typeof phase === "string" ? phase : "";
 };
 

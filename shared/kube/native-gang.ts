@@ -32,6 +32,6 @@ export const gangOf = (minCount: number): Readonly<Record<string, unknown>> => (
 
 /** Returns the number of pods that are bound together; undefined if the group states none. */
 export const minCountOf = (group: Obj): number | undefined => {
-  const { minCount } = fieldsOf(fieldsOf(fieldsOf(group["spec"])["schedulingPolicy"])["gang"]);
+  const { minCount } = fieldsOf(fieldsOf(fieldsOf(group.spec)["schedulingPolicy"])["gang"]);
   return typeof minCount === "number" ? minCount : undefined;
 };

@@ -11,7 +11,7 @@ export type Ranked = { readonly group: Stored; readonly rank: readonly number[] 
 
 /** Ranks a group within its queue; `priorities`: the values of the priority classes by their names. */
 export const rankedInQueue = (group: Stored, priorities: ReadonlyMap<string, number>): Ranked => {
-  const { priorityClassName } = fieldsOf(group["spec"]);
+  const { priorityClassName } = fieldsOf(group.spec);
   const own = priorities.get(String(priorityClassName ?? "")) ?? 0;
   return { group, rank: [-own, instantOf(group.metadata.creationTimestamp) ?? 0] };
 };

@@ -1,7 +1,7 @@
 /** Trims watched objects to the fields that tell whether a change matters, and for which key. */
 
 import { fieldsOf, isRecord } from "../core/json.ts";
-import type { Metadata, Stored } from "../core/object.ts";
+import type { Metadata, Stored, StoredMetadata } from "../core/object.ts";
 import { podSpec, podStatus } from "./pods.ts";
 import { isStored, type Json } from "./responses.ts";
 
@@ -11,7 +11,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 export const only = (value: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
 
-const trimMetadata = (metadata: Stored["metadata"]): Stored["metadata"] => {
+const trimMetadata = (metadata: StoredMetadata): StoredMetadata => {
   const { name, namespace, uid, resourceVersion, generation, deletionTimestamp, creationTimestamp } = metadata;
   const { deletionGracePeriodSeconds } = metadata;
   const { annotations = {}, labels, ownerReferences, finalizers } = metadata;
@@ -56,7 +56,7 @@ const trimStatus = (status: Json): Json => {
 /** Keeps the metadata, and of the status phase, reason and the states of the containers. */
 export const trim = (object: Stored): Stored => {
   const { apiVersion, kind, metadata } = object;
-  const status = trimStatus(fieldsOf(object["status"]));
+  const status = trimStatus(fieldsOf(object.status));
   return {
     apiVersion,
     kind,
@@ -85,7 +85,7 @@ export const trimPod = (pod: Stored): Stored => {
       ...(schedulerName === undefined || schedulerName === "default-scheduler" ? {} : { schedulerName }),
     },
     status: {
-      ...fieldsOf(trimmed["status"]),
+      ...fieldsOf(trimmed.status),
       ...only(status, ["message", "startTime", "podIP"]),
       ...(conditions === undefined ? {} : { conditions: conditions.map(trimCondition) }),
     },

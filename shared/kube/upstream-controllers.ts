@@ -78,7 +78,7 @@ const longestLeaseMs = 3_600_000;
  * clock. A lease without a holder was released.
  */
 export const isRenewed = (lease: Obj, now: number): boolean => {
-  const spec = lease["spec"];
+  const spec = lease.spec;
   const holder = at(spec, "holderIdentity");
   const renewed = Date.parse(String(at(spec, "renewTime") ?? ""));
   const seconds = at(spec, "leaseDurationSeconds");

@@ -69,16 +69,16 @@ const reasonsOf = ({ status }: Obj): readonly unknown[] =>
 /** The facts of a group that decide a step: admitted or waiting, with a plan or without, evicted, and why it waits. */
 const groupGist = (group: Obj): unknown => {
   const { annotations = {} } = group.metadata;
-  return [fieldsOf(group["status"])["phase"], annotations[planKey], annotations[evictedKey], reasonsOf(group)];
+  return [fieldsOf(group.status)["phase"], annotations[planKey], annotations[evictedKey], reasonsOf(group)];
 };
 
 /** Keeps the conditions of a group besides. */
 const trimGroup = (group: Stored): Stored => {
   const trimmed = trim(group);
-  const { conditions } = fieldsOf(group["status"]);
+  const { conditions } = fieldsOf(group.status);
   return {
     ...trimmed,
-    status: { ...fieldsOf(trimmed["status"]), ...(conditions === undefined ? {} : { conditions }) },
+    status: { ...fieldsOf(trimmed.status), ...(conditions === undefined ? {} : { conditions }) },
   };
 };
 
@@ -93,7 +93,7 @@ const gangOwnerOf = ({ metadata: { annotations = {}, ownerReferences = [] } }: O
 
 /** Keeps an application whole that has no status yet, so that its first step need not read it. */
 const trimApplication = (application: Stored): Stored =>
-  same(application["status"] ?? {}, {}) ? trimWith(application) : trim(application);
+  same(application.status ?? {}, {}) ? trimWith(application) : trim(application);
 
 const applicationWatches: readonly Watch[] = [
   {

@@ -24,7 +24,7 @@ const shown = z.looseObject({
 type Shown = z.infer<typeof shown>;
 
 /** Returns the status of a job; one that does not parse is empty. */
-export const shownBy = (job: Obj): Shown => shown.safeParse(withoutNulls(job["status"] ?? {})).data ?? {};
+export const shownBy = (job: Obj): Shown => shown.safeParse(withoutNulls(job.status ?? {})).data ?? {};
 
 /** Returns the phase of a job; "" if its status has none. */
 export const phaseOf = (job: Obj): string => shownBy(job).state?.phase ?? "";
@@ -42,7 +42,7 @@ const kept = ["state", "retryCount", "runningDuration", "taskStatusCount"] as co
 
 /** Keeps the fields of a watched job that JobFlows and CronJobs read. */
 const trimJob = (job: Stored): Stored => {
-  const status = fieldsOf(job["status"]);
+  const status = fieldsOf(job.status);
   return { ...trim(job), status: Object.fromEntries(kept.map((field) => [field, status[field]])) };
 };
 

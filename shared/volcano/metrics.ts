@@ -136,7 +136,7 @@ const wanting = z
 
 /** Pods that the job asks for, as far as its spec can be read. */
 const wantedBy = (job: Stored): number =>
-  wanting.parse(job["spec"]).tasks.reduce((total, { replicas }) => total + replicas, 0);
+  wanting.parse(job.spec).tasks.reduce((total, { replicas }) => total + replicas, 0);
 
 /**
  * True if this status is the first of its version to show all of the job's pods. Once a version is Running, further
@@ -157,7 +157,7 @@ const durationOf = (job: Stored, { version }: Status, value: number): MetricSamp
 
 /** Returns the samples of one status write of a Job that won; `now` in epoch ms. */
 export const measuresOfJob = (job: Stored, status: unknown, now: number): readonly MetricSample[] => {
-  const [before, after] = [read(job["status"]), read(status)];
+  const [before, after] = [read(job.status), read(status)];
   const { namespace = "", creationTimestamp } = job.metadata;
   const { phase } = after.state;
   const value = Math.max(0, now - (instantOf(creationTimestamp) ?? now));
@@ -184,7 +184,7 @@ const endings: Readonly<Record<string, string>> = {
 
 /** Returns the samples of one Job as it stands, and one that keeps its lasting metric; none without a phase. */
 export const gaugesOfJob = (job: Stored): readonly MetricSample[] => {
-  const { phase } = read(job["status"]).state;
+  const { phase } = read(job.status).state;
   if (!isPhase(phase)) return [];
   const { name, namespace = "", uid } = job.metadata;
   const queue_name = queueOfGroup(job);
@@ -198,7 +198,7 @@ export const gaugesOfJob = (job: Stored): readonly MetricSample[] => {
 
 /** Returns the samples of one PodGroup as it stands: its phase, Pending if it has none, and why it waits, by queue. */
 export const gaugesOfGroup = (group: Stored): readonly MetricSample[] => {
-  const { phase = "Pending" } = fieldsOf(group["status"]);
+  const { phase = "Pending" } = fieldsOf(group.status);
   const known = groupPhases.find((one) => one === (phase === "" ? "Pending" : phase));
   if (known === undefined) return [];
   const queue_name = queueOfGroup(group);
@@ -209,7 +209,7 @@ export const gaugesOfGroup = (group: Stored): readonly MetricSample[] => {
 
 /** Returns amounts in units of the resource: 500m of CPU is 0.5. */
 const allocatedIn = (queue: Stored): readonly (readonly [string, number])[] => {
-  const { allocated } = fieldsOf(queue["status"]);
+  const { allocated } = fieldsOf(queue.status);
   return Object.entries(fieldsOf(allocated)).flatMap(([resource, amount]) => {
     const quantity = quantityOf(amount);
     return quantity === undefined ? [] : [[resource, Number(quantity.nano) / 1e9] as const];

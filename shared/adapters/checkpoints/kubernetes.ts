@@ -203,7 +203,7 @@ const load = async (store: Store, key: Key): ReturnType<Checkpoints["load"]> => 
   const response = await transport.send({ method: "GET", path: objectPath(ref), headers: {}, timeoutMs });
   if (saysGone(response, ref.name)) return undefined;
   const stored = storedOf(`load ${refText(ref)}`, response);
-  const loaded = { record: stored["spec"], version: versionOf(stored) };
+  const loaded = { record: stored.spec, version: versionOf(stored) };
   return isEdited(stored) ? { ...loaded, edited: true } : loaded;
 };
 

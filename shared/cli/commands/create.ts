@@ -178,7 +178,7 @@ const fromSchedule = async (
     throw new Refused(
       `there is no ${resource.kind} ${ref.namespace}/${ref.name}; see them all with: rekindle list ${resource.kind}`,
     );
-  const spec = isRecord(schedule["spec"]) ? schedule["spec"]["template"] : undefined;
+  const spec = isRecord(schedule.spec) ? schedule.spec["template"] : undefined;
   if (!isRecord(spec)) throw new Refused(`${resource.kind} ${ref.namespace}/${ref.name} has no spec.template`);
   const owner = { apiVersion: schedule.apiVersion, kind: schedule.kind, name: ref.name, uid: schedule.metadata.uid };
   const object: Obj = {

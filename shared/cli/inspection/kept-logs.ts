@@ -14,7 +14,7 @@ export const keptLogsOf = async ({ transport, table }: Pick<Source, "transport" 
   const place = logsKey(table === undefined ? key : { ...key, cluster: table.cluster });
   const record: unknown =
     table === undefined
-      ? (await openCluster(transport).get(checkpointRef(place, "rekindle"))).value?.["spec"]
+      ? (await openCluster(transport).get(checkpointRef(place, "rekindle"))).value?.spec
       : (await table.records.load(place))?.record;
   return keptLogsIn(fieldsOf(record)["memory"]);
 };

@@ -39,7 +39,7 @@ const wordsOf = (condition: Json | undefined, withReason: boolean): string => {
 
 /** The admission checks that are not ready, with what their controllers say. */
 const openChecks = (workload: Stored): string =>
-  recordsIn(fieldsOf(workload["status"])["admissionChecks"])
+  recordsIn(fieldsOf(workload.status)["admissionChecks"])
     .filter(({ state }) => state !== "Ready")
     .map(({ name, state, message }) =>
       [`admission check ${text(name)} is ${text(state) || "Pending"}`, text(message)]

@@ -96,7 +96,7 @@ const itemOf = async ({ name, cluster, records }: ReadTable, key: Key): Promise<
 const objectOf = async ({ transport }: Pick<Source, "transport">, key: Key): Promise<RecordRead> => {
   try {
     const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
-    return value === undefined ? { is: "none", why: "there is none" } : read(value["spec"]);
+    return value === undefined ? { is: "none", why: "there is none" } : read(value.spec);
   } catch (cause) {
     return refusal(cause);
   }

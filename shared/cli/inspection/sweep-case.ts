@@ -52,7 +52,7 @@ type End = { readonly ms: number; readonly exitCode: number; readonly reason: st
 
 /** The end of a pod's first container; undefined where it was not seen to end. */
 const endOf = (pod: Stored): End | undefined => {
-  const [container] = recordsIn(fieldsOf(pod["status"])["containerStatuses"]);
+  const [container] = recordsIn(fieldsOf(pod.status)["containerStatuses"]);
   const { terminated } = fieldsOf(container?.["state"]);
   const { exitCode, startedAt, finishedAt, reason } = fieldsOf(terminated);
   if (typeof exitCode !== "number") return undefined;
@@ -113,9 +113,9 @@ const actionsIn = (seen: readonly SeenByDecision[]): readonly Action[] => {
     const afterMs = Math.min(longestMs, Math.max(0, at - began));
     if (object === undefined || object.metadata.deletionTimestamp !== undefined)
       return spec === undefined ? actions : [...actions, { afterMs, delete: true }];
-    const patch = spec === undefined ? undefined : mergePatch(spec, object["spec"]);
+    const patch = spec === undefined ? undefined : mergePatch(spec, object.spec);
     if (patch !== undefined) actions.push({ afterMs, patch });
-    spec = object["spec"];
+    spec = object.spec;
   }
   return actions;
 };
@@ -130,7 +130,7 @@ export const sweepCaseOf = (of: string, given: readonly SeenByDecision[]): Sweep
   const last = seen.at(-1)?.phase ?? "";
   const annotations = Object.entries(first.metadata.annotations ?? {}).filter(([name]) => isAsked(name));
   return {
-    ...{ version: 1, kind: "SparkApplication", of, spec: fieldsOf(first["spec"]) },
+    ...{ version: 1, kind: "SparkApplication", of, spec: fieldsOf(first.spec) },
     annotations: Object.fromEntries(annotations),
     drivers: drivers.length === 0 ? [{ jobMs: usualMs }] : drivers.map((driver) => driverOf(pods, driver)),
     actions: actionsIn(seen),

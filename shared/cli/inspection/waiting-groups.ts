@@ -38,7 +38,7 @@ const conditions = z
 
 const whyOf = (group: Stored): string =>
   conditions
-    .parse(fieldsOf(group["status"])["conditions"])
+    .parse(fieldsOf(group.status)["conditions"])
     .findLast(({ type, status }) => type === "Unschedulable" && status === "True")?.message ?? "";
 
 const shares = z.array(z.object({ manager: z.string() }).catch({ manager: "" })).catch([]);
@@ -52,17 +52,17 @@ const admitterOf = (group: Stored): WaitingGroup["admitter"] => {
 
 /** True of a group that waits to be admitted. */
 export const isWaiting = (group: Stored): boolean => {
-  const { phase = "" } = fieldsOf(group["status"]);
+  const { phase = "" } = fieldsOf(group.status);
   return (phase === "" || phase === "Pending") && group.metadata.deletionTimestamp === undefined;
 };
 
 export const queueOf = (group: Stored): string => {
-  const { queue } = fieldsOf(group["spec"]);
+  const { queue } = fieldsOf(group.spec);
   return typeof queue === "string" && queue !== "" ? queue : "default";
 };
 
 const classOf = (group: Stored): string => {
-  const { priorityClassName } = fieldsOf(group["spec"]);
+  const { priorityClassName } = fieldsOf(group.spec);
   return typeof priorityClassName === "string" ? priorityClassName : "";
 };
 

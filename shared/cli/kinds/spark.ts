@@ -21,7 +21,7 @@ const status = z.object({
 type Status = z.infer<typeof status>;
 
 const statusOf = (object: Obj): Status => {
-  const parsed = status.safeParse(object["status"] ?? {});
+  const parsed = status.safeParse(object.status ?? {});
   return parsed.success ? parsed.data : {};
 };
 
@@ -76,7 +76,7 @@ const suspended = z.object({ suspend: z.boolean().optional() });
 /** As upstream's printer columns. */
 const wide: Kind["wide"] = (object) => {
   const { lastSubmissionAttemptTime, terminationTime, driverInfo } = statusOf(object);
-  const spec = suspended.safeParse(object["spec"]);
+  const spec = suspended.safeParse(object.spec);
   return {
     SUSPEND: spec.success ? String(spec.data.suspend ?? "") : "",
     DRIVER: driverInfo?.podName ?? "",
@@ -107,7 +107,7 @@ const wantedExecutors = (spec: unknown): number | undefined => {
 const executorCount: NonNullable<Kind["executors"]> = (object, pods) => {
   const own = pods.filter(({ metadata }) => metadata.labels?.["spark-role"] === "executor");
   const running = own.filter((pod) => podStatus(pod).phase === "Running" && !isEnding(pod)).length;
-  return { running, wanted: wantedExecutors(object["spec"]) };
+  return { running, wanted: wantedExecutors(object.spec) };
 };
 
 export const sparkApplication: Kind = {

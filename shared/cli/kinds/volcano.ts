@@ -57,9 +57,9 @@ export type Task = z.infer<typeof task>;
 export type Status = z.infer<typeof status>;
 
 /** Parses the spec. A field that does not parse is left out. */
-export const specOf = (job: Obj): Spec => spec.parse(fieldsOf(job["spec"]));
+export const specOf = (job: Obj): Spec => spec.parse(fieldsOf(job.spec));
 
-export const statusOf = (job: Obj): Status => status.parse(fieldsOf(job["status"]));
+export const statusOf = (job: Obj): Status => status.parse(fieldsOf(job.status));
 
 export const phaseOf = (job: Obj): string => statusOf(job).state.phase ?? "";
 
@@ -184,7 +184,7 @@ const flowShape = z.object({
   ...{ pendingJobs: names, runningJobs: names, completedJobs: names, failedJobs: names },
 });
 
-const flowOf = (object: Obj): z.infer<typeof flowShape> => flowShape.parse(fieldsOf(object["status"]));
+const flowOf = (object: Obj): z.infer<typeof flowShape> => flowShape.parse(fieldsOf(object.status));
 
 const flowOutlooks: Readonly<Record<string, Advice>> = {
   "": unseen,

@@ -44,14 +44,14 @@ const shape = z.looseObject({
 
 /** Whether another holder has renewed the lease within its duration. */
 export const heldByOther = (lease: Stored, now: number): boolean => {
-  const { holderIdentity, leaseDurationSeconds, renewTime } = shape.safeParse(lease["spec"]).data ?? {};
+  const { holderIdentity, leaseDurationSeconds, renewTime } = shape.safeParse(lease.spec).data ?? {};
   if (!holderIdentity || holderIdentity === holder) return false;
   return now <= Date.parse(renewTime ?? "") + (leaseDurationSeconds ?? 15) * 1_000;
 };
 
 /** The holder of a lease and the time since its last renewal, as text. `now` is the API server's clock. */
 export const holderText = (lease: Stored, now: number): string => {
-  const { holderIdentity, renewTime } = shape.safeParse(lease["spec"]).data ?? {};
+  const { holderIdentity, renewTime } = shape.safeParse(lease.spec).data ?? {};
   if (!holderIdentity) return "no holder";
   const seconds = Math.max(0, Math.round((now - Date.parse(renewTime ?? "")) / 1_000));
   return `${heldByOther(lease, now) ? "renewed" : "last renewed"} ${seconds} s ago by ${holderIdentity}`;
@@ -61,7 +61,7 @@ const refOf = ({ namespace, name }: Place): Ref => ({ resource: leases, namespac
 
 const micros = (at: number): string => new Date(at).toISOString().replace("Z", "000Z");
 
-const ourSpec = (before: unknown, now: number): Obj["spec"] => {
+const ourSpec = (before: unknown, now: number): unknown => {
   const { leaseTransitions } = shape.safeParse(before).data ?? {};
   const times = { acquireTime: micros(now), renewTime: micros(now) };
   return {
@@ -84,7 +84,7 @@ const take = async ({ transport }: Session, place: Place): Promise<void> => {
   if (lease === undefined) return void (await cluster.create(refOf(place), fresh(place, date)));
   if (heldByOther(lease, date))
     throw new Refused(`the lease ${place.namespace}/${place.name} is renewed by another process, which leads again`);
-  await replaceObject(transport, refOf(place), { ...lease, spec: ourSpec(lease["spec"], date) });
+  await replaceObject(transport, refOf(place), { ...lease, spec: ourSpec(lease.spec, date) });
 };
 
 export type Lock = {
@@ -96,7 +96,7 @@ export type Lock = {
 
 const give = async ({ transport }: Session, place: Place, made: boolean): Promise<void> => {
   const { value: lease } = await openCluster(transport).get(refOf(place));
-  const spec = shape.safeParse(lease?.["spec"]).data;
+  const spec = shape.safeParse(lease?.spec).data;
   if (lease === undefined || spec?.holderIdentity !== holder) return;
   if (made) return await openCluster(transport).remove(refOf(place), { uid: lease.metadata.uid });
   try {

@@ -134,7 +134,7 @@ const jobStatus = z.looseObject({ version: z.number().default(0), retryCount: z.
 const isJobReported: CountedKind["isReported"] = (memory, object) => {
   const known = jobMemory.safeParse(memory).data;
   if (known === undefined) return true;
-  const shown = jobStatus.safeParse(object["status"] ?? {}).data;
+  const shown = jobStatus.safeParse(object.status ?? {}).data;
   const { state } = volcanoJob.stateOf(object);
   return known.phase === state && known.version === shown?.version && known.retryCount === shown.retryCount;
 };
@@ -145,7 +145,7 @@ const stated = z.looseObject({ state: z.string().optional().catch(undefined), ph
 const plain = (resource: Resource, isRun: boolean): CountedKind => ({
   resource,
   stateOf: (object) => {
-    const { state, phase } = stated.safeParse(object["status"] ?? {}).data ?? {};
+    const { state, phase } = stated.safeParse(object.status ?? {}).data ?? {};
     return state || phase || "NEW";
   },
   ...{ isOpen: () => false, becomes: {}, isReported: () => true, isRun },

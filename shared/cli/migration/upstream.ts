@@ -194,7 +194,7 @@ const selectedBy = async (session: Session, workloads: readonly Stoppable[]): Pr
 };
 
 const accountOfWorkload = ({ object, namespace }: Workload): Account => {
-  const { spec } = fieldsOf(fieldsOf(object["spec"])["template"]);
+  const { spec } = fieldsOf(fieldsOf(object.spec)["template"]);
   return accountIn(namespace, spec);
 };
 

@@ -33,7 +33,7 @@ type Case = Omit<Rendering, "settings"> & { readonly options: Options };
 const applications: Readonly<Record<string, (object: Obj) => Obj | undefined>> = {
   SparkApplication: (object) => object,
   ScheduledSparkApplication: (object) => {
-    const spec = object["spec"];
+    const spec = object.spec;
     const template = isRecord(spec) ? spec["template"] : undefined;
     const { labels = {}, name } = object.metadata;
     const metadata = { ...object.metadata, labels: { ...labels, "sparkoperator.k8s.io/scheduled-app-name": name } };
@@ -115,10 +115,7 @@ const volcanoRules: Readonly<Record<string, (name: string, spec: unknown) => str
  * not rendered.
  */
 export const problemWith = (object: Obj): string | undefined => {
-  const said = volcanoRules[`${object.apiVersion} ${object.kind}`]?.(
-    object.metadata.name ?? "generated",
-    object["spec"],
-  );
+  const said = volcanoRules[`${object.apiVersion} ${object.kind}`]?.(object.metadata.name ?? "generated", object.spec);
   if (said !== undefined) return said === "" ? undefined : said;
   const isOurs = object.kind === "SparkConnect" || applications[object.kind] !== undefined;
   if (!isOurs || !object.apiVersion.startsWith("sparkoperator.k8s.io/")) return undefined;

@@ -81,7 +81,7 @@ const shadowText = (key: Key, plan: Plan<unknown>, object: Stored | undefined, p
   const waitsFor = waitsForText(plan);
   const lines = [
     ...stages.flat().flatMap(effectLines),
-    ...(object === undefined || status === undefined ? [] : changesOf("status", object["status"], status)),
+    ...(object === undefined || status === undefined ? [] : changesOf("status", object.status, status)),
     ...(next.do === "forget" ? ["- its record"] : []),
   ];
   if (lines.length === 0) return undefined;
@@ -133,7 +133,7 @@ const quietMs = 2_000;
 const changes = ({ stages, status, next }: Plan<unknown>, object: Stored | undefined): boolean =>
   stages.flat().length > 0 ||
   next.do === "forget" ||
-  (object !== undefined && status !== undefined && changesOf("status", object["status"], status).length > 0);
+  (object !== undefined && status !== undefined && changesOf("status", object.status, status).length > 0);
 
 const closingText = (looked: number, changing: number): string => {
   const would = changing === 0 ? "nothing would change" : `${changing} would change`;

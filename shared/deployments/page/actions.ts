@@ -259,7 +259,7 @@ const deedOn = (parts: Parts, target: Target, wish: RequestedAction & { readonly
 const queueStates = { open: ["Open"], close: ["Closed", "Closing"] } as const;
 
 const stateOfQueue = (queue: Stored): string => {
-  const { state } = fieldsOf(queue["status"]);
+  const { state } = fieldsOf(queue.status);
   return typeof state === "string" && state !== "" ? state : "Open";
 };
 

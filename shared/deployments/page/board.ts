@@ -9,7 +9,7 @@ import type { Rates } from "../../cli/inspection/rates.ts";
 import { type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import type { Key } from "../../core/key.ts";
-import type { Stored } from "../../core/object.ts";
+import type { Stored, StoredMetadata } from "../../core/object.ts";
 import { countsOf, parse, select } from "../../page/query.ts";
 import {
   type Batch,
@@ -156,7 +156,7 @@ const put = (state: State, uid: string, outline: Projected): void => {
   if (!isSame) tell(state, key);
 };
 
-const remove = (state: State, { uid }: Stored["metadata"], outline: Projected): void => {
+const remove = (state: State, { uid }: StoredMetadata, outline: Projected): void => {
   const key = keyOf(outline);
   if (state.entries.get(key)?.uid !== uid) return;
   state.entries.delete(key);
@@ -268,7 +268,7 @@ const seen = (state: State, object: Stored): void => {
   if (object.kind === "Pod") {
     tellIf(state, state.lanes.see(object));
   } else if (isCheckpoint(object)) {
-    putRecord(state, object, recordView(object["spec"]));
+    putRecord(state, object, recordView(object.spec));
   } else {
     const queue = queueFrom(object);
     const group = groupUseFrom(object);

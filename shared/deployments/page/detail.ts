@@ -109,8 +109,8 @@ const probeText = ({ dependsOn }: Flow): string => {
 export const flowOf = ({ target, object }: StatusInput): readonly FlowNode[] | undefined => {
   if (target.kind.resource.kind !== "JobFlow") return undefined;
   const { namespace, name: flow } = target.key;
-  const flows = flowSpecSchema.safeParse(object["spec"]).data?.flows ?? [];
-  const jobs = flowStatusSchema.safeParse(object["status"]).data?.jobStatusList ?? [];
+  const flows = flowSpecSchema.safeParse(object.spec).data?.flows ?? [];
+  const jobs = flowStatusSchema.safeParse(object.status).data?.jobStatusList ?? [];
   const states = new Map(jobs.map(({ name = "", state = "" }) => [name, state]));
   const stateOf = (name: string): string => states.get(`${flow}-${name}`) ?? "";
   return flows.slice(0, mostMembers).map((one): FlowNode => {
@@ -287,7 +287,7 @@ const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, ke
     ...pricesFor(lanes, rates),
     events: events.map(({ at, type, reason, about, message, count }) => ({ at, type, reason, about, message, count })),
     eventsError: error,
-    spec: shown({ metadata: seen.object.metadata, spec: seen.object["spec"] }),
+    spec: shown({ metadata: seen.object.metadata, spec: seen.object.spec }),
     record: recordText(seen),
   };
 };

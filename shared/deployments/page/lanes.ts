@@ -133,7 +133,7 @@ const stateIn = (container: unknown): State => {
 };
 
 const stateOf = (pod: Stored): State => {
-  const status = fieldsOf(pod["status"]);
+  const status = fieldsOf(pod.status);
   const { containerStatuses, phase, reason } = status;
   const first: unknown = Array.isArray(containerStatuses) ? containerStatuses[0] : undefined;
   const state = stateIn(first);
@@ -167,7 +167,7 @@ const milliOf = (nano: bigint): number => Number(nano / 1_000_000n) / 1_000;
 
 /** The requests of a pod, which never change. */
 const needsOf = (pod: Stored): Pick<Lane, "cores" | "gib"> => {
-  const spec = fieldsOf(pod["spec"]);
+  const spec = fieldsOf(pod.spec);
   if (!Array.isArray(spec["containers"])) return {};
   const requests = requestsOf(spec);
   const nanoOf = (resource: string): bigint => requests.get(resource)?.nano ?? 0n;

@@ -96,7 +96,7 @@ const tasksOf = (object: Stored): readonly [number, number] => {
   const wants = Array.isArray(tasks) ? tasks.map((task: unknown) => numberOr(at(task, "replicas"), 1)) : [];
   // A status leaves out counts that are 0; without one nothing is known.
   return [
-    isRecord(object["status"]) ? numberOr(at(object, "status", "running"), 0) : -1,
+    isRecord(object.status) ? numberOr(at(object, "status", "running"), 0) : -1,
     wants.reduce((sum, want) => sum + want, 0),
   ];
 };
@@ -220,7 +220,7 @@ const isQueue = ({ apiVersion, kind }: Stored): boolean =>
 /** A queue of Volcano as a row, as its status tells it; undefined for any other object. */
 export const queueFrom = (object: Stored): QueueRow | undefined => {
   if (!isQueue(object)) return undefined;
-  const status: Json = fieldsOf(object["status"]);
+  const status: Json = fieldsOf(object.status);
   return {
     ...{ name: object.metadata.name, uid: object.metadata.uid, version: object.metadata.resourceVersion },
     parent: textOr(at(object, "spec", "parent"), object.metadata.name === "root" ? "" : "root"),

@@ -40,7 +40,7 @@ export const groupUseFrom = (object: Stored): GroupUse | undefined => {
     phase: phaseOf(object),
     need: { cpu, memory },
     owner: owner === undefined ? "" : `${owner.kind}/${namespace}/${owner.name}`,
-    running: fieldsOf(object["status"])["running"],
+    running: fieldsOf(object.status)["running"],
   };
 };
 

@@ -26,7 +26,7 @@ import { recoveryOf } from "../settings.ts";
 
 /** True of an object without a status. It has no record, unless a step died before it wrote the first status. */
 export const seemsNew = ({ metadata, ...object }: Stored): boolean =>
-  metadata.deletionTimestamp === undefined && same(object["status"] ?? {}, {});
+  metadata.deletionTimestamp === undefined && same(object.status ?? {}, {});
 
 /** Age of a cached server time up to which two clocks are trusted to run alike, ms. */
 const longestCarriedMs = 60_000;

@@ -7,7 +7,7 @@
  * A step that dies before the save begins the same recovery again; a step after it finds a usable record.
  */
 import { textOf } from "../../core/key.ts";
-import type { Stored } from "../../core/object.ts";
+import type { Stored, StoredMetadata } from "../../core/object.ts";
 import type { PastRun, Rebuilt, Trouble } from "../../core/plan.ts";
 import { type Defect, madeWith } from "../checkpoint/classify.ts";
 import { expiryOf, keptRuns } from "../checkpoint/record.ts";
@@ -199,7 +199,7 @@ const orphaned = ({ operator }: Case, { defect, version, object, now }: BrokenRe
   return { ...base, successor: object !== undefined, uid: defect.rest.uid ?? "unknown", version, memory, now };
 };
 
-const isAbout = ({ uid }: Stored["metadata"], { elsewhere, rest }: Defect, treatment: Treatment): boolean =>
+const isAbout = ({ uid }: StoredMetadata, { elsewhere, rest }: Defect, treatment: Treatment): boolean =>
   elsewhere || treatment === "fresh" || rest.uid === undefined || rest.uid === uid;
 
 const treat = async (

@@ -162,7 +162,7 @@ export const showTrouble = async (
   const { object } = observation;
   const desired = object === undefined ? undefined : operator.heldUp?.(object, text, planned);
   if (object === undefined || desired === undefined) return;
-  const patch = mergePatch(object["status"] ?? {}, desired);
+  const patch = mergePatch(object.status ?? {}, desired);
   const { resourceVersion } = object.metadata;
   try {
     if (patch !== undefined) await world.cluster.patchStatus(objectRef(message, operator), resourceVersion, patch);

@@ -19,7 +19,7 @@ export type StatusMemo = CheckpointRecord["status"];
  * status than the plan desires; then the record holds both digests, and the same pair needs no write.
  */
 export const statusPatch = (object: Stored, desired: unknown, memo: StatusMemo): unknown => {
-  const there = object["status"] ?? {};
+  const there = object.status ?? {};
   if (same(there, desired)) return undefined;
   if (memo !== undefined && memo.wished === digestOf(desired) && memo.answered === digestOf(there)) return undefined;
   return mergePatch(there, desired);
@@ -42,7 +42,7 @@ const named = ({ resource: { kind } }: Ref, cause: unknown): never => {
 const withSpecOf = (object: Stored, answer: Stored): Stored => {
   const { generation, uid } = answer.metadata;
   const isSame = generation !== undefined && generation === object.metadata.generation && uid === object.metadata.uid;
-  return isSame && "spec" in object && "spec" in answer ? { ...answer, spec: object["spec"] } : answer;
+  return isSame && "spec" in object && "spec" in answer ? { ...answer, spec: object.spec } : answer;
 };
 
 /** Writes the patch. Returns the object, and the memo to keep if the server kept a different status. */
@@ -55,7 +55,7 @@ const writeStatus = async (
   const answer = await cluster
     .patchStatus(ref, object.metadata.resourceVersion, change.patch)
     .catch((cause: unknown) => named(ref, cause));
-  const kept = answer["status"] ?? {};
+  const kept = answer.status ?? {};
   const written = withSpecOf(object, answer);
   if (same(kept, change.desired)) return { memo: undefined, object: written };
   return { memo: { wished: digestOf(change.desired), answered: digestOf(kept) }, object: written };

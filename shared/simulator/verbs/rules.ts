@@ -107,7 +107,7 @@ const updatedService = (before: Item, after: Draft): Draft => {
   const kept = fieldsAt(before, "spec");
   const spec = fieldsAt(after, "spec");
   const clusterIP = textAt(spec, "clusterIP") || textAt(kept, "clusterIP");
-  return { ...newService({ ...after, spec: { ...spec, clusterIP } }), status: before["status"] };
+  return { ...newService({ ...after, spec: { ...spec, clusterIP } }), status: before.status };
 };
 
 const serviceFaults = (draft: Draft): readonly Cause[] => {

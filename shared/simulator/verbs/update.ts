@@ -80,7 +80,7 @@ const mergedMeta = (before: Item["metadata"], given: Meta): Item["metadata"] => 
 /** A write to the status subresource changes the status alone; of custom objects not even the labels. */
 const throughStatus = (kind: Kind, before: Item, given: Draft): Item => {
   const { status: _old, ...rest } = before;
-  const status = given["status"];
+  const status = given.status;
   const { ownerReferences, ...meta } = given.metadata;
   const metadata =
     kind.custom !== undefined
@@ -94,7 +94,7 @@ const throughMain = (kind: Kind, before: Item, given: Draft): Item => {
   const metadata = mergedMeta(before.metadata, given.metadata);
   if (!kind.status) return { ...given, metadata };
   const { status: _theirs, ...rest } = given;
-  const status = before["status"];
+  const status = before.status;
   return { ...rest, metadata, ...(status !== undefined && { status }) };
 };
 

@@ -98,7 +98,7 @@ export const requestsOf = (object: AdmittedObject, named: RequestedName, confs: 
 
 /** True of a run that the quota counts already. */
 const runs = (object: AdmittedObject | null | undefined): boolean => {
-  const status = object?.["status"];
+  const status = object?.status;
   const state = isRecord(status) && isRecord(status["applicationState"]) ? status["applicationState"]["state"] : "";
   return state === "SUBMITTED" || state === "RUNNING";
 };
@@ -248,13 +248,13 @@ const toldLater = (object: AdmittedObject, { name, namespace }: RequestedName, c
   const created = object.metadata["creationTimestamp"];
   const now = instantOf(typeof created === "string" ? created : undefined) ?? 0;
   const read = readScheduleSpec({ ...object, metadata: { name } }, now);
-  const { template } = fieldsOf(object["spec"]);
+  const { template } = fieldsOf(object.spec);
   return [...(read.ok ? [] : [`it will not run: ${read.reason}`]), ...runSayings({ name, namespace }, template, confs)];
 };
 
 /** Admission of ScheduledSparkApplications: upstream refuses names and confs only. */
 const judgedSchedule = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
-  const parsed = spec.safeParse(object["spec"], reportingInput);
+  const parsed = spec.safeParse(object.spec, reportingInput);
   if (!parsed.success) return { broken: [explain(parsed.error)], warnings: [] };
   const { template } = parsed.data;
   const broken = [...nameRules(named.name), ...confRules(template.sparkConf ?? {}, named.namespace)];
@@ -290,9 +290,7 @@ const knownOf = ({ kind, operation }: AdmissionRequest): Known => {
 export const patchedBy = (request: AdmissionRequest, confs: Texts = {}): Verdict => {
   const { patched } = knownOf(request);
   const { object } = request;
-  return patched === undefined || !object || isTooMuch(object["spec"])
-    ? pass
-    : { ...pass, patch: patched(object, confs) };
+  return patched === undefined || !object || isTooMuch(object.spec) ? pass : { ...pass, patch: patched(object, confs) };
 };
 
 /** Refuses an object that could not run, with the deployment's confs below its own. */
@@ -300,7 +298,7 @@ export const judgedBy = (request: AdmissionRequest, confs: Texts = {}): Verdict 
   const { judged, limits } = knownOf(request);
   const { object } = request;
   if (judged === undefined || !object || isSameSpec(request)) return pass;
-  const beyond = limits?.(object["spec"]) ?? "";
+  const beyond = limits?.(object.spec) ?? "";
   if (beyond !== "") return { allowed: false, message: beyond };
   return verdictOf(judged(object, namedAs(object, request), confs));
 };

@@ -294,7 +294,7 @@ const prefix = "held up by the platform, which uses up no retry: ";
 
 /** Returns the status with the trouble as its message, or undefined: a message of the application's own stays. */
 export const heldUp = (object: Stored, message: string): Readonly<Record<string, unknown>> | undefined => {
-  const status = fieldsOf(object["status"]);
+  const status = fieldsOf(object.status);
   const state = fieldsOf(status["applicationState"]);
   const shown = state["errorMessage"] ?? "";
   if (typeof shown !== "string" || (shown !== "" && !shown.startsWith(prefix))) return undefined;

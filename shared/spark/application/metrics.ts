@@ -129,7 +129,7 @@ const executors = ({ before, after }: Change): MetricChanges => {
 
 /** The samples of one status write that won. */
 export const measuresOf = (object: Stored, status: unknown, now: number): readonly MetricSample[] => {
-  const change = { object, before: read(object["status"]), after: read(status), now };
+  const change = { object, before: read(object.status), after: read(status), now };
   const first: MetricChanges = change.before.submissionAttempts === undefined ? [["count", `${app}_count`, 1]] : [];
   const all = [...first, ...submitted(change), ...refused(change), ...entered(change), ...executors(change)];
   const of = labelsOf(object);
@@ -138,7 +138,7 @@ export const measuresOf = (object: Stored, status: unknown, now: number): readon
 
 /** The share of one object in each gauge. */
 export const gaugesOf = (object: Stored): readonly MetricSample[] => {
-  const status = read(object["status"]);
+  const status = read(object.status);
   const running = Object.values(status.executorState ?? {}).filter((state) => state === "RUNNING").length;
   const of = labelsOf(object);
   return [

@@ -125,7 +125,7 @@ const adoptedDriver = (object: Stored, seen: Status, submissionId: string): Driv
 
 /** The status of a run that was begun, or undefined when the status shows none. */
 const statusOf = (object: Stored): Status | undefined => {
-  const parsed = status.safeParse(object["status"]);
+  const parsed = status.safeParse(object.status);
   return parsed.success && parsed.data.applicationState.state !== "" ? parsed.data : undefined;
 };
 

@@ -204,7 +204,7 @@ const replace = (context: ConnectContext, pod: Stored): Turn => {
 /** True when the spec has changed since the pod was created. */
 const isStale = ({ object }: ConnectContext, { metadata }: Stored): boolean => {
   const current = metadata.annotations?.[specAnnotation];
-  return current !== undefined && current !== digestOf(object["spec"]).slice(0, 16);
+  return current !== undefined && current !== digestOf(object.spec).slice(0, 16);
 };
 
 const follow = (context: ConnectContext, pod: Stored): Turn => {

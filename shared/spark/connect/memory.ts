@@ -54,14 +54,14 @@ const counted = (executors: readonly Stored[]): Readonly<Record<string, number>>
 /** The condition; its time changes only with its status. */
 const conditionOf = (object: Stored, { state, message }: ConnectState, now: number) => {
   const status = state === "Ready" ? "True" : "False";
-  const before = conditions.safeParse(object["status"]).data?.conditions.find((one) => one.type === type);
+  const before = conditions.safeParse(object.status).data?.conditions.find((one) => one.type === type);
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timeText(now);
   return { type, status, lastTransitionTime, reason: state === "Ready" ? type : "ServerPodNotReady", message };
 };
 
 /** The whole desired `status`; `lastUpdateTime` changes only with another field. */
 export const projected = (object: Stored, shown: ConnectState, now: number): Record<string, unknown> => {
-  const { data = {} } = others.safeParse(object["status"] ?? {});
+  const { data = {} } = others.safeParse(object.status ?? {});
   const podIp = podIpOf(shown.pod);
   const executors = counted(shown.executors);
   const { podName, serviceName, state } = shown;
@@ -73,7 +73,7 @@ export const projected = (object: Stored, shown: ConnectState, now: number): Rec
     startTime: data.startTime ?? timeText(now),
   };
   const unchanged = { ...status, lastUpdateTime: data.lastUpdateTime };
-  return same(object["status"], unchanged) && data.lastUpdateTime !== undefined
+  return same(object.status, unchanged) && data.lastUpdateTime !== undefined
     ? unchanged
     : { ...status, lastUpdateTime: timeText(now) };
 };
@@ -143,7 +143,7 @@ const ownedObjects = ({ namespace, name }: Key, uid: string): OwnedObjects => {
 };
 
 const named = (object: Stored, field: "podName" | "serviceName"): string => {
-  const { [field]: name } = fieldsOf(fieldsOf(object["status"])["server"]);
+  const { [field]: name } = fieldsOf(fieldsOf(object.status)["server"]);
   return typeof name === "string" ? name : serverName(object.metadata.name);
 };
 

@@ -227,7 +227,7 @@ export const serverPod = (owner: Stored, server: Server, images: Images): Obj =>
   const { metadata, spec } = pruned(server.spec.server.template ?? {});
   const given = fieldsOf(spec);
   const labels = { ...textsAt(metadata, "labels"), ...selectorLabels(server) };
-  const annotations = { ...textsAt(metadata, "annotations"), [specAnnotation]: digestOf(owner["spec"]).slice(0, 16) };
+  const annotations = { ...textsAt(metadata, "annotations"), [specAnnotation]: digestOf(owner.spec).slice(0, 16) };
   const mounted = {
     name: volume,
     configMap: { name: configMapName(server.name), items: [{ key: templateFile, path: templateFile }] },

@@ -74,7 +74,7 @@ const status = z.looseObject({
  * the current spec's.
  */
 const adopted = (object: Stored, timing: string): Memory => {
-  const { data } = status.safeParse(object["status"] ?? {});
+  const { data } = status.safeParse(object.status ?? {});
   if (data === undefined) return { timing: "" };
   const [nextRun, at] = [instantOf(data.nextRun), instantOf(data.lastRun)];
   const lastRun =
@@ -134,7 +134,7 @@ export const projected = (memory: Memory, kept: KeptRuns, invalid: string | unde
 
 /** The event of `status.reason`, until the status shows it. */
 export const warning = (object: Stored, status: Readonly<Record<string, unknown>>): readonly Effect[] => {
-  const shown = isRecord(object["status"]) ? object["status"]["reason"] : undefined;
+  const shown = isRecord(object.status) ? object.status["reason"] : undefined;
   const { reason: message, scheduleState } = status;
   if (typeof message !== "string" || shown === message) return [];
   const about = { do: "record", about: object, resource: scheduledSparkApplications, type: "Warning" } as const;

@@ -65,7 +65,11 @@ export const creation = (object: Stored, template: Json, name: string): Effect =
 });
 
 /** A schedule, stored or about to be. */
-type Written = { readonly metadata: { readonly name: string }; readonly [field: string]: unknown };
+type Written = {
+  readonly metadata: { readonly name: string };
+  readonly spec?: unknown;
+  readonly [field: string]: unknown;
+};
 
 /** The parsed spec of a schedule. The template is passed on unchanged. */
 export type Desired = {
@@ -97,9 +101,9 @@ const wrong = (reason: string): Read => ({ ok: false, reason });
 
 /** Parses and checks a spec. `now` only serves to check whether the schedule has a next time. */
 export const readScheduleSpec = (object: Written, now: number): Read => {
-  const beyond = scheduleLimits(object["spec"]);
+  const beyond = scheduleLimits(object.spec);
   if (beyond !== "") return wrong(beyond);
-  const parsed = shape.safeParse(object["spec"], reportingInput);
+  const parsed = shape.safeParse(object.spec, reportingInput);
   if (!parsed.success) return wrong(explain(parsed.error));
   const { schedule: text, timeZone, template, concurrencyPolicy = "", ...spec } = parsed.data;
   const misnamed = nameProblem(object.metadata.name);

@@ -28,7 +28,7 @@ export const runsOf = (key: Key): Extract<Query, { do: "list" }> => ({
 const status = z.looseObject({ applicationState: z.looseObject({ state: z.string() }) });
 
 /** The state of a run; "" while it shows none. */
-export const stateOf = (run: Obj): string => status.safeParse(run["status"]).data?.applicationState.state ?? "";
+export const stateOf = (run: Obj): string => status.safeParse(run.status).data?.applicationState.state ?? "";
 
 const newestFirst = (a: Stored, b: Stored): number =>
   createdAt(b) - createdAt(a) || (a.metadata.name < b.metadata.name ? 1 : -1);

@@ -177,14 +177,15 @@ export type ParsedSpec =
 
 type Application = {
   readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec?: unknown;
   readonly [field: string]: unknown;
 };
 
 /** Checks limits and types first, because rules apply to typed specs only. */
 export const parseSpec = oncePer((application: Application): ParsedSpec => {
-  const beyond = applicationLimits(application["spec"]);
+  const beyond = applicationLimits(application.spec);
   if (beyond !== "") return { ok: false, message: beyond };
-  const typed = specSchema.safeParse(application["spec"], reportingInput);
+  const typed = specSchema.safeParse(application.spec, reportingInput);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const { name, namespace = "default" } = application.metadata;
   const broken = brokenRules({ name, namespace, spec: typed.data });

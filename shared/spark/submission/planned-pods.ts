@@ -45,7 +45,7 @@ export const plannedPods = (input: SubmissionInput): PlannedPods | { readonly re
 /** The usage of a run's pods as a quota counts it, by its resource names. */
 export const plannedUsage = ({ driver, executor, executors }: PlannedPods): Amounts => {
   const sum = new Map<string, Quantity>();
-  add(sum, usageAtCreation(fieldsOf(driver["spec"])));
-  add(sum, multiply(usageAtCreation(fieldsOf(executor["spec"])), executors));
+  add(sum, usageAtCreation(fieldsOf(driver.spec)));
+  add(sum, multiply(usageAtCreation(fieldsOf(executor.spec)), executors));
   return sum;
 };

@@ -81,10 +81,9 @@ const nameOf = ({ object, request }: ReviewContext): string => namedAs(object, r
 
 const jobSays = (context: ReviewContext): string => {
   const { request, object, around } = context;
-  if (request.operation === "UPDATE")
-    return changedJobSaying(nameOf(context), request.oldObject?.["spec"], object["spec"]);
+  if (request.operation === "UPDATE") return changedJobSaying(nameOf(context), request.oldObject?.spec, object.spec);
   const find = finderOf(around);
-  return newJobSaying(nameOf(context), object["spec"], (queue) =>
+  return newJobSaying(nameOf(context), object.spec, (queue) =>
     find === undefined ? "" : jobQueueSaying(queue, find(queue)),
   );
 };
@@ -120,13 +119,13 @@ const known: Readonly<Record<string, Known>> = {
     limits: jobLimits,
     patched: ({ object }) => jobPatch(object),
     says: jobSays,
-    warns: ({ object }) => jobWarnings(object["spec"]),
+    warns: ({ object }) => jobWarnings(object.spec),
   },
   "batch.volcano.sh/CronJob": {
     needs: "nothing",
     limits: cronLimits,
-    says: (context) => cronSaying(nameOf(context), context.object["spec"]),
-    warns: ({ object, request }) => cronWarnings(namedAs(object, request), object["spec"]),
+    says: (context) => cronSaying(nameOf(context), context.object.spec),
+    warns: ({ object, request }) => cronWarnings(namedAs(object, request), object.spec),
   },
   "scheduling.volcano.sh/Queue": { needs: "queues", patched: ({ object }) => queuePatch(object), says: queueSays },
   "scheduling.volcano.sh/PodGroup": {
@@ -138,8 +137,8 @@ const known: Readonly<Record<string, Known>> = {
   "flow.volcano.sh/JobFlow": {
     needs: "nothing",
     limits: flowLimits,
-    says: ({ object }) => flowSaying(object["spec"]),
-    warns: ({ object, request }) => flowWarnings(namedAs(object, request), object["spec"]),
+    says: ({ object }) => flowSaying(object.spec),
+    warns: ({ object, request }) => flowWarnings(namedAs(object, request), object.spec),
   },
   "flow.volcano.sh/JobTemplate": {
     needs: "nothing",
@@ -147,7 +146,7 @@ const known: Readonly<Record<string, Known>> = {
     says: () => "",
     warns: (context) => templateWarnings(nameOf(context), context.object),
   },
-  "topology.volcano.sh/HyperNode": { needs: "nothing", says: ({ object }) => hyperNodeSaying(object["spec"]) },
+  "topology.volcano.sh/HyperNode": { needs: "nothing", says: ({ object }) => hyperNodeSaying(object.spec) },
   "/Pod": { needs: "nothing", says: ({ object }) => podSaying(object) },
 };
 
@@ -169,7 +168,7 @@ const created = ({ operation }: AdmissionRequest): boolean => operation === "CRE
 export const patchedBy = (request: AdmissionRequest, around: RelatedObjects = {}): Verdict => {
   const { object } = request;
   const patched = knownOf(request)?.patched;
-  if (patched === undefined || !object || !created(request) || isTooMuch(object["spec"])) return pass;
+  if (patched === undefined || !object || !created(request) || isTooMuch(object.spec)) return pass;
   return { ...pass, patch: patched({ request, object, around }) };
 };
 
@@ -177,10 +176,7 @@ export const patchedBy = (request: AdmissionRequest, around: RelatedObjects = {}
 const isUntouched = (request: AdmissionRequest): boolean => {
   if (!isSameSpec(request)) return false;
   if (request.kind.kind !== "Queue") return true;
-  const judgedFields = (one: AdmittedObject | null | undefined): unknown => [
-    one?.metadata["annotations"],
-    one?.["status"],
-  ];
+  const judgedFields = (one: AdmittedObject | null | undefined): unknown => [one?.metadata["annotations"], one?.status];
   return same(judgedFields(request.object), judgedFields(request.oldObject));
 };
 
@@ -189,7 +185,7 @@ export const judgedBy = (request: AdmissionRequest, around: RelatedObjects = {})
   const found = knownOf(request);
   const object = request.object ?? request.oldObject;
   if (found === undefined || !object || isUntouched(request)) return pass;
-  const beyond = (found.limits ?? otherLimits)(object["spec"]);
+  const beyond = (found.limits ?? otherLimits)(object.spec);
   if (beyond !== "") return request.operation === "DELETE" ? pass : { allowed: false, message: beyond };
   const context = { request, object, around };
   const saying = found.says(context);

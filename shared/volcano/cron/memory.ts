@@ -43,8 +43,7 @@ export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memo
 
 type Status = z.infer<typeof cronStatusSchema>;
 
-const statusOf = (object: Stored): Status =>
-  cronStatusSchema.safeParse(withoutNulls(object["status"] ?? {})).data ?? {};
+const statusOf = (object: Stored): Status => cronStatusSchema.safeParse(withoutNulls(object.status ?? {})).data ?? {};
 
 /** Makes the memory of a CronJob without a record from its status, so that no time is taken again. */
 export const seeded = (object: Stored, timing: string, now: number): Memory => {

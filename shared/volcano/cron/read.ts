@@ -145,9 +145,9 @@ const desired = (spec: Spec, schedule: Schedule, policy: ConcurrencyPolicy): Des
 const shown = (text: string): string => (text.length <= 256 ? text : `${text.slice(0, 256)}…`);
 
 export const readCronSpec = (object: Stored): Read => {
-  const beyond = cronLimits(object["spec"]);
+  const beyond = cronLimits(object.spec);
   if (beyond !== "") return wrong("InvalidSpec", beyond);
-  const parsed = cronSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), reportingInput);
+  const parsed = cronSpecSchema.safeParse(withoutNulls(object.spec ?? {}), reportingInput);
   if (!parsed.success) return wrong("InvalidSpec", explain(parsed.error));
   const { name } = object.metadata;
   if (name.length > longestName)

@@ -212,7 +212,7 @@ const afterEnd = ({ memory, desired, made, view, settings }: FlowContext): Plan<
 const invalid = (object: Stored, memory: Memory, message: string): Plan<Memory> => ({
   memory,
   stages: [[flowEvent(object, "InvalidSpec", message.slice(0, 1_000))]],
-  status: { ...fieldsOf(object["status"]), state: { phase: memory.phase } },
+  status: { ...fieldsOf(object.status), state: { phase: memory.phase } },
   next: { do: "rest", waitsFor: until("its spec", "corrected", message) },
 });
 

@@ -107,7 +107,7 @@ const jobOf = ({ metadata }: Stored, flow: Flow, template: Stored): Obj => {
       annotations: { ...makers, ...inheritedListener(annotations) },
       ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
     },
-    spec: patched(fieldsOf(template["spec"]), flow.patch?.jobSpec),
+    spec: patched(fieldsOf(template.spec), flow.patch?.jobSpec),
   };
 };
 
@@ -134,7 +134,7 @@ function* allOf(verdicts: readonly Reads<Verdict>[]): Reads<Verdict> {
 }
 
 const tasksIn = (job: Stored): readonly Task[] => {
-  const spec = specSchema.safeParse(withoutNulls(job["spec"] ?? {}));
+  const spec = specSchema.safeParse(withoutNulls(job.spec ?? {}));
   return spec.success ? tasksOf(spec.data) : [];
 };
 

@@ -33,8 +33,7 @@ export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memo
 
 type Status = z.infer<typeof flowStatusSchema>;
 
-const statusOf = (object: Stored): Status =>
-  flowStatusSchema.safeParse(withoutNulls(object["status"] ?? {})).data ?? {};
+const statusOf = (object: Stored): Status => flowStatusSchema.safeParse(withoutNulls(object.status ?? {})).data ?? {};
 
 /** Returns the phase in the status; undefined while the status has none. */
 export const shownPhase = (object: Stored): FlowPhase | undefined =>

@@ -57,9 +57,9 @@ const nameSaying = ({ metadata: { name, namespace = "" } }: Stored, flows: reado
 };
 
 export const readFlowSpec = (object: Stored): Read => {
-  const beyond = flowLimits(object["spec"]);
+  const beyond = flowLimits(object.spec);
   if (beyond !== "") return { ok: false, message: beyond };
-  const parsed = flowSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), reportingInput);
+  const parsed = flowSpecSchema.safeParse(withoutNulls(object.spec ?? {}), reportingInput);
   if (!parsed.success) return { ok: false, message: explain(parsed.error) };
   const { flows = [], jobRetainPolicy } = parsed.data;
   const message = dependencySaying(flows) ?? nameSaying(object, flows);

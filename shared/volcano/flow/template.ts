@@ -41,7 +41,7 @@ function* decide(key: Key, { object }: View<Memory>): Decision<Memory> {
 
 /** Returns the status update: Used if the status names jobs, else Unused. */
 const statusUpdate = ({ status }: Plan<Memory>, object: Stored): StateUpdate => {
-  const { jobDependsOnList } = fieldsOf(object["status"]);
+  const { jobDependsOnList } = fieldsOf(object.status);
   const isUsed = status !== undefined || (Array.isArray(jobDependsOnList) && jobDependsOnList.length > 0);
   return { state: isUsed ? "Used" : "Unused", attempt: 0, terminal: false };
 };

@@ -31,7 +31,7 @@ const outline: Projection = (pod) =>
     ? undefined
     : {
         ...{ apiVersion: pod.apiVersion, kind: pod.kind, metadata: metadataOf(pod, [keys.group]) },
-        spec: only(fieldsOf(pod["spec"]), ["schedulerName", "nodeName"]),
+        spec: only(fieldsOf(pod.spec), ["schedulerName", "nodeName"]),
       };
 
 const podsIn = (namespace: string): Looking => ({
@@ -65,7 +65,7 @@ export function* readForeignGroups(groups: readonly Stored[]): Reads<readonly Fo
 }
 
 const isTold = ({ group, why }: ForeignGroup): boolean =>
-  recordsIn(fieldsOf(group["status"])["conditions"]).some(({ message }) => message === why);
+  recordsIn(fieldsOf(group.status)["conditions"]).some(({ message }) => message === why);
 
 /** Returns the Events for pods that wait for the missing scheduler, until their group's status says it. */
 export const foreignEvents = (foreign: readonly ForeignGroup[]): readonly Effect[] =>

@@ -21,7 +21,7 @@ const mostNamespaces = 50;
 /** True for a group without a word about it: each group that a round leaves waiting has a condition. */
 const isNewInDefault = (group: Stored): boolean =>
   isWaiting(group) &&
-  recordsIn(fieldsOf(group["status"])["conditions"]).length === 0 &&
+  recordsIn(fieldsOf(group.status)["conditions"]).length === 0 &&
   queueOfGroup(group) === defaultName;
 
 const namespaceOf = ({ metadata: { namespace = "" } }: Stored): string => namespace;

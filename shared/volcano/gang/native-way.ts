@@ -17,7 +17,7 @@ export type PlacementWay =
 export const nativeWay = (group: Stored, jobs: ReadonlyMap<string, Stored>): PlacementWay => {
   if (statedMembers(group) !== undefined) return { is: "planned", why: "some of its members are created later" };
   const job = jobs.get(jobOwnerOf(group)?.uid ?? "");
-  if (job?.["spec"] === undefined) return { is: "planned" };
+  if (job?.spec === undefined) return { is: "planned" };
   const read = specIn(job);
   if (!read.ok) return { is: "planned" };
   const why = beyondNative(read.spec);

@@ -5,7 +5,7 @@
  */
 
 import { fieldsOf, recordsIn } from "../../core/json.ts";
-import type { Metadata, OwnerReference, Stored } from "../../core/object.ts";
+import type { Metadata, OwnerReference, Stored, StoredMetadata } from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
 import { bytesOf, openShare } from "../../core/share.ts";
 import { evictedKey, mostEvictedText } from "../../kube/gang-eviction.ts";
@@ -204,8 +204,8 @@ export const demandOf = (group: Stored, jobsOfRound: Jobs): Demand => {
   if (owner === undefined) return statedDemand(group, jobsOfRound);
   const job = byUid.get(owner.uid);
   if (job === undefined) return { is: "refused", why: "its Job is not found" };
-  if (job["spec"] === undefined) return { is: "refused", why: tooMuch };
-  work.looks += JSON.stringify(job["spec"]).length / charactersPerLook;
+  if (job.spec === undefined) return { is: "refused", why: tooMuch };
+  work.looks += JSON.stringify(job.spec).length / charactersPerLook;
   const read = specIn(job);
   if (!read.ok) return { is: "refused", why: `its Job is refused: ${read.message}` };
   const refused = refusalOf(read.spec);
@@ -226,7 +226,7 @@ const mostText = 8_000_000;
 const mostSize = 1_048_576;
 
 /** Identity and times, and of the annotations those named. */
-export const metadataOf = ({ metadata }: Stored, names: readonly string[]): Stored["metadata"] => {
+export const metadataOf = ({ metadata }: Stored, names: readonly string[]): StoredMetadata => {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, annotations = {} } = metadata;
   const kept = names.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]] as const]));
   const optional: Partial<Metadata> = {
@@ -238,7 +238,7 @@ export const metadataOf = ({ metadata }: Stored, names: readonly string[]): Stor
   return { name, uid, resourceVersion, ...optional };
 };
 
-export const marked = (metadata: Stored["metadata"], more: Readonly<Record<string, string>>): Stored["metadata"] =>
+export const marked = (metadata: StoredMetadata, more: Readonly<Record<string, string>>): StoredMetadata =>
   Object.keys(more).length === 0 ? metadata : { ...metadata, annotations: { ...metadata.annotations, ...more } };
 
 /** The writers of an object and their times, which tell whether Volcano's scheduler is at work. */

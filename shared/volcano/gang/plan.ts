@@ -157,7 +157,7 @@ const mostSizes = 16;
 const sizesOf = (lacks: readonly Lack[]): NonNullable<TakenBack["sizes"]> =>
   Object.fromEntries(
     lacks.slice(0, mostSizes).flatMap(({ task, pods }) => {
-      const sizes = pods.map((pod) => requestsOf(fieldsOf(pod["spec"])));
+      const sizes = pods.map((pod) => requestsOf(fieldsOf(pod.spec)));
       const size = sizes.reduce<Amounts>((one, other) => merged(one, other, larger), new Map());
       const texts = [...size].filter(([name, { nano }]) => name !== "pods" && nano > 0n).slice(0, mostSizes);
       return texts.length === 0
@@ -247,14 +247,14 @@ const nextOf = (now: Phase, { running, succeeded, placed, homeless }: Count, lea
 };
 
 const leastOf = (group: Stored): number => {
-  const { minMember } = fieldsOf(group["spec"]);
+  const { minMember } = fieldsOf(group.spec);
   return typeof minMember === "number" ? minMember : 0;
 };
 
 const countsOf = ({ running, succeeded, failed }: Count): Json => ({ running, succeeded, failed });
 
 const saysSo = (group: Stored, counts: Json): boolean => {
-  const status = fieldsOf(group["status"]);
+  const status = fieldsOf(group.status);
   return Object.entries(counts).every(([name, count]) => (status[name] ?? 0) === count);
 };
 

@@ -79,8 +79,8 @@ const statedIn = (spec: Json, stated: ReadonlySet<string>): Json => {
 export const podOutlines =
   (stated: ReadonlySet<string>): Projection =>
   (pod) => {
-    const spec = fieldsOf(pod["spec"]);
-    const status = fieldsOf(pod["status"]);
+    const spec = fieldsOf(pod.spec);
+    const status = fieldsOf(pod.status);
     const pin = pinOf(spec);
     const takesRoom = spec["nodeName"] !== undefined || status["nominatedNodeName"] !== undefined || pin !== undefined;
     if (!takesRoom && pod.metadata.annotations?.[keys.group] === undefined) return undefined;
@@ -110,6 +110,6 @@ export const podOutline: Projection = podOutlines(new Set());
 export const nodeOutline: Projection = (node) => ({
   ...{ apiVersion: node.apiVersion, kind: node.kind },
   metadata: { ...metadataOf(node, []), labels: node.metadata.labels ?? {} },
-  spec: only(fieldsOf(node["spec"]), ["taints", "unschedulable"]),
-  status: only(fieldsOf(node["status"]), ["allocatable"]),
+  spec: only(fieldsOf(node.spec), ["taints", "unschedulable"]),
+  status: only(fieldsOf(node.status), ["allocatable"]),
 });

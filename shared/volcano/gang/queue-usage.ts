@@ -47,7 +47,7 @@ export const asksForRoom = (group: Stored): boolean =>
 
 /** True for a group of which pods wait for room, as its status says. */
 const hasShortage = (group: Stored): boolean =>
-  recordsIn(fieldsOf(group["status"])["conditions"]).some(({ type }) => type === shortageCondition);
+  recordsIn(fieldsOf(group.status)["conditions"]).some(({ type }) => type === shortageCondition);
 
 type Given = {
   readonly pods: readonly Stored[];
@@ -57,7 +57,7 @@ type Given = {
   readonly defaults: PodDefaults;
 };
 
-const requestsOfPod = (pod: Stored): Amounts => requestsOf(fieldsOf(pod["spec"]));
+const requestsOfPod = (pod: Stored): Amounts => requestsOf(fieldsOf(pod.spec));
 
 const sumOf = (pods: readonly Stored[]): Amounts => {
   const sum = new Map();
@@ -71,7 +71,7 @@ const sizeOf = (template: Amounts, pods: readonly Stored[]): Amounts =>
 
 const tasksIn = (group: Stored, job: Stored, { pods, priorities, defaults }: Omit<Given, "jobs">) => {
   const { namespace = "" } = group.metadata;
-  const read = job["spec"] === undefined ? undefined : specIn(job);
+  const read = job.spec === undefined ? undefined : specIn(job);
   if (read?.ok !== true) return undefined;
   const tasks = inOrder(ranked(read.spec, priorities));
   const least = counts(tasks, read.spec.minAvailable ?? 0);

@@ -26,7 +26,7 @@ export const isApart = ({ pods, guarded }: Room, { neighbour }: Occupant): boole
   (neighbour.terms.length > 0 ? pods : guarded).some((pod) => areApart(neighbour, pod));
 
 const allocatableOf = (node: Stored): readonly (readonly [string, Quantity])[] =>
-  Object.entries(fieldsOf(fieldsOf(node["status"])["allocatable"])).flatMap(([name, text]) => {
+  Object.entries(fieldsOf(fieldsOf(node.status)["allocatable"])).flatMap(([name, text]) => {
     const amount = quantityOf(text);
     return amount === undefined ? [] : [[name, amount] as const];
   });
@@ -70,9 +70,9 @@ export const emptyRooms = (nodes: readonly Stored[]): readonly Room[] =>
 
 /** The node of a pod that is bound, that the scheduler has nominated one for, or that is pinned to one. */
 export const placeOf = (pod: Stored): string | undefined => {
-  const { nominatedNodeName } = fieldsOf(pod["status"]);
+  const { nominatedNodeName } = fieldsOf(pod.status);
   const nominated = typeof nominatedNodeName === "string" ? nominatedNodeName : undefined;
-  return nodeNameOf(pod) ?? nominated ?? pinOf(fieldsOf(pod["spec"]));
+  return nodeNameOf(pod) ?? nominated ?? pinOf(fieldsOf(pod.spec));
 };
 
 /** Returns the room as if it took no pod. */
@@ -88,7 +88,7 @@ export const takenByPods = (rooms: readonly Room[], pods: readonly Stored[]): re
     const there = used.get(room.node.metadata.name);
     if (there === undefined) return room;
     const free = new Map(room.free);
-    for (const pod of there) take(free, needsOf(fieldsOf(pod["spec"])));
+    for (const pod of there) take(free, needsOf(fieldsOf(pod.spec)));
     const own = there.map(({ metadata: { namespace = "", labels = {} }, spec }) =>
       neighbourOf({ namespace, labels, spec: fieldsOf(spec) }),
     );

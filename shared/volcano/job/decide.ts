@@ -197,7 +197,7 @@ const policiesOf = (object: Stored, spec: JobSpec): Pick<JobContext, "annotation
 };
 
 const forwards = (queue: Stored | undefined): boolean => {
-  const { extendClusters } = fieldsOf(queue?.["spec"]);
+  const { extendClusters } = fieldsOf(queue?.spec);
   return Array.isArray(extendClusters) && extendClusters.length > 0;
 };
 
@@ -349,7 +349,7 @@ export const statusUpdate = (plan: Plan<Memory>): StateUpdate => {
 
 /** Returns the whole status with the given message in `state.message`, upstream's own field. */
 const heldUp = (job: Stored, message: string, planned?: Json): Json => {
-  const status = planned ?? fieldsOf(job["status"]);
+  const status = planned ?? fieldsOf(job.status);
   const state = isRecord(status["state"]) ? status["state"] : { phase: "Pending" };
   return { ...status, state: { ...state, message } };
 };

@@ -152,7 +152,7 @@ const condition = z.object({
 });
 
 const conditionsIn = (group: Stored): readonly z.infer<typeof condition>[] => {
-  const { conditions } = fieldsOf(group["status"]);
+  const { conditions } = fieldsOf(group.status);
   return Array.isArray(conditions) ? conditions.flatMap((one) => condition.safeParse(one).data ?? []) : [];
 };
 

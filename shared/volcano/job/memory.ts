@@ -188,7 +188,7 @@ const shown = z.looseObject({
 
 type Shown = z.infer<typeof shown>;
 
-const shownIn = oncePer((job: Stored): Shown => shown.safeParse(withoutNulls(job["status"] ?? {})).data ?? {});
+const shownIn = oncePer((job: Stored): Shown => shown.safeParse(withoutNulls(job.status ?? {})).data ?? {});
 
 /** Returns phase and message of the status. */
 export const stateShown = (job: Stored): { readonly phase: Phase | undefined; readonly message: string } => {

@@ -182,10 +182,7 @@ const isSwift = ({ memory }: JobContext, { sure }: Pick<StepOutcome, "sure">, en
  * True if the plan leaves a finished job as it is. It is stale-safe: an object that was changed since sends the key again.
  */
 const leavesFinished = ({ memory, view, object }: JobContext, plan: Plan<Memory>): boolean =>
-  isFinished(memory.phase) &&
-  plan.stages.length === 0 &&
-  same(memory, view.memory) &&
-  same(plan.status, object["status"]);
+  isFinished(memory.phase) && plan.stages.length === 0 && same(memory, view.memory) && same(plan.status, object.status);
 
 /**
  * True if the status does not show the recorded phase. Another step may have shown a later one, so this step must win
@@ -364,7 +361,7 @@ export const invalid = (about: {
     memory,
     stages: [[jobEvent(object, `InvalidSpec ${object.metadata.generation ?? 0}`, word)]],
     status: {
-      ...fieldsOf(object["status"]),
+      ...fieldsOf(object.status),
       state: { phase: memory.phase, lastTransitionTime: timeText(memory.since), ...word },
     },
     next: { do: "rest", waitsFor: until("its spec", "corrected", message) },

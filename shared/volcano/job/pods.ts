@@ -121,7 +121,7 @@ export const isOver = (member: Member, memory: Memory): boolean => {
 };
 
 const statusesIn = (pod: Stored, list: string): readonly Json[] => {
-  const status = fieldsOf(pod["status"]);
+  const status = fieldsOf(pod.status);
   const statuses = status[list];
   return Array.isArray(statuses) ? statuses.filter(isRecord) : [];
 };

@@ -153,7 +153,7 @@ const exhaustions = (context: JobContext, task: Task, members: readonly Member[]
 
 /** Returns the phase of the job's group; "" if there is none. */
 export const groupPhase = ({ group }: Pick<JobContext, "group">): string => {
-  const { phase } = fieldsOf(group?.["status"]);
+  const { phase } = fieldsOf(group?.status);
   return typeof phase === "string" ? phase : "";
 };
 

@@ -151,7 +151,7 @@ const spentOf = (workload: Stored, now: number): Json => {
   const { lastTransitionTime } = conditionIn(workload, "Admitted") ?? {};
   const since = typeof lastTransitionTime === "string" ? instantOf(lastTransitionTime) : undefined;
   if (!isTrue(workload, "Admitted") || since === undefined) return {};
-  const { accumulatedPastExecutionTimeSeconds: past } = fieldsOf(workload["status"]);
+  const { accumulatedPastExecutionTimeSeconds: past } = fieldsOf(workload.status);
   const before = typeof past === "number" ? past : 0;
   return { accumulatedPastExecutionTimeSeconds: before + Math.max(0, Math.floor((now - since) / 1_000)) };
 };

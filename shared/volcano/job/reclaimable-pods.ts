@@ -31,9 +31,8 @@ const isRenewed = ({ spec, annotationPolicies: { exitCodes } }: Policed): boolea
 /** Returns the number of pods of each task whose quota was given back. */
 const givenBack = (workload: Stored): ReadonlyMap<string, number> =>
   new Map(
-    recordsIn(fieldsOf(workload["status"])["reclaimablePods"]).flatMap(
-      ({ name, count }): readonly [string, number][] =>
-        typeof name === "string" && typeof count === "number" ? [[name, count]] : [],
+    recordsIn(fieldsOf(workload.status)["reclaimablePods"]).flatMap(({ name, count }): readonly [string, number][] =>
+      typeof name === "string" && typeof count === "number" ? [[name, count]] : [],
     ),
   );
 

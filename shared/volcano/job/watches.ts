@@ -13,7 +13,7 @@ import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
 import { jobs, keys, podGroups } from "../schema/resource.ts";
 
-const statusOf = (object: Obj): Json => fieldsOf(object["status"]);
+const statusOf = (object: Obj): Json => fieldsOf(object.status);
 
 const statusesIn = (pod: Obj, list: string): readonly Json[] => {
   const statuses = statusOf(pod)[list];
@@ -50,7 +50,7 @@ const trimPod = (pod: Stored): Stored => {
   const reported = Array.isArray(conditions) ? conditions.filter(isRecord).filter(isReported) : [];
   return {
     ...trim(pod),
-    spec: only(fieldsOf(pod["spec"]), ["nodeName"]),
+    spec: only(fieldsOf(pod.spec), ["nodeName"]),
     status: {
       ...only(statusOf(pod), ["phase", "reason", "containerStatuses", "initContainerStatuses"]),
       ...(reported.length === 0 ? {} : { conditions: reported }),
@@ -78,7 +78,7 @@ const admissionIn = (workload: Obj): unknown => [
 /** Keeps what `admissionIn` reads: a Workload holds the templates of all pods, and steps read it themselves. */
 const trimWorkload = (workload: Stored): Stored => ({
   ...trim(workload),
-  spec: only(fieldsOf(workload["spec"]), ["active"]),
+  spec: only(fieldsOf(workload.spec), ["active"]),
   status: { conditions: conditionsOf(workload).map((one) => only(one, ["type", "status"])) },
 });
 

@@ -134,7 +134,7 @@ const setsOf = (spec: JobSpec): string =>
  * that an upgrade of Rekindle replaces none.
  */
 const outdated = (workload: Stored, job: Obj, spec: JobSpec): string | undefined => {
-  const { queueName, podSets, priorityClassRef } = fieldsOf(workload["spec"]);
+  const { queueName, podSets, priorityClassRef } = fieldsOf(workload.spec);
   if (text(queueName) !== localQueueOf(job)) return `the Job is now in LocalQueue ${localQueueOf(job)}`;
   if (sizesOf(podSets) !== setsOf(spec)) return "the Job's tasks have other numbers of replicas";
   if (isTrue(workload, "QuotaReserved")) return undefined;

@@ -12,7 +12,7 @@
  */
 import { all, get, getIfAllowed, type Reads } from "../../core/decision.ts";
 import { fieldsOf, recordsIn } from "../../core/json.ts";
-import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
+import { apiVersionOf, type Metadata, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { gangOf, minCountOf, nativeApi, nativeGroups } from "../../kube/native-gang.ts";
@@ -48,7 +48,7 @@ type Probe = NonNullable<NativeProbe["probe"]>;
 
 type Found = { readonly group: Stored | undefined; readonly pod: Stored | undefined };
 
-const metadataOf = ({ namespace, name, uid }: Probe, owner: Stored): Obj["metadata"] => ({
+const metadataOf = ({ namespace, name, uid }: Probe, owner: Stored): Metadata => ({
   ...{ name, namespace },
   ownerReferences: [{ apiVersion: apiVersionOf(podGroups), kind: podGroups.kind, name: owner.metadata.name, uid }],
 });
@@ -115,7 +115,7 @@ const wasTried = (pod: Stored): boolean =>
   nodeNameOf(pod) !== undefined || conditionOf(podStatus(pod), "PodScheduled") !== undefined;
 
 const isSpoken = (group: Stored): boolean =>
-  recordsIn(fieldsOf(group["status"])["conditions"]).some(({ type }) => type === "PodGroupInitiallyScheduled");
+  recordsIn(fieldsOf(group.status)["conditions"]).some(({ type }) => type === "PodGroupInitiallyScheduled");
 
 const gate = "the feature gate GenericWorkload is off";
 
@@ -163,7 +163,7 @@ const created = (step: Step): ProbeTurn => {
     const avoids = [...new Set([...(native.avoids ?? []), namespace])].slice(-mostAvoids);
     return off(step, `the objects of a probe could not be created in namespace ${namespace}`, avoids);
   }
-  if (fieldsOf(pod["spec"])["schedulingGroup"] === undefined)
+  if (fieldsOf(pod.spec)["schedulingGroup"] === undefined)
     return off(step, `the API server drops the schedulingGroup of pods: ${gate}`);
   if (minCountOf(group) !== 2) return open(step, [], "lowered");
   if (wasTried(pod)) return off(step, `the scheduler has tried one pod of a group of two: ${gate}`);

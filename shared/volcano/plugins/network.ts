@@ -3,7 +3,7 @@
  * `ssh`: one key pair for all pods of the job, generated once and kept as long as the job exists.
  */
 import { oncePer } from "../../core/cache.ts";
-import type { Obj } from "../../core/object.ts";
+import type { Metadata } from "../../core/object.ts";
 import { configMaps, networkPolicies, secrets, services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { hostsOf, type Owner, ownerReference } from "../pods/names.ts";
@@ -35,7 +35,7 @@ const hosted = ({ owner, tasks }: Scope): Readonly<Record<string, string>> =>
     }),
   );
 
-const metadataOf = (owner: Owner, name: string): Obj["metadata"] => ({
+const metadataOf = (owner: Owner, name: string): Metadata => ({
   name,
   namespace: owner.namespace,
   ownerReferences: [ownerReference(owner)],

@@ -134,8 +134,8 @@ export const podGroup = (input: PodInput, priorities: Priorities): Obj => {
 /** Trims a watched group. A group is small, and decisions read nearly all of it. */
 export const trimGroup = (group: Stored): Stored => ({
   ...trim(group),
-  spec: fieldsOf(group["spec"]),
-  status: fieldsOf(group["status"]),
+  spec: fieldsOf(group.spec),
+  status: fieldsOf(group.status),
 });
 
 /** Fields that follow the job, as upstream updates them; queue and topology stay as they were. */
@@ -146,6 +146,6 @@ const only = (spec: unknown): Json =>
 
 /** Returns the merge patch that makes the group match the job; undefined if it does. */
 export const groupPatch = (there: Stored, wanted: Obj): Json | undefined => {
-  const patch = mergePatch(only(there["spec"]), only(wanted["spec"]));
+  const patch = mergePatch(only(there.spec), only(wanted.spec));
   return isRecord(patch) ? { spec: patch } : undefined;
 };

@@ -66,7 +66,7 @@ const resourcesOf = (spec: Json, count: number): Texts =>
 /** `upper`: annotations of the controller. */
 export const bareGroup = (pod: Stored, upper: Texts = {}): Obj => {
   const { annotations = {}, labels, namespace = "" } = pod.metadata;
-  const spec = fieldsOf(pod["spec"]);
+  const spec = fieldsOf(pod.spec);
   const minMember = minMemberOf(upper);
   const { [queueKey]: queue } = annotations;
   const { priorityClassName } = spec;
@@ -96,8 +96,7 @@ type Nothing = Readonly<Record<string, never>>;
 
 const done: Plan<Nothing> = { memory: {}, stages: [], next: { do: "forget" } };
 
-const isForVolcano = (pod: Stored): boolean =>
-  isRecord(pod["spec"]) && pod["spec"]["schedulerName"] === volcanoScheduler;
+const isForVolcano = (pod: Stored): boolean => isRecord(pod.spec) && pod.spec["schedulerName"] === volcanoScheduler;
 
 const kindsAbove: Readonly<Record<string, Resource>> = {
   ReplicaSet: { group: "apps", version: "v1", plural: "replicasets", kind: "ReplicaSet" },

@@ -28,7 +28,7 @@ const textsIn = (value: unknown): Texts =>
   );
 
 const assignmentsIn = (workload: Obj): readonly Json[] =>
-  recordsIn(fieldsOf(fieldsOf(workload["status"])["admission"])["podSetAssignments"]);
+  recordsIn(fieldsOf(fieldsOf(workload.status)["admission"])["podSetAssignments"]);
 
 const flavorsIn = (assignment: Json): readonly string[] => [...new Set(Object.values(textsIn(assignment["flavors"])))];
 
@@ -47,12 +47,12 @@ const merged = (placement: Placement, update: Json): Placement => ({
 });
 
 const updatesFor = (workload: Obj, name: unknown): readonly Json[] =>
-  recordsIn(fieldsOf(workload["status"])["admissionChecks"])
+  recordsIn(fieldsOf(workload.status)["admissionChecks"])
     .flatMap(({ podSetUpdates }) => recordsIn(podSetUpdates))
     .filter((update) => update["name"] === name);
 
 const isConstrained = (workload: Obj, name: unknown): boolean => {
-  const sets = recordsIn(fieldsOf(workload["spec"])["podSets"]);
+  const sets = recordsIn(fieldsOf(workload.spec)["podSets"]);
   const { required, preferred, unconstrained } = fieldsOf(
     sets.find((one) => one["name"] === name)?.["topologyRequest"],
   );

@@ -152,7 +152,7 @@ const metadataOf = (input: PodInput, task: Task, index: number): Metadata => ({
  * Removes the gate that Volcano's scheduler removes: where another scheduler places the pod, its queue had room before
  * the pod was created.
  */
-const ungated = (spec: Draft["spec"]): Draft["spec"] => {
+const ungated = (spec: Json): Json => {
   const { schedulingGates: gates, ...rest } = spec;
   if (!Array.isArray(gates)) return spec;
   const others = gates.filter((gate) => !(isRecord(gate) && gate["name"] === queueGate));
@@ -161,12 +161,12 @@ const ungated = (spec: Draft["spec"]): Draft["spec"] => {
 
 const unset = (value: unknown): boolean => value === undefined || value === "";
 
-const placedBy = (name: unknown, { placer }: PodInput): Draft["spec"] => {
+const placedBy = (name: unknown, { placer }: PodInput): Json => {
   if (unset(name)) return {};
   return { schedulerName: name === volcanoScheduler && placer !== undefined ? placer : name };
 };
 
-const scheduled = (task: Task, input: PodInput): Draft["spec"] => {
+const scheduled = (task: Task, input: PodInput): Json => {
   const { schedulerName, priorityClassName }: JobSpec = input.spec;
   const given = task.template?.spec ?? {};
   const own = input.placer === undefined ? given : ungated(given);
@@ -175,13 +175,13 @@ const scheduled = (task: Task, input: PodInput): Draft["spec"] => {
   return { ...own, ...scheduler, ...priority };
 };
 
-const placed = (spec: Draft["spec"], { nodesOf, topology }: PodInput, task: Task, index: number): Draft["spec"] => {
+const placed = (spec: Json, { nodesOf, topology }: PodInput, task: Task, index: number): Json => {
   const node = nodesOf?.(nameOf(task))[index];
   if (node !== undefined) return pinned(spec, node);
   return topology === undefined ? spec : keptTo(spec, topology, nameOf(task), partitionOf(task, index));
 };
 
-const together = (spec: Draft["spec"], { isNative, owner, version }: PodInput): Draft["spec"] =>
+const together = (spec: Json, { isNative, owner, version }: PodInput): Json =>
   isNative === true ? { ...spec, schedulingGroup: { podGroupName: nativeGroupName(owner, version) } } : spec;
 
 /** Mounts each claim once, however often the job names it. */

@@ -40,11 +40,11 @@ export const foundedFor = (name: string | undefined): readonly Effect[] =>
 
 const trimQueue = (queue: Stored): Stored => ({
   ...trim(queue),
-  spec: fieldsOf(queue["spec"]),
-  status: { state: fieldsOf(queue["status"])["state"] },
+  spec: fieldsOf(queue.spec),
+  status: { state: fieldsOf(queue.status)["state"] },
 });
 
-const phaseOf = (group: Obj): unknown => fieldsOf(group["status"])["phase"];
+const phaseOf = (group: Obj): unknown => fieldsOf(group.status)["phase"];
 
 /** True if a group may need an admission round: one that was admitted and goes on does not. */
 const asks = (group: Obj): boolean => !["Inqueue", "Running", "Unknown"].includes(String(phaseOf(group)));
@@ -68,22 +68,21 @@ const watches: readonly Watch[] = [
     ownerName: (queue) => queue.metadata.name,
     matters: (before, after) =>
       changed(before, after) ||
-      !same(before === undefined ? {} : fieldsOf(before["status"])["state"], fieldsOf(after["status"])["state"]),
+      !same(before === undefined ? {} : fieldsOf(before.status)["state"], fieldsOf(after.status)["state"]),
   },
   // A queue's spec and state decide about admission, so a change of either sends the root's key.
   {
     resource: queues,
     trim: trimQueue,
     ownerName: () => rootName,
-    matters: (before, after) =>
-      before === undefined || !same([before["spec"], before["status"]], [after["spec"], after["status"]]),
+    matters: (before, after) => before === undefined || !same([before.spec, before.status], [after.spec, after.status]),
   },
   // A closing queue waits until its last group is gone.
   {
     resource: podGroups,
     optional: true,
     trim: trimGroup,
-    ownerName: (group) => String(fieldsOf(group["spec"])["queue"] ?? defaultName),
+    ownerName: (group) => String(fieldsOf(group.spec)["queue"] ?? defaultName),
     matters: () => false,
   },
   {

@@ -210,7 +210,7 @@ const resultsOf = oncePer((_spec: Json) => new Map<string, ParsedSpec>());
 /** Parses the spec of a job without a check of its queue; the same stored spec is parsed once. */
 export const specIn = (job: Obj): ParsedSpec => {
   const { name } = job.metadata;
-  const stored = job["spec"];
+  const stored = job.spec;
   if (!isRecord(stored)) return parseSpec(name, stored);
   const results = resultsOf(stored);
   const before = results.get(name);

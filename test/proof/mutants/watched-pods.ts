@@ -41,7 +41,7 @@ export const watchedPodMutants: readonly Mutant[] = [
     name: "applications-kept-whole",
     promise: "a process keeps an application whole only until it has a status",
     file: "shared/spark/watches.ts",
-    find: 'same(application["status"] ?? {}, {}) ? trimWith(application) : trim(application);',
+    find: "same(application.status ?? {}, {}) ? trimWith(application) : trim(application);",
     replace: "same(application, {}) ? trim(application) : trimWith(application);",
     tests: ["test/unit/spark/watches.test.ts"],
   },

@@ -75,7 +75,7 @@ const isDriver = (effect: Effect): effect is Extract<Effect, { do: "create" }> =
 
 const whyOf = (group: Stored): string | undefined => {
   const { message } =
-    recordsIn(fieldsOf(group["status"])["conditions"]).findLast(({ type }) => type === "Unschedulable") ?? {};
+    recordsIn(fieldsOf(group.status)["conditions"]).findLast(({ type }) => type === "Unschedulable") ?? {};
   return typeof message === "string" && message !== "" ? message.slice(0, 400) : undefined;
 };
 
@@ -114,7 +114,7 @@ const untold = (context: ApplicationContext, stage: readonly Effect[], group?: S
 const isTimely = ({ since }: GangPlan, now: number): boolean => now + latestMs < since + createMs;
 
 const pinnedPod = (pod: Obj, node: string | undefined): Obj =>
-  node === undefined ? pod : { ...pod, spec: pinned(fieldsOf(pod["spec"]), node) };
+  node === undefined ? pod : { ...pod, spec: pinned(fieldsOf(pod.spec), node) };
 
 const countsOf = (nodes: readonly string[]): Readonly<Record<string, number>> =>
   Object.fromEntries([...Map.groupBy(nodes, (node) => node)].map(([node, same]) => [node, same.length]));
@@ -164,7 +164,7 @@ function* freePlaces(context: ApplicationContext, places: readonly string[]): Re
   const there = yield* list({ do: "list", resource: pods, namespace, labels, again: true });
   const free = [...places];
   for (const { pod } of membersOf(there).filter(isLiving)) {
-    const place = free.indexOf(pinOf(fieldsOf(pod["spec"])) ?? nodeNameOf(pod) ?? "");
+    const place = free.indexOf(pinOf(fieldsOf(pod.spec)) ?? nodeNameOf(pod) ?? "");
     if (place >= 0) free.splice(place, 1);
   }
   return free;

@@ -85,10 +85,10 @@ const membersFor = (
   const one = executorPod(context, driver);
   const executors = {
     ...{ task: executorTask, count, after: driverTask },
-    spec: schedulingPart(one === undefined ? roughly(spec) : fieldsOf(one["spec"])),
+    spec: schedulingPart(one === undefined ? roughly(spec) : fieldsOf(one.spec)),
     labels: one === undefined ? {} : lastingLabels(one),
   };
-  const first = { task: driverTask, count: 1, spec: schedulingPart(fieldsOf(pod["spec"])), labels: lastingLabels(pod) };
+  const first = { task: driverTask, count: 1, spec: schedulingPart(fieldsOf(pod.spec)), labels: lastingLabels(pod) };
   return { members: [first, ...(count === 0 ? [] : [executors])], required: context.policies.gangRequired === "true" };
 };
 
@@ -109,7 +109,7 @@ export const groupFor = (context: ApplicationContext, driver: Driver, pod: Obj):
 const defaultQueue = "default";
 
 const asked = (group: Obj): unknown => {
-  const spec = fieldsOf(group["spec"]);
+  const spec = fieldsOf(group.spec);
   const { [membersKey]: members } = group.metadata.annotations ?? {};
   return [members, spec["queue"] ?? defaultQueue, only(spec, ["priorityClassName", "minMember"])];
 };

@@ -15,7 +15,7 @@ import {
   type Span,
   spanUnits,
 } from "../../../core/annotation.ts";
-import type { Stored } from "../../../core/object.ts";
+import type { StoredMetadata } from "../../../core/object.ts";
 import { hasUserPart, isListener, listenerAnnotation, listenerForms, userPartSaying } from "../../../core/updates.ts";
 import { mostInBatch } from "../../executors/allocation.ts";
 import { type OverheadGrowth, overheadGrowthIn } from "../../executors/overhead.ts";
@@ -298,7 +298,7 @@ export type Policies = {
 export const policiesOf = ({
   metadata: { annotations = {} },
 }: {
-  readonly metadata: Pick<Stored["metadata"], "annotations">;
+  readonly metadata: Pick<StoredMetadata, "annotations">;
 }): { readonly policies: Policies; readonly problems: readonly string[] } => {
   const { span, fixed, count, choice, grammar, problems } = reader(annotations);
   const policies: Policies = {

@@ -165,7 +165,7 @@ const before = z.looseObject({
 });
 
 const statusOf = oncePer((object: Stored): z.infer<typeof before> => {
-  const { data = {} } = before.safeParse(object["status"] ?? {});
+  const { data = {} } = before.safeParse(object.status ?? {});
   return data;
 });
 

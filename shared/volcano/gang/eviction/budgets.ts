@@ -32,7 +32,7 @@ export const allBudgets: Looking = {
 };
 
 const covers = (budget: Stored, pod: Stored): boolean => {
-  const { selector } = fieldsOf(budget["spec"]);
+  const { selector } = fieldsOf(budget.spec);
   return (
     budget.metadata.namespace === pod.metadata.namespace &&
     isRecord(selector) &&

@@ -31,7 +31,7 @@ const released = (rooms: readonly Room[], units: readonly Unit[]): readonly Room
     // A node without free amounts is held for another group.
     if (there.length === 0 || room.free.size === 0) return room;
     const free = new Map(room.free);
-    for (const pod of there) take(free, needsOf(fieldsOf(pod["spec"])), -1);
+    for (const pod of there) take(free, needsOf(fieldsOf(pod.spec)), -1);
     return { ...room, free };
   });
 };

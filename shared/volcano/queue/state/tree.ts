@@ -49,9 +49,9 @@ export const defaultName = "default";
 /** Upstream's annotation of a queue that was closed with its parent; the queue opens with the parent again. */
 export const closedByParent = "volcano.sh/closed-by-parent";
 
-export const specOf = (queue: Stored): Json => fieldsOf(queue["spec"]);
+export const specOf = (queue: Stored): Json => fieldsOf(queue.spec);
 
-export const statusOf = (queue: Obj): Json => fieldsOf(queue["status"]);
+export const statusOf = (queue: Obj): Json => fieldsOf(queue.status);
 
 /** Returns the state in the queue's status. */
 export const shownState = (queue: Obj): State => stateOf(statusOf(queue)["state"]);

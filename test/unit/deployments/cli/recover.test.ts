@@ -16,7 +16,7 @@ const leads = (stand: Stand, name: string): Promise<void> =>
   stand.create({
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    metadata: { name, namespace: "default" },
+    metadata: { name, namespace: "kube-system" },
     spec: { holderIdentity: "operator-1", leaseDurationSeconds: 15, renewTime: micros(stand.simulator.clock.now()) },
   });
 
@@ -41,7 +41,7 @@ describe("rekindle recover beside the leader of a kind", () => {
       await leads(stand, "spark-operator-lock");
       const before = stand.writes().length;
       const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes");
-      assert.match(told, /kubeflow spark-operator holds the lease default\/spark-operator-lock.*--coexist/);
+      assert.match(told, /kubeflow spark-operator holds the lease kube-system\/spark-operator-lock.*--coexist/);
       assert.match(told, /1 checked, 1 refused/);
       assert.deepEqual(written(stand, before), []);
       const looked = await rekindle(stand, "recover", "default/app", "--dry-run");
@@ -57,7 +57,7 @@ describe("rekindle recover beside the leader of a kind", () => {
       await leads(stand, "spark-operator-lock");
       assert.match(await rekindle(stand, "recover", "default/app", "--coexist"), /0 refused/);
       await stand.remove("Checkpoint", "sparkapplication.app");
-      await stand.remove("Lease", "spark-operator-lock");
+      await stand.remove("Lease", "spark-operator-lock", "kube-system");
       await leads(stand, "vc-controller-manager");
       assert.match(await rekindle(stand, "recover", "default/app"), /0 refused/);
       assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);

@@ -9,7 +9,7 @@ import { namespaces } from "../../../../shared/kube/resources.ts";
 import type { Simulator } from "../../../../shared/simulator/open.ts";
 import { tokenFor } from "../../../../shared/simulator/verbs/request.ts";
 import { apiServer } from "../../../bench/fakes.ts";
-import { deploymentOf } from "../../../support/beside.ts";
+import { administrators, deploymentOf } from "../../../support/beside.ts";
 import { taken } from "../../adapters/sqs/fake.ts";
 import { onCluster, record, withQueue } from "../surroundings.ts";
 
@@ -90,6 +90,7 @@ describe("the reconcile function", () => {
     ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "spark-operator-lock" } },
     spec: { holderIdentity: "operator-1", leaseDurationSeconds: 15, renewTime },
   });
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/${administrators}/leases`;
   const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");
   const leaders: readonly { name: string; renewed: number; env: object; want: readonly string[] }[] = [
     { name: "writes nothing beside a leader", renewed: 0, env: {}, want: [] },
@@ -111,7 +112,7 @@ describe("the reconcile function", () => {
     test(name, async () => {
       await onCluster(["pi"], async (env, podsNow, simulator) => {
         const lease = leader(micros(simulator.clock.now() + renewed));
-        await request(simulator.transport, "POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", lease);
+        await request(simulator.transport, "POST", leases, lease);
         await withQueue(taken, async (queues) => {
           const reconcile = await openReconcile({ ...queues, ...env, ...own });
           assert.deepEqual(await reconcile({ Records: [record("pi")] }), { batchItemFailures: [] });
@@ -124,7 +125,7 @@ describe("the reconcile function", () => {
   test("writes nothing beside a controller without leader election until its Deployment is gone", async () => {
     await onCluster(["pi"], async (env, podsNow, { transport }) => {
       await withQueue(taken, async (queues) => {
-        const path = "/apis/apps/v1/namespaces/default/deployments";
+        const path = `/apis/apps/v1/namespaces/${administrators}/deployments`;
         await request(transport, "POST", path, deploymentOf("ghcr.io/kubeflow/spark-operator/controller:2.3.0"));
         const settings = { ...queues, ...env };
         assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), { batchItemFailures: [] });

@@ -2,12 +2,12 @@
 import type { Api } from "../cluster/api.ts";
 import { must } from "./scene.ts";
 
-const deployments = "/apis/apps/v1/namespaces/default/deployments";
+const deployments = "/apis/apps/v1/namespaces/kube-system/deployments";
 const theirs = "theirs";
-const podsOfTheirs = "/api/v1/namespaces/default/pods?labelSelector=app.kubernetes.io%2Fcomponent%3Dcontroller";
+const podsOfTheirs = "/api/v1/namespaces/kube-system/pods?labelSelector=app.kubernetes.io%2Fcomponent%3Dcontroller";
 
 /**
- * Starts a Deployment with the labels of kubeflow's chart and an image from a mirror, so that only its Ready pod
+ * Starts, in a namespace of administrators, a Deployment with the labels of kubeflow's chart and an image from a mirror, so that only its Ready pod
  * identifies it. Returns the function that deletes it and resolves when its pod is gone.
  */
 export const operatorBegins = async (api: Api): Promise<() => Promise<void>> => {
@@ -16,7 +16,7 @@ export const operatorBegins = async (api: Api): Promise<() => Promise<void>> => 
   const { status, body } = await api.call("POST", deployments, {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name: theirs, namespace: "default" },
+    metadata: { name: theirs, namespace: "kube-system" },
     spec: {
       replicas: 1,
       selector: { matchLabels: labels },

@@ -74,6 +74,8 @@ const seldom = [
   ...of("kueue.x-k8s.io", ["resourceflavors", "workloadpriorityclasses"], ["get"]),
   ...of("", ["secrets"], ["get", "delete"]),
   ...of("", ["nodes"], ["get", "list"]),
+  ...of("", ["limitranges"], ["list"]),
+  ...of("node.k8s.io", ["runtimeclasses"], ["list"]),
   ...of("topology.volcano.sh", ["hypernodes"], ["list"]),
   ...of("", ["events"], ["list"]),
   ...of("rekindle.dev", ["checkpoints"], ["delete"]),
@@ -119,6 +121,12 @@ const ofSignIn = [
   ...of("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
 ];
 
+/** Rights of the account of a controller that stands outside the namespaces of administrators: lanes have none there. */
+const ofForeignAccounts = [
+  ...of("rbac.authorization.k8s.io", ["clusterrolebindings"], ["list"]),
+  ...of("rbac.authorization.k8s.io", ["clusterroles"], ["get"]),
+];
+
 /** The watch of Workloads: Kueue's definitions are in the clusters of few lanes. */
 const ofKueue = of("kueue.x-k8s.io", ["workloads"], ["list", "watch"]);
 
@@ -159,6 +167,14 @@ export const rare: readonly Rare[] = [
     ],
     test: eachOfTheHost,
   },
+  ...["rekindle", "rekindle-forward", "rekindle-dispatch", "rekindle-reconcile", "rekindle-resync"].map((account) => ({
+    account,
+    rights: ofForeignAccounts,
+    test: [
+      "test/unit/forward/controller-detection.test.ts",
+      "a Deployment elsewhere whose account has a right by a binding",
+    ] as const,
+  })),
   { account: "rekindle-dispatch", rights: ofKueue, test: eachOfTheHost },
   { account: "rekindle-forward", rights: ofKueue, test: eachOfTheHost },
   { account: "rekindle-dispatch", rights: ofActions, test: actionsOfFunctions },

@@ -145,7 +145,7 @@ export const standsAside: Case = {
     const came = performance.now();
     const leave = await operatorBegins(api);
     try {
-      await isSeen(api, /kubeflow spark-operator runs in the pod default\/theirs-/);
+      await isSeen(api, /kubeflow spark-operator runs in the pod kube-system\/theirs-/);
       await everywhereCold(fixture);
       const begun = Date.now();
       await apply(fixture, beside);

@@ -13,6 +13,7 @@ import { pageDoors } from "./page-doors.ts";
 import { records } from "./records.ts";
 import { serversAndClocks } from "./servers.ts";
 import { shares } from "./shares.ts";
+import { signs } from "./signs.ts";
 import { texts } from "./texts.ts";
 
 export const all: readonly Attack[] = [
@@ -25,6 +26,7 @@ export const all: readonly Attack[] = [
   ...doorCrowds,
   ...floods,
   ...records,
+  ...signs,
   ...pageDoors,
   ...memories,
   ...shares,

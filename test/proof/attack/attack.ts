@@ -12,6 +12,7 @@ export const classes = [
   "door",
   "floods",
   "records",
+  "signs",
   "escape",
   "canaries",
   "clock",

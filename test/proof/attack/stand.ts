@@ -45,6 +45,7 @@ export type Listener = {
 export const attackers = "mallory";
 
 const spark = "/apis/sparkoperator.k8s.io/v1beta2";
+const rbac = "/apis/rbac.authorization.k8s.io/v1";
 const batch = "/apis/batch.volcano.sh/v1alpha1";
 
 /** Paths of collections by kind, in a namespace. */
@@ -65,6 +66,10 @@ export const collections: Readonly<Record<string, (namespace: string) => string>
   ConfigMap: (namespace) => `/api/v1/namespaces/${namespace}/configmaps`,
   Secret: (namespace) => `/api/v1/namespaces/${namespace}/secrets`,
   Namespace: () => "/api/v1/namespaces",
+  Lease: (namespace) => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`,
+  Deployment: (namespace) => `/apis/apps/v1/namespaces/${namespace}/deployments`,
+  Role: (namespace) => `${rbac}/namespaces/${namespace}/roles`,
+  RoleBinding: (namespace) => `${rbac}/namespaces/${namespace}/rolebindings`,
   ServiceAccount: (namespace) => `/api/v1/namespaces/${namespace}/serviceaccounts`,
 };
 

@@ -2,7 +2,6 @@
  * `rekindle status`: what an application waits for, since when and until when, why its pods do not start, and what to
  * do. Needs no host.
  */
-
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { isPaused } from "../../core/annotation.ts";
 import { ApiError } from "../../core/http.ts";
@@ -83,6 +82,8 @@ export type StatusInput = {
   readonly group?: WaitingGroup | undefined;
   /** The word of Kueue about an object with its queue label. */
   readonly kueue?: KueueView | undefined;
+  /** Signs of another controller of its kind; read only where no host seems to look after it. */
+  readonly controllers?: readonly string[];
   readonly now: number;
 };
 
@@ -196,9 +197,23 @@ const queued: Row = (seen) => {
   };
 };
 
+/** True of a record whose timer should have gone off long ago. */
+const isOverdue = (found: RecordRead, now: number): boolean =>
+  found.is === "record" && found.record.wakeAt !== undefined && now - found.record.wakeAt >= lateMs;
+
+const standby: Row = (seen) => {
+  const { controllers = [], state } = seen;
+  if (controllers.length === 0) return undefined;
+  return {
+    waitsFor: recordIn(seen)?.waitsFor ?? state.what.waitsFor,
+    ...{ since: waitsSince(seen), until: recordIn(seen)?.wakeAt },
+    todo: `standby: ${controllers.join("; ")}; Rekindle writes nothing beside it. Take its work over with rekindle migrate; set coexist if it looks after other namespaces only; if it is none, remove it`,
+  };
+};
+
 const overdue: Row = (seen) => {
   const record = recordIn(seen);
-  if (record?.wakeAt === undefined || seen.now - record.wakeAt < lateMs) return undefined;
+  if (record === undefined || !isOverdue(seen.found, seen.now)) return undefined;
   return {
     waitsFor: record.waitsFor ?? seen.state.what.waitsFor,
     since: waitsSince(seen),
@@ -239,6 +254,7 @@ const rows: readonly Row[] = [
   ended,
   stuck,
   queued,
+  standby,
   overdue,
   unrecorded,
   underway,
@@ -333,6 +349,15 @@ const deliveryOf = async (source: Source, { key }: Target, found: RecordRead): P
   return delivery.is === "record" ? delivery.record : undefined;
 };
 
+/** Reads the signs of other controllers where no host seems to look after the object. */
+const controllersBeside = async (
+  { controllers }: Source,
+  { resource }: Target["kind"],
+  found: RecordRead,
+  now: number,
+): Promise<readonly string[]> =>
+  found.is === "none" || isOverdue(found, now) ? ((await controllers?.(resource.group)) ?? []) : [];
+
 /** Reads the object, its checkpoint and its pods. */
 export const look = async (source: Source, target: Target, now: number): Promise<StatusInput> => {
   const { kind, key } = target;
@@ -360,6 +385,7 @@ export const look = async (source: Source, target: Target, now: number): Promise
     holdups: await holdupsAmong(source, own, at),
     group: waits ? await waitingGroupOf(source.transport, object) : undefined,
     kueue: await kueueOf(source.transport, kind, object),
+    controllers: await controllersBeside(source, kind, found, at),
     now: at,
   };
 };

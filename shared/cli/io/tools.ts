@@ -24,7 +24,12 @@ export type RecordTable = {
 export type ReadTable = Omit<RecordTable, "records"> & { readonly records: Pick<TableCheckpoints, "load"> };
 
 /** The source of one application and its record; without a table, records are objects of the cluster. */
-export type Source = { readonly transport: Transport; readonly table?: ReadTable | undefined };
+export type Source = {
+  readonly transport: Transport;
+  readonly table?: ReadTable | undefined;
+  /** Returns one line per sign of another controller of an API group's kinds; none if the caller's rights are too few. */
+  readonly controllers?: ((group: string) => Promise<readonly string[]>) | undefined;
+};
 
 /** A connection to the cluster of a kubeconfig. */
 export type Session = {
@@ -38,6 +43,7 @@ export type Session = {
   readonly namespace: string | undefined;
   /** Absent: records are objects of the cluster. */
   readonly table?: RecordTable | undefined;
+  readonly controllers?: Source["controllers"];
   /** Namespaces in which signs of other controllers count; absent: the usual ones. */
   readonly controllerNamespaces?: readonly string[] | undefined;
   /** Absent: no money is shown. */

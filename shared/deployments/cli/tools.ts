@@ -33,6 +33,10 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context, server }:
     namespace: record.namespace,
     table: openTable(env),
     ...{ prices, controllerNamespaces },
+    controllers: async (group) => {
+      const { controllerSigns } = await import("./controllers.ts");
+      return await controllerSigns(transport, group, controllerNamespaces);
+    },
     passage: async (leading, local) => {
       const { openPortForward } = await import("../../adapters/kubernetes/port-forward.ts");
       return openPortForward(record.endpoint, leading, local);

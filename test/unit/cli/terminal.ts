@@ -9,10 +9,12 @@ import type { Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import type { Obj } from "../../../shared/core/object.ts";
+import { controllerSigns } from "../../../shared/deployments/cli/controllers.ts";
 import { moveRecords, openTable } from "../../../shared/deployments/cli/copy-records.ts";
 import { recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
 import { flagView, forecast, problemWith, render, runs } from "../../../shared/deployments/cli/render.ts";
 import { settingsForCli } from "../../../shared/deployments/settings/read.ts";
+import { usualNamespaces } from "../../../shared/kube/upstream-controllers.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { policyLines } from "../../../shared/spark/application/spec/policies.ts";
 
@@ -72,6 +74,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
           namespace: undefined,
           passage: async () => ({ url: "http://127.0.0.1:4040/", close: async () => {} }),
           table: openTable(setting.env ?? {}),
+          controllers: (group) => controllerSigns(transport, group, usualNamespaces),
           prices: settingsForCli(setting.env ?? {}).prices,
           close: () => {},
         }),

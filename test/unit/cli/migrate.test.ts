@@ -1,7 +1,9 @@
 /** `rekindle migrate`: its report, its changes and their reversal; it touches nothing else. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../../shared/core/object.ts";
+import { deploymentOf } from "../../support/beside.ts";
 import { home, install } from "./kubeflow.ts";
 import { gist, left, opened, running, spark, untouched } from "./migrated.ts";
 import { make, openTerminal } from "./terminal.ts";
@@ -46,6 +48,30 @@ describe("migrate as a report", () => {
         objects: { SparkApplication: { RUNNING: 1 } },
       },
     );
+  });
+
+  const forgedImage = "ghcr.io/kubeflow/spark-operator/controller:2.5.2";
+  const deployments = "/apis/apps/v1/namespaces/default/deployments";
+
+  it("leaves the Deployment that a tenant forged as it is, and names it", async () => {
+    const terminal = await opened(spark("a", {}, running));
+    const { transport } = terminal.simulator;
+    await request(transport, "POST", deployments, deploymentOf(forgedImage, "default"));
+    const { out } = await terminal.run("migrate");
+    assert.match(out, /^ {2}controller +spark-operator\/spark-operator-controller /m);
+    assert.doesNotMatch(out, /^ {2}controller +default\//m);
+    assert.match(out, /left alone, because the account may not write sparkapplications\/status .*default\/controllers/);
+    const before = await request(transport, "GET", `${deployments}/controllers`);
+    assert.equal((await terminal.run("migrate", "--apply", "--yes")).code, 0);
+    assert.deepEqual(await request(transport, "GET", `${deployments}/controllers`), before);
+  });
+
+  it("finds no installation where a tenant forged one", async () => {
+    const terminal = openTerminal();
+    await request(terminal.simulator.transport, "POST", deployments, deploymentOf(forgedImage, "default"));
+    const { code, out } = await terminal.run("migrate");
+    assert.equal(code, 0);
+    assert.match(out, /there is nothing to take over from$/);
   });
 
   it("finds no installation in an empty cluster", async () => {

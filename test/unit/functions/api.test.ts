@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { apiApp } from "../../../functions/api.ts";
 import { holderOf, identifier, unauthorized } from "../../../shared/api/callers.ts";
 import { signature } from "../../../shared/core/signature.ts";
+import type { Standing } from "../../../shared/forward/controller-detection.ts";
 
 const secret = "a secret of more than sixteen";
 const now = 1_793_606_400;
@@ -13,10 +14,13 @@ const desk = { now: () => now * 1_000, subjectOf: async () => undefined };
 
 type Asked = { readonly key: unknown; readonly event: string };
 
-const open = (more: { off?: boolean; ready?: boolean; broken?: boolean } = {}) => {
+type More = { off?: boolean; ready?: boolean; broken?: boolean; standing?: Standing };
+
+const open = (more: More = {}) => {
   const asked: Asked[] = [];
   const app = apiApp({
     ready: () => more.ready ?? true,
+    ...(more.standing && { standing: async () => more.standing ?? new Map() }),
     kinds: () => ["SparkApplication", "Queue"],
     trigger: async (key, event) => {
       if (more.broken === true) throw new Error(`the queue at https://queue.internal refused ${secret}`);
@@ -195,6 +199,35 @@ describe("the api server", () => {
   for (const { at, ready, status } of health) {
     test(`${at} ${ready ? "when" : "before"} watches are synced: ${status}`, async () => {
       assert.equal((await open({ ready }).app.fetch(new Request(`http://door${at}`))).status, status);
+    });
+  }
+
+  const standing = new Map([
+    ["kubeflow spark-operator", ["kubeflow spark-operator holds the lease kube-system/spark-operator-lock"]],
+    [
+      "Volcano",
+      ["Volcano runs as the deployment volcano-system/controllers", "Volcano runs as the pod kube-system/c-0"],
+    ],
+  ]);
+  const texts: readonly { name: string; more: More; says: readonly RegExp[] }[] = [
+    { name: "with nothing beside it", more: {}, says: [/^ok$/] },
+    { name: "when no sign is left", more: { standing: new Map() }, says: [/^ok$/] },
+    {
+      name: "in standby: one line for each controller, with all its signs and what to do",
+      more: { standing },
+      says: [
+        /^ok$/,
+        /^standby: kubeflow spark-operator holds the lease kube-system\/spark-operator-lock; .*rekindle migrate.*coexist/,
+        /^standby: Volcano runs as the deployment volcano-system\/controllers; Volcano runs as the pod kube-system\/c-0; /,
+      ],
+    },
+    { name: "before watches are synced", more: { standing, ready: false }, says: [/^watches are not synced yet$/] },
+  ];
+  for (const { name, more, says } of texts) {
+    test(`the text of /readyz ${name}`, async () => {
+      const lines = (await (await open(more).app.request("/readyz")).text()).split("\n");
+      assert.equal(lines.length, says.length, lines.join("\n"));
+      for (const [at, pattern] of says.entries()) assert.match(lines[at] ?? "", pattern);
     });
   }
 });

@@ -8,6 +8,7 @@ import { openGate } from "../../../../shared/deployments/common/authentication.t
 import { accessForAll, callersOnly, oneTime, openSecretSessions } from "../../../../shared/deployments/page/access.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { type PageParts, pageApp, servePage } from "../../../../shared/deployments/page/routes.ts";
+import type { Health } from "../../../../shared/page/health.ts";
 import { type FirstRows, rowsOf } from "../../../../shared/page/wire.ts";
 import { boardOfTwo } from "./two-namespaces.ts";
 
@@ -46,12 +47,12 @@ const parts: PageParts = {
   isStreamed: true,
 };
 
-const open = (): Hono => {
+const open = (more: Partial<PageParts> = {}): Hono => {
   const app = new Hono();
   const identify = identifier(callers.parse(JSON.parse(setting)), { now: Date.now, subjectOf: async () => undefined });
   servePage(
     app,
-    parts,
+    { ...parts, ...more },
     callersOnly(
       openGate(identify),
       openSecretSessions(async () => setting),
@@ -74,6 +75,32 @@ describe("the files of the page", () => {
     assert.match(later.headers.get("content-type") ?? "", /^text\/javascript/);
     assert.equal((await app.request("/page/page-other-C3.js")).status, 404);
   });
+});
+
+describe("the health of the page", () => {
+  const healthWith = async (more: Partial<PageParts>): Promise<Health> =>
+    JSON.parse(await (await open(more).request("/page/health", { headers: bearer(token) })).text());
+  const sign = "kubeflow spark-operator holds the lease kube-system/spark-operator-lock";
+
+  test("names each other controller beside which nothing is written, and what to do", async () => {
+    const standing = new Map([["kubeflow spark-operator", [sign]]]);
+    const { standby = [] } = await healthWith({ standing: async () => standing });
+    assert.equal(standby.length, 1);
+    assert.ok(standby[0]?.startsWith(`standby: ${sign}; `), standby[0]);
+    assert.match(standby[0] ?? "", /rekindle migrate/);
+  });
+
+  const without: readonly { name: string; more: Partial<PageParts> }[] = [
+    { name: "where no sign is found", more: { standing: async () => new Map() } },
+    { name: "where this process knows of no signs", more: {} },
+    { name: "where the signs cannot be read", more: { standing: () => Promise.reject(new Error("refused")) } },
+  ];
+  for (const { name, more } of without) {
+    test(`names none ${name}`, async () => {
+      const health = await healthWith(more);
+      assert.deepEqual([health.ready, health.standby], [true, undefined]);
+    });
+  }
 });
 
 describe("access to the page", () => {

@@ -39,6 +39,7 @@ const front: Call = (read, text) => read(text, "a");
 const rows: Readonly<Record<string, Call | string>> = {
   amountSaying: twice,
   streamName: (read, text) => read(text, { cluster: text, kind: "Job", namespace: text, name: text }, text),
+  accountIn: (read, text) => read(text, { serviceAccountName: text }),
   qualifiedNameErrors: (read, text) => read(text),
   isMadeClaim: (read, text) => [read(text, text), read("a", text)],
   matches: (read, text) => [read(text.slice(0, 200).replaceAll(/./g, "a*"), text), read("a*b*c", text)],

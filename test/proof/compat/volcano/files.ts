@@ -44,7 +44,7 @@ export const volcanoGroups = (data: string): readonly Group[] =>
       const called = `${name}:${at + 1}`;
       return {
         name: called,
-        run: () => judgedOutcome(called, compare(row), (difference) => volcanoReason(file, difference)),
+        run: () => judgedOutcome(called, compare(row), (difference) => volcanoReason(called, difference)),
       };
     });
     return { name, cases };

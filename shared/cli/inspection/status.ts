@@ -34,7 +34,7 @@ import {
   updatesText,
 } from "./record.ts";
 import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
-import { type WaitingGroup, waitingGroupOf, waitingText } from "./waiting-groups.ts";
+import { type WaitingGroup, waitingGroupOf, waitingHelp, waitingText } from "./waiting-groups.ts";
 import { savesOf, waitedText, waitsOf } from "./waits.ts";
 
 /** The most pods that one command looks at: the first that does not start tells enough. */
@@ -193,7 +193,7 @@ const queued: Row = (seen) => {
     waitsFor: waitingText(group),
     since: waitsSince(seen),
     until: recordIn(seen)?.wakeAt,
-    todo: state.what.todo,
+    todo: waitingHelp(group) ?? state.what.todo,
   };
 };
 

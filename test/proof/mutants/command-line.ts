@@ -44,4 +44,12 @@ export const commandLineMutants: readonly Mutant[] = [
     replace: "uid === undefined || aboutUid === undefined || aboutUid !== ''",
     tests: testsOf("cli/commands/log"),
   },
+  {
+    name: "advice-by-phase",
+    promise: "the advice for a waiting group follows why it waits",
+    file: "shared/cli/inspection/status.ts",
+    find: "todo: waitingHelp(group) ?? state.what.todo",
+    replace: "todo: state.what.todo",
+    tests: testsOf("cli/inspection/admitters"),
+  },
 ];

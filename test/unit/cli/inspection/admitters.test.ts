@@ -1,6 +1,8 @@
 /** Which component the status names as the one that a waiting object waits for: Kueue, Volcano's scheduler, or Rekindle. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
+import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import { waitingIn, waitingText } from "../../../../shared/cli/inspection/waiting-groups.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { application, make, openTerminal } from "../terminal.ts";
@@ -61,4 +63,31 @@ test("a Volcano Job that Kueue has not admitted waits for its Workload, and for 
   const { out } = await terminal.run("status", "job/j");
   assert.match(out, /its Workload of Kueue to be admitted: LocalQueue team-a/);
   assert.doesNotMatch(out, /its group/);
+});
+
+describe("the advice for a waiting group follows the cause", () => {
+  const causes = [
+    { why: "would not fit the empty cluster: no node has 64 cpu", todo: /^do +ask for less, or add nodes/m },
+    { why: "queue q is not found", todo: /^do +create the queue/m },
+    { why: "queue q is Closed", todo: /^do +open the queue/m },
+    { why: "queue q has too little cpu left", todo: /^do +nothing: it continues by itself/m },
+  ];
+  for (const { why, todo } of causes)
+    test(why, async () => {
+      const terminal = openTerminal();
+      await make(terminal.simulator, {
+        ...{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata: { name: "j", namespace: "default" } },
+        spec: { minAvailable: 1, tasks: [{ name: "t", replicas: 1, template: { spec: { containers: [] } } }] },
+        status: { state: { phase: "Pending" } },
+      });
+      const { transport } = terminal.simulator;
+      const jobs = { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" };
+      const { value: job } = await openCluster(transport).get({ resource: jobs, namespace: "default", name: "j" });
+      const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: job?.metadata.uid ?? "" };
+      const metadata = { name: "g", namespace: "default", ownerReferences: [owner] };
+      const path = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups";
+      await request(transport, "POST", path, { ...groupOf([], why), metadata });
+      const { out } = await terminal.run("status", "job/j");
+      assert.match(out, todo);
+    });
 });

@@ -81,13 +81,13 @@ export const nextTryAt = ({ memory: { denied }, view }: JobContext): number | un
 export const denialWord = ({ memory: { denied } }: JobContext): ReasonMessage | undefined =>
   denied === undefined ? undefined : { reason: "FailedCreate", message: denied.message };
 
-/** The try whose denial is told by an Event: one wrong answer is not. */
+/** The try from which on a denial is told by an Event of one name: one wrong answer is not. */
 const toldTry = 3;
 
 /** Records a denial that lasts, once for a version. */
 export const denialEvents = (context: JobContext): readonly Effect[] => {
   const { object, memory, view } = context;
   const word = denialWord(context);
-  const lasts = memory.denied?.tries === toldTry && view.refused.some(isPodDenial);
+  const lasts = (memory.denied?.tries ?? 0) >= toldTry && view.refused.some(isPodDenial);
   return word !== undefined && lasts ? [jobEvent(object, `denied ${memory.version}`, word)] : [];
 };

@@ -46,3 +46,6 @@ export const isOver = (pod: unknown): boolean => {
   const phase = textAt(pod, "status", "phase");
   return phase === "Succeeded" || phase === "Failed";
 };
+
+/** True of the server's own count of what a quota's namespace uses, which it writes with each creation. */
+export const isCounted = (change: Change): boolean => change.table === "resourcequotas" && isSameButStatus(change);

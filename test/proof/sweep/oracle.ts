@@ -42,7 +42,7 @@ import { type Facts, fresh, type Pod, type Told } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { hearLacks, hearMachines, hearSize, leftBehind } from "./machine-invariants.ts";
-import { isDelivery, isLogs, isOver, isSameButStatus, plannedIn, runOf } from "./objects.ts";
+import { isCounted, isDelivery, isLogs, isOver, isSameButStatus, plannedIn, runOf } from "./objects.ts";
 import { checkWaits } from "./past-waits.ts";
 
 export type Actor = "engine" | "user" | "cluster";
@@ -102,9 +102,6 @@ const accompanying: ReadonlySet<string> = new Set([
   ...["ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io"],
   ...["poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh"],
 ]);
-
-/** True of the server's own count of what a quota's namespace uses, which it writes with each creation. */
-const isCounted = (change: Change): boolean => change.table === "resourcequotas" && isSameButStatus(change);
 
 /** True of a change of an object of others that a step may cause. */
 const isIncidental = (change: Change): boolean => isClosing(change) || isCounted(change);

@@ -21,7 +21,7 @@ import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { textOf } from "../../../../shared/simulator/verbs/read.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
-import { isDelivery } from "../objects.ts";
+import { isCounted, isDelivery } from "../objects.ts";
 import type { Actor, Oracle, Subject } from "../oracle.ts";
 import { checkWaits } from "../past-waits.ts";
 import { checkStrays, hearPod, longestArrivalMs, replicasIn } from "./bodies.ts";
@@ -233,7 +233,7 @@ export const openJobOracle = (
   return {
     hear: (change, actor, now) => {
       checkStrays(facts, now, blame);
-      if (actor === "engine" && subject.together !== true && !permitted(change, now))
+      if (actor === "engine" && subject.together !== true && !isCounted(change) && !permitted(change, now))
         blame(`I5: ${change.type} ${change.table}/${change.object.metadata.name} was not ours to do`);
       (hears[change.table] ?? hearOwned)(change, actor, now);
     },

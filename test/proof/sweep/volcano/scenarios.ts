@@ -24,6 +24,7 @@ import {
   task,
   workers,
 } from "./jobs.ts";
+import { refusals } from "./refusals.ts";
 import { timers } from "./timers.ts";
 import { volcanoBugs } from "./upstream.ts";
 import { wishes } from "./wishes.ts";
@@ -298,5 +299,5 @@ const shapes: readonly Scenario[] = [
   }),
 ];
 
-const all = [shapes, [forwarding], policies, timers, wishes, commands, gracefully, volcanoBugs].flat();
+const all = [shapes, [forwarding], policies, timers, wishes, commands, refusals, gracefully, volcanoBugs].flat();
 export const volcano: readonly Scenario[] = [...all, ...hostedOf(all)];

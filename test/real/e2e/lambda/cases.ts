@@ -155,11 +155,16 @@ export const standsAside: Case = {
         must(performance.now() < until, `nobody sent ${beside.name}`);
         await sleep(100);
       }
+      // A cold function on a busy machine takes its time.
+      const isAnswered = (): boolean =>
+        fixture.cloud.ledger.entries.some(({ name, ended, at }) => {
+          return name === "reconcile" && ended === "answered" && at >= begun;
+        });
+      while (!isAnswered()) {
+        must(performance.now() < until, "no step was asked for");
+        await sleep(100);
+      }
       await sleep(takenMs);
-      const answers = fixture.cloud.ledger.entries.filter(({ name, ended, at }) => {
-        return name === "reconcile" && ended === "answered" && at >= begun;
-      });
-      must(answers.length > 0, "no step was asked for");
       const now = await read(api, beside.name);
       must(now.metadata.resourceVersion === resourceVersion, `written beside it: ${JSON.stringify(now)}`);
       const left = await leftOf(fixture, beside.name);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { examples } from "../../../shared/cli/examples.ts";
 import { ApiError, type HttpResponse, type Transport } from "../../../shared/core/http.ts";
-import { problemIn, wordsOf } from "./parsing.ts";
+import { problemIn, wordsOf } from "./command-parser.ts";
 import { openTerminal } from "./terminal.ts";
 
 const answering = (status: number, reason: string, message: string): Transport => {

@@ -14,7 +14,7 @@ import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { pages } from "../../proof/house/pages.ts";
-import { problemIn, wordsOf } from "../cli/parsing.ts";
+import { problemIn, wordsOf } from "../cli/command-parser.ts";
 import { application, full, make, onTerminal, openTerminal, type Terminal } from "../cli/terminal.ts";
 import { onStand, type Stand } from "../host/stand.ts";
 

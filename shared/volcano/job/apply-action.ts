@@ -31,6 +31,7 @@ import {
   removal,
   stillToDelete,
 } from "./context.ts";
+import { namesOfCreated } from "./created-pods.ts";
 import { mostTried } from "./denied-pods.ts";
 import { endReason } from "./end-reason.ts";
 import type { Later } from "./events.ts";
@@ -348,10 +349,6 @@ const dismissal = ({ pod }: Member): Effect => ({
   resourceVersion: pod.metadata.resourceVersion,
 });
 
-/** Returns the names of the pods that this step has created already. */
-const madeIn = ({ view: { done = [] } }: JobContext): ReadonlySet<string> =>
-  new Set(done.flatMap((effect) => (effect.do === "create" ? [effect.object.metadata.name] : [])));
-
 export type Pods = {
   readonly ends: readonly Effect[];
   /** Deletions of pods for which the spec has no place. */
@@ -379,7 +376,7 @@ export const podEffects = (context: JobContext, ready: boolean): Pods => {
     isOverByRight(member, context.memory) ? removal(pods, member.pod) : dismissal(member);
   const again = context.again.filter(({ ending }) => !ending);
   const ends = [...over.map(ended), ...again.map(dismissal)];
-  const made = madeIn(context);
+  const made = namesOfCreated(context);
   const wanted = (isKept(context) && ready && isAdmitted(context) && !isHeld(context) ? missing(context) : []).filter(
     ({ task, index }) => !made.has(podName(ownerOf(context).name, nameOf(task), index)),
   );

@@ -33,14 +33,16 @@ export const remembersPods = ({ view, spec }: JobContext, creates: Stages, stage
   stages.flat().every(isEventOrPod) &&
   answersEvictions(spec);
 
+/** Returns the names of the pods that this step has created already. */
+export const namesOfCreated = ({ view: { done = [] } }: Pick<JobContext, "view">): ReadonlySet<string> =>
+  new Set(
+    done.flatMap((effect) => (effect.do === "create" && effect.resource === pods ? [effect.object.metadata.name] : [])),
+  );
+
 /** The pods that this step has created and has not read since. */
 export const createdPods = ({ view, spec, members, key }: JobContext): readonly CreatedPod[] => {
   const there = new Set(members.map(({ pod }) => pod.metadata.name));
-  const made = new Set(
-    (view.done ?? []).flatMap((effect) =>
-      effect.do === "create" && effect.resource === pods ? [effect.object.metadata.name] : [],
-    ),
-  );
+  const made = namesOfCreated({ view });
   if (made.size === 0) return [];
   return tasksOf(spec).flatMap((task) =>
     Array.from({ length: replicasOf(task) }, (_, index) => ({ task: nameOf(task), index })).filter(

@@ -12,6 +12,19 @@ export type Key = {
   readonly name: string;
 };
 
+/** An object, and the version of it that a change replaces. */
+export type Replaced = {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  /** "" for a cluster-scoped object. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Absent: the change creates the object. */
+  readonly resourceVersion?: string | undefined;
+};
+
 /** A message in the queue: the key and hints. A step believes only the key, and reads the present state. */
 export type Message = Key & {
   readonly reason: string;
@@ -34,6 +47,13 @@ export type Message = Key & {
   readonly until?: number;
   /** In a notice: earlier notices of the node hold no longer. Without `until` the node stays. */
   readonly stays?: true;
+  /**
+   * The message is about changes that the API server may not have stored yet: a change is visible when a read of its
+   * object shows another version than the one that it replaces.
+   */
+  readonly after?: readonly Replaced[];
+  /** The number of times in a row that the message was put off until the changes of `after` are visible. */
+  readonly looks?: number;
   /** In a timer: the instant that it was set for, epoch ms. It tells a timer that came too early from others. */
   readonly due?: number;
   /** W3C trace context of the event that led to this message, so that logs show their connection. */

@@ -4,6 +4,19 @@ import { type Message, traceForm } from "../core/key.ts";
 
 const word = z.string().min(1).max(253);
 
+/** The most changes that one message names: with their longest names it is still shorter than the longest body. */
+export const mostReplaced = 8;
+
+const replaced = z.object({
+  group: z.string().max(253),
+  version: z.string().min(1).max(63),
+  plural: z.string().min(1).max(63),
+  namespace: z.string().max(63),
+  name: word,
+  uid: z.string().min(1).max(64),
+  resourceVersion: z.string().min(1).max(64).optional(),
+});
+
 const shape = z.object({
   cluster: word,
   kind: word,
@@ -16,7 +29,9 @@ const shape = z.object({
   standbys: z.number().int().min(0).optional().catch(undefined),
   until: z.number().int().min(0).optional(),
   stays: z.literal(true).optional(),
-  // A bad instant of a timer, or a bad trace, does not make the message invalid.
+  // A bad hint, instant of a timer, or trace does not make the message invalid.
+  after: z.array(replaced).min(1).max(mostReplaced).optional().catch(undefined),
+  looks: z.number().int().min(0).optional().catch(undefined),
   due: z.number().min(0).optional().catch(undefined),
   trace: z.string().regex(traceForm).optional().catch(undefined),
 });
@@ -51,7 +66,7 @@ export const isNewer = (text: string): boolean => {
 /** Returns the message in a body, or undefined if it is not one; the caller reports and acknowledges such a body. */
 export const readMessage = (text: string): Message | undefined => {
   try {
-    const { resourceVersion, fresh, tries, standbys, until, stays, due, trace, ...message } = shape.parse(
+    const { resourceVersion, fresh, tries, standbys, until, stays, after, looks, due, trace, ...message } = shape.parse(
       JSON.parse(text),
     );
     return {
@@ -62,6 +77,8 @@ export const readMessage = (text: string): Message | undefined => {
       ...(standbys === undefined ? {} : { standbys }),
       ...(until === undefined ? {} : { until }),
       ...(stays === undefined ? {} : { stays }),
+      ...(after === undefined ? {} : { after }),
+      ...(looks === undefined ? {} : { looks }),
       ...(due === undefined ? {} : { due }),
       ...(trace === undefined ? {} : { trace }),
     };

@@ -15,8 +15,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The Kubernetes API, live. Every call has a deadline. An error answer, or none at all, throws `ApiError`. */
 export type Cluster = {
-  /** Quorum read; undefined is a 404 NotFound that names this object. */
-  get(ref: Ref): Promise<Answer<Stored | undefined>>;
+  /** Quorum read; undefined is a 404 NotFound that names this object. `only`: the server leaves out spec and status. */
+  get(ref: Ref, only?: "metadata"): Promise<Answer<Stored | undefined>>;
   /** Quorum read of all pages. */
   list(query: Extract<Query, { do: "list" }>): Promise<Answer<readonly Stored[]>>;
   /** Returns the answer of a pod on one of its ports. A pod that does not answer is a probe result, not an error. */
@@ -215,6 +215,8 @@ export type Enclosure = {
 export type Clock = {
   /** A monotonic time, ms. */
   monotonic(): number;
+  /** Waits, ms. Absent: a step does not wait for changes, and takes them up with a later message. */
+  pause?(ms: number): Promise<void>;
 };
 
 /** Writes one structured log line. It must not contain secrets. */

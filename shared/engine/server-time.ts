@@ -14,7 +14,11 @@ export type ServerTime = {
  * when it was "sent" is never behind the server's clock by more than the second that `Date` leaves out; one that
  * counts from when it was "answered" is never ahead of it.
  */
-export const openServerTime = (cluster: Cluster, { monotonic }: Clock, from: "sent" | "answered"): ServerTime => {
+export const openServerTime = (
+  cluster: Cluster,
+  { monotonic }: Pick<Clock, "monotonic">,
+  from: "sent" | "answered",
+): ServerTime => {
   let latest: Epoch | undefined;
   const noted = async <T>(read: () => Promise<Answer<T>>): Promise<Answer<T>> => {
     const sentAt = monotonic();
@@ -25,7 +29,7 @@ export const openServerTime = (cluster: Cluster, { monotonic }: Clock, from: "se
   return {
     cluster: {
       ...cluster,
-      get: (ref) => noted(() => cluster.get(ref)),
+      get: (ref, only) => noted(() => cluster.get(ref, only)),
       list: (query) => noted(() => cluster.list(query)),
     },
     latest: () => latest,

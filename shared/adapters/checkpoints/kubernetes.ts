@@ -21,6 +21,7 @@ import type { AnyRecord, CheckpointRecord, Checkpoints, DeliveryRecord, Version 
 import { collectionPath, objectPath } from "../../kube/paths.ts";
 import { namespaces } from "../../kube/resources.ts";
 import { errorOf, saysGone, storedOf } from "../../kube/responses.ts";
+import { metadataOfOne } from "../kubernetes/requests.ts";
 
 export const checkpointResource: Resource = {
   group: "rekindle.dev",
@@ -184,10 +185,7 @@ type Store = { readonly transport: Transport; readonly timeoutMs: number; readon
 const json = { "content-type": "application/json" } as const;
 
 /** A save needs the version of what it stored, and not the record again. */
-const saving = {
-  ...json,
-  accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json",
-} as const;
+const saving = { ...json, ...metadataOfOne } as const;
 
 /** UID and resourceVersion: a recreated record of the same name has another version, whatever its resourceVersion. */
 const versionOf = (stored: Stored): Version => `${stored.metadata.uid}/${stored.metadata.resourceVersion}`;

@@ -15,7 +15,7 @@ import type { Answer, Cluster } from "../../engine/ports.ts";
 import { collectionPath, objectPath, openPaging, proxyPath, selectorOf, withQuery } from "../../kube/paths.ts";
 import { withFeature } from "../../kube/resources.ts";
 import { dateOf, errorOf, pageOf, saysGone, storedOf } from "../../kube/responses.ts";
-import { json, mergePatchJson } from "./requests.ts";
+import { json, mergePatchJson, metadataOfOne } from "./requests.ts";
 
 /** Time limit of a probe, ms. */
 const timeoutMs = 2_000;
@@ -168,9 +168,10 @@ const answerDate = (settled: Settled, response: HttpResponse): number => {
   return Number.isNaN(date) ? settled.now() : date;
 };
 
-const get = async (settled: Settled, ref: Ref): Promise<Answer<Stored | undefined>> => {
+const get = async (settled: Settled, ref: Ref, only?: "metadata"): Promise<Answer<Stored | undefined>> => {
   const { transport, timeoutMs } = settled;
-  const response = await transport.send({ method: "GET", path: objectPath(ref), headers: {}, timeoutMs });
+  const headers = only === undefined ? {} : metadataOfOne;
+  const response = await transport.send({ method: "GET", path: objectPath(ref), headers, timeoutMs });
   const date = answerDate(settled, response);
   if (saysGone(response, ref.name)) return { value: undefined, date };
   return { value: storedOf(where("get", ref), response), date };
@@ -333,7 +334,7 @@ export const openCluster = (
   const own = { transport, share, pageSizes: new Map<string, number>() };
   const settled: Settled = { ...own, timeoutMs: 5_000, pageSize: 500, now: Date.now, ...options };
   return {
-    get: (ref) => get(settled, ref),
+    get: (ref, only) => get(settled, ref, only),
     list: (query) => list(settled, query),
     proxyGet: openQuestions(transport),
     logEnd: async (pod, container, most) => (await import("./pod-log.ts")).openLogEnds(transport)(pod, container, most),

@@ -12,6 +12,11 @@ export const mergePatchJson = { "content-type": "application/merge-patch+json" }
 const jsonPatchJson = { "content-type": "application/json-patch+json" } as const;
 const applyPatch = { "content-type": "application/apply-patch+yaml" } as const;
 
+/** Asks for the metadata of one object; an error is answered whole. */
+export const metadataOfOne = {
+  accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json",
+} as const;
+
 const metadataOnly = { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" } as const;
 
 const timeoutMs = 5_000;

@@ -102,7 +102,7 @@ type Settings = {
 type Part = Telemetry["part"];
 
 const clusterWith = (part: Part, cluster: Cluster): Cluster => ({
-  get: (ref) => part("read", () => cluster.get(ref)),
+  get: (ref, only) => part("read", () => cluster.get(ref, only)),
   list: (query) => part("read", () => cluster.list(query)),
   proxyGet: (query) => part("read", () => cluster.proxyGet(query)),
   logEnd: (pod, container, mostBytes) => part("read", () => cluster.logEnd(pod, container, mostBytes)),

@@ -2,6 +2,7 @@
  * Builds the `World` of a step from a transport to one cluster, for every process that takes steps, and measures ended
  * steps in functions, whose queue says when it took a message. A host measures its own queue.
  */
+import { setTimeout } from "node:timers/promises";
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { makeSshKey } from "../../adapters/secrets.ts";
@@ -37,6 +38,7 @@ export const processClock = (): Clock => {
       latest = Math.max(latest, performance.now(), Date.now() - wall);
       return latest;
     },
+    pause: (ms) => setTimeout(ms),
   };
 };
 

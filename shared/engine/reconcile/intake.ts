@@ -11,6 +11,7 @@ import { isNewer, readMessage } from "../message.ts";
 import { readLive } from "../reads/live.ts";
 import { publishTrouble, type RequeueContext, requeue } from "../writes/requeue.ts";
 import { step } from "./step.ts";
+import { allReplaced, putOff, visibleIn } from "./visibility.ts";
 
 /**
  * Returns the reason of the messages together: the newest. A step's timer may be outdated, so it hides no other message;
@@ -36,13 +37,13 @@ const endIn = (messages: readonly Message[]): Pick<Message, "until" | "stays"> =
 export const merged = (messages: readonly [Message, ...Message[]]): Message => {
   const tries = Math.min(...messages.map((message) => message.tries ?? 0));
   const last = messages[messages.length - 1] ?? messages[0];
-  const { tries: _, watched, ...newest } = last;
+  const { tries: _, after: __, looks: ___, watched, ...newest } = last;
   const reason = reasonOf(messages, last);
   // A message without `watched` asks for live reads.
   const all = watched === true && messages.every((message) => message.watched === true);
   const ends = endIn(messages);
   const due = Math.max(...messages.map((message) => message.due ?? 0));
-  const times = { ...ends, ...(due === 0 ? {} : { due }) };
+  const times = { ...ends, ...(due === 0 ? {} : { due }), ...allReplaced(messages) };
   return { ...newest, reason, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }), ...times };
 };
 
@@ -70,6 +71,17 @@ const others = (messages: readonly Message[], own: Message): { readonly also?: r
   return traces.size === 0 ? {} : { also: [...traces].map(idOf) };
 };
 
+/** Takes the step of the messages whose changes are visible, and puts the others off. */
+const stepOf = async (world: World, message: Message, messages: readonly Message[]): Promise<Ending> => {
+  if (message.after === undefined) return await step(world, message);
+  const { visible, early } = await visibleIn(world, messages);
+  await putOff(world, early, merged);
+  const [first, ...more] = visible;
+  if (first === undefined) return { did: "nothing", why: "its change is not visible yet" };
+  const { after: _, looks: __, ...rest } = merged([first, ...more]);
+  return await step(world, rest);
+};
+
 /**
  * Takes one step for the messages of a key and reports it at the given level; undefined if the step threw, because it
  * could not even requeue the key.
@@ -85,7 +97,7 @@ export const take = async (
   const about = { key: textOf(message), for: message.reason, ...others(messages, message) };
   return await withTrace(world, message, async () => {
     try {
-      const ending = await step(world, message);
+      const ending = await stepOf(world, message, messages);
       world.report(level, "step", { ...about, ...ending });
       return ending;
     } catch (cause) {

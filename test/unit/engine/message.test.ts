@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { isNewer, readMessage } from "../../../shared/engine/message.ts";
+import { isNewer, mostReplaced, readMessage } from "../../../shared/engine/message.ts";
+import { longestBody } from "../../../shared/engine/reconcile/intake.ts";
 import { message } from "./fakes.ts";
 
 describe("a message", () => {
@@ -12,6 +13,17 @@ describe("a message", () => {
     { name: "parses as a notice with its deadline", text: { ...message, until: 1_793_606_520_000 } },
     { name: "parses as a notice that the node stays", text: { ...message, stays: true } },
     { name: "parses as a timer with its instant", text: { ...message, due: 1_793_606_520_000 } },
+    {
+      name: "parses with the versions that its changes replace",
+      text: {
+        ...message,
+        after: [
+          { group: "", version: "v1", plural: "pods", namespace: "ns", name: "p", uid: "u", resourceVersion: "7" },
+          { group: "g.example", version: "v1", plural: "toys", namespace: "", name: "t", uid: "u2" },
+        ],
+        looks: 1,
+      },
+    },
     { name: "parses with a key without namespace", text: { ...message, namespace: "" } },
   ];
   for (const { name, text } of good) {
@@ -24,6 +36,21 @@ describe("a message", () => {
 
   test("loses an instant that is none", () => {
     assert.deepEqual(readMessage(JSON.stringify({ ...message, due: "soon" })), message);
+  });
+
+  test("loses hints about changes that are none, or too many, and stays a message", () => {
+    const one = { group: "", version: "v1", plural: "pods", namespace: "ns", name: "p", uid: "u" };
+    for (const after of ["pods", [], [{ ...one, uid: "" }], Array.from({ length: 9 }, () => one)])
+      assert.deepEqual(readMessage(JSON.stringify({ ...message, after, looks: "two" })), message);
+  });
+
+  test("with the most and longest hints is shorter than the longest body", () => {
+    const [name, label] = ["n".repeat(253), "l".repeat(63)];
+    const one = { group: name, version: label, plural: label, namespace: label, name, uid: "u".repeat(64) };
+    const after = Array.from({ length: mostReplaced }, () => ({ ...one, resourceVersion: "9".repeat(64) }));
+    const text = JSON.stringify({ ...message, name, reason: "r".repeat(200), after, looks: 2 });
+    assert.notEqual(readMessage(text), undefined);
+    assert.ok(text.length < longestBody, `${text.length} characters`);
   });
 
   const poison = [

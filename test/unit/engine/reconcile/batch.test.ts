@@ -1,12 +1,17 @@
 /** Batches: one step per key, keys independent of each other, and only failed messages are delivered again. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Message } from "../../../../shared/core/key.ts";
+import type { Message, Replaced } from "../../../../shared/core/key.ts";
 import type { EndedStep } from "../../../../shared/engine/context/world.ts";
 import { type Envelope, merged, take, takeBatch } from "../../../../shared/engine/reconcile/intake.ts";
 import { message, openFixture } from "../fakes.ts";
 
 const of = (name: string, more: Partial<Message> = {}): Message => ({ ...message, name, ...more });
+
+const replaced = (resourceVersion: string): Replaced => ({
+  ...{ group: "", version: "v1", plural: "parts", namespace: "ns", name: "p", uid: "part-1" },
+  resourceVersion,
+});
 
 const batch = (...names: readonly string[]): readonly Envelope[] =>
   names.map((name, index) => ({ id: `${index} ${name}`, message: of(name) }));
@@ -114,6 +119,15 @@ describe("a batch", () => {
 describe("the message that stands for several of one key", () => {
   const cases: readonly { name: string; messages: readonly [Message, ...Message[]]; want: Message }[] = [
     { name: "is the message itself if it is alone", messages: [of("a", { tries: 2 })], want: of("a", { tries: 2 }) },
+    {
+      name: "waits for the changes of all, once each, with the fewest looks",
+      messages: [
+        of("a", { after: [replaced("7")], looks: 1 }),
+        of("a", { after: [replaced("8"), replaced("7")] }),
+        of("a", { reason: "new" }),
+      ],
+      want: of("a", { reason: "new", after: [replaced("7"), replaced("8")] }),
+    },
     {
       name: "is the newest",
       messages: [of("a", { reason: "old" }), of("a", { reason: "new", resourceVersion: "5" })],

@@ -118,7 +118,7 @@ type Place = { readonly dir: string; readonly profile: string | undefined };
 const opened = ({ dir, profile }: Place, name: string, more: readonly string[] = []): Promise<HostUnderAttack> => {
   const flags =
     profile === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", profile, "--cpu-prof-name", `${name}.cpuprofile`];
-  return openHost(join(dir, "kubeconfig"), join(dir, `${name}.log`), ["--log-level", "warn", ...more], flags);
+  return openHost(join(dir, "kubeconfig"), join(dir, `${name}.log`), ["--log-level", "warn", ...more], { node: flags });
 };
 
 /** Runs a measurement with its own host, which stops with it in any case. */

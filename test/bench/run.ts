@@ -26,7 +26,7 @@ npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [
              bound beside the same pods without gangs, CPU, requests; --profile DIR
   cloud      a deployment on AWS: starts of each function, requests, units and GB-seconds per application and per executor
              loss with records in a table, reaction, and the table of costs with its prices and formulas
-  guard      short forms on the simulator: requests, bytes, and processor time over that of bare requests, within 10 % of the
+  guard      short forms on the simulator: requests, bytes, and processor time beside that of an earlier commit, within 10 % of the
              committed baseline (guard/baseline.json), else it fails; --part TEXT,TEXT measures some of them;
              --update REASON writes the baseline
   fairness   N new objects of one tenant (default 10000) beside another's ten, and a host that starts among them;

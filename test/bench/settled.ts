@@ -153,7 +153,7 @@ const measured = async ({ cluster, audit, kubeconfig, dir, nodeFlags }: Bench, c
   const floor = await listingOnly(api, count);
   tell("the floor is measured");
   const [asked, since] = [await dispatched(api), Date.now()];
-  const host = await openHost(kubeconfig, log, ["--log-level", "warn"], nodeFlags, readyMs);
+  const host = await openHost(kubeconfig, log, ["--log-level", "warn"], { node: nodeFlags, readyMs });
   try {
     await quiet(api, longestSeconds, startedSeconds);
     tell("the host has started");

@@ -3,7 +3,7 @@ import { deepEqual, match } from "node:assert/strict";
 import { test } from "node:test";
 import { isOff, judge, rangesOf } from "./compare.ts";
 
-const baseline = { reason: "the first", figures: { requests: 100, cpu: 4 } };
+const baseline = { reason: "the first", commit: "1a", figures: { requests: 100, cpu: 4 } };
 const failures = (requests: number, cpu: number): readonly string[] =>
   judge(
     [
@@ -42,6 +42,7 @@ test("a gain fails only if each round shows it, and a loss only if each round sh
   const failed = (value: number, most: number): number =>
     judge([{ name: "requests", value, most, unit: "requests" }], {
       reason: "the first",
+      commit: "1a",
       figures: { requests: 100 },
     }).filter(({ failure }) => failure !== undefined).length;
   deepEqual([failed(80, 89), failed(80, 91), failed(109, 130), failed(111, 130)], [1, 0, 0, 1]);

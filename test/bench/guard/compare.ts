@@ -1,8 +1,12 @@
 /** Compares measured figures with the committed baseline. */
 import * as z from "zod";
 
-/** The committed baseline. `reason`: why its last change was made. */
-export const baselineShape = z.object({ reason: z.string().min(1), figures: z.record(z.string(), z.number()) });
+/** The committed baseline. `reason`: why its last change was made. `commit`: whose processor time counts as one. */
+export const baselineShape = z.object({
+  reason: z.string().min(1),
+  commit: z.string(),
+  figures: z.record(z.string(), z.number()),
+});
 export type Baseline = z.infer<typeof baselineShape>;
 
 export type Measured = {
@@ -12,7 +16,7 @@ export type Measured = {
   /** The greatest value of all rounds; absent: there was one. */
   readonly most?: number;
   readonly unit: string;
-  /** The figure is a quotient of processor times, which a lower value on another machine does not make stale. */
+  /** The figure is a quotient of processor times, which has the noise of a machine: a lower one is no gain to keep. */
   readonly noisy?: true;
 };
 

@@ -1,16 +1,12 @@
 /**
  * `npm run bench -- guard`: requests, bytes and processor time of short workloads, compared with a committed baseline. The
- * built host runs as a separate process behind a recording proxy to the simulator. Its processor time is divided by the
- * floor, that of a process that only sends the same requests and parses the same answers, so that machines compare.
+ * built host runs as a separate process behind a recording proxy to the simulator. Its processor time is divided by that
+ * of the host of the baseline's commit, which does the same work in the same run.
  */
-import { fork } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
 import { bundle, functionNames, loadedBy } from "../../../infra/bundle.ts";
 import { openHost } from "../../proof/attack/host.ts";
 import { build } from "../../real/e2e/installed.ts";
@@ -19,62 +15,42 @@ import { account } from "../submit.ts";
 import { type Baseline, baselineShape, isOff, judge, type Measured, rangesOf } from "./compare.ts";
 import { type Form, forms } from "./forms.ts";
 import { type Exchange, openRecorder } from "./recorder.ts";
+import { commandLineOf, headCommit } from "./reference.ts";
 
 const baselineFile = join(import.meta.dirname, "baseline.json");
 
 /** A form is measured so often at most, while a figure is above or below its baseline. */
 const mostRounds = 5;
-/** Their median counts: the host runs once a round, so its processor time has the machine's usual noise, and not its least. */
-const floorRounds = 5;
 /** A host without an exchange for so long has no work left. */
 const quietMs = 1_500;
 
 /** Requests of a host that are repeated with time and not with work. */
 const isPeriodic = ({ path }: Exchange): boolean => path.includes("/leases");
 
-const floorShape = z.object({ cpu: z.number(), parsed: z.number() });
-
-/** Returns the processor time of the bare requests, s. */
-const floorOf = async (exchanges: readonly Exchange[], dir: string): Promise<number> => {
-  const answers = exchanges.map((exchange) => exchange.answer());
-  const server = createServer((request, response) => {
-    const index = Number(request.headers["x-exchange"]);
-    request.resume();
-    request.once("end", () => {
-      response.writeHead(exchanges[index]?.status ?? 500, { "content-type": "application/json" });
-      response.end(answers[index]);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const file = join(dir, "requests.json");
-  writeFileSync(file, JSON.stringify(exchanges.map(({ method, path, body }) => ({ method, path, body }))));
-  try {
-    const all: number[] = [];
-    while (all.length < floorRounds)
-      all.push(
-        await new Promise<number>((resolve, reject) => {
-          const child = fork(join(import.meta.dirname, "floor.ts"), [url, file]);
-          child.once("message", (message) => resolve(floorShape.parse(message).cpu));
-          child.once("error", reject);
-          child.once("exit", (code) => reject(new Error(`the floor ended with ${code}`)));
-        }),
-      );
-    return all.sort((a, b) => a - b)[(floorRounds - 1) / 2] ?? 0;
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+/** What a host did for a form. */
+type Work = {
+  readonly requests: number;
+  readonly bytes: number;
+  /** Processor time, s. */
+  readonly cpu: number;
+  /** The greatest number of the form's held requests at one time. */
+  readonly mostHeld: number;
 };
 
-/** Measures one form once. */
-const roundOf = async ({ name, server: options, held, before, work }: Form): Promise<readonly Measured[]> => {
+/** Lets a host do a form's work. `built`: the command line of another build. */
+const workOf = async ({ server: options, held, before, work }: Form, built?: string): Promise<Work> => {
   const dir = mkdtempSync(join(tmpdir(), "rekindle-guard-"));
   const server = await startServer(options);
   const recorder = await openRecorder(server.url, held);
   try {
     writeFileSync(join(dir, "kubeconfig"), server.kubeconfig.replaceAll(server.url, recorder.url));
-    const host = await openHost(join(dir, "kubeconfig"), join(dir, "host.log"), ["--log-level", "warn"]);
+    const args = ["--log-level", "warn"];
+    const host = await openHost(
+      join(dir, "kubeconfig"),
+      join(dir, "host.log"),
+      args,
+      built === undefined ? {} : { built },
+    );
     try {
       // The probe's own requests would cost the host processor time.
       await host.probe.stop();
@@ -87,19 +63,12 @@ const roundOf = async ({ name, server: options, held, before, work }: Form): Pro
       const { cpu } = await account(host);
       await work(server);
       await quiet();
-      if (held !== undefined) return [{ name: `guard.${name}`, value: recorder.mostHeld(), unit: "steps" }];
       const used = (await account(host)).cpu - cpu;
       const during = recorder.exchanges
         .map((exchange, index) => ({ ...exchange, answer: () => exchange.answer().slice(watched[index] ?? 0) }))
         .filter((exchange, index) => (index >= at ? !isPeriodic(exchange) : exchange.answer() !== ""));
-      const requests = during.length;
       const bytes = during.reduce((sum, { body, answer }) => sum + body.length + answer().length, 0);
-      const floor = await floorOf(during, dir);
-      return [
-        { name: `guard.${name}.requests`, value: requests, unit: "requests" },
-        { name: `guard.${name}.bytes`, value: bytes / 1_000, unit: "kB" },
-        { name: `guard.${name}.cpu-over-floor`, value: used / floor, unit: "times", noisy: true },
-      ];
+      return { requests: during.length, bytes, cpu: used, mostHeld: recorder.mostHeld() };
     } finally {
       await host.kill();
     }
@@ -108,6 +77,22 @@ const roundOf = async ({ name, server: options, held, before, work }: Form): Pro
     server.child.kill();
     rmSync(dir, { recursive: true, force: true });
   }
+};
+
+const isOfTime = (name: string): boolean => name.endsWith(".cpu");
+
+/** Measures one form once, and beside it the processor time of the build `reference`, if there is one. */
+const roundOf = async (form: Form, reference: string | undefined): Promise<readonly Measured[]> => {
+  const { requests, bytes, cpu, mostHeld } = await workOf(form);
+  const { name, held } = form;
+  if (held !== undefined) return [{ name: `guard.${name}`, value: mostHeld, unit: "steps" }];
+  const counts = [
+    { name: `guard.${name}.requests`, value: requests, unit: "requests" },
+    { name: `guard.${name}.bytes`, value: bytes / 1_000, unit: "kB" },
+  ];
+  if (reference === undefined) return counts;
+  const before = await workOf(form, reference);
+  return [...counts, { name: `guard.${name}.cpu`, value: cpu / before.cpu, unit: "times", noisy: true }];
 };
 
 /** Returns the bytes that each function loads before its first event. */
@@ -129,14 +114,15 @@ type Options = {
 };
 
 /** Measures the forms, each again while a figure is clearly off its baseline. */
-const measure = async (baseline: Baseline, part: string): Promise<readonly Measured[]> => {
+const measure = async (baseline: Baseline, part: string, reference?: string): Promise<readonly Measured[]> => {
   const figures: Measured[] = [];
   const isWanted = (name: string): boolean => part.split(",").some((text) => name.includes(text));
   if (isWanted("bundle")) figures.push(...(await bundled()));
   for (const form of forms.filter(({ name }) => isWanted(name))) {
     const rounds: (readonly Measured[])[] = [];
     const isAgain = (): boolean => rangesOf(rounds).some((figure) => isOff(figure, baseline));
-    while (rounds.length === 0 || (rounds.length < mostRounds && isAgain())) rounds.push(await roundOf(form));
+    while (rounds.length === 0 || (rounds.length < mostRounds && isAgain()))
+      rounds.push(await roundOf(form, reference));
     figures.push(...rangesOf(rounds));
   }
   if (figures.length === 0) throw new Error(`no form has "${part}" in its name`);
@@ -145,8 +131,10 @@ const measure = async (baseline: Baseline, part: string): Promise<readonly Measu
 
 /** Returns the baseline with the measured figures in it, and without figures that are gone. */
 const changed = (figures: readonly Measured[], baseline: Baseline, { reason = "", part }: Options): Baseline => {
-  const measured = Object.fromEntries(figures.map(({ name, value }) => [name, Number(value.toPrecision(4))]));
-  return { reason, figures: part === undefined ? measured : { ...baseline.figures, ...measured } };
+  const kept = figures.map(({ name, value, noisy }) => [name, noisy ? 1 : Number(value.toPrecision(4))]);
+  const measured = Object.fromEntries(kept);
+  const commit = figures.some(({ noisy }) => noisy) ? headCommit() : baseline.commit;
+  return { reason, commit, figures: part === undefined ? measured : { ...baseline.figures, ...measured } };
 };
 
 /** Measures, and judges by the baseline or, with a reason, writes it. Returns the exit code. */
@@ -154,11 +142,14 @@ export const runGuard = async (options: Options): Promise<number> => {
   const { reason, part, json } = options;
   await build();
   const baseline = baselineShape.parse(JSON.parse(readFileSync(baselineFile, "utf8")));
-  const figures = await measure(baseline, part ?? "");
+  const reference = commandLineOf(baseline.commit);
+  const figures = await measure(baseline, part ?? "", reference);
   const judged = reason === undefined ? baseline : changed(figures, baseline, options);
   if (reason !== undefined) writeFileSync(baselineFile, `${JSON.stringify(judged, undefined, 2)}\n`);
   const names = new Set(figures.map(({ name }) => name));
-  const verdicts = judge(figures, judged).filter(({ name }) => part === undefined || names.has(name));
+  const isLeftOut = (name: string): boolean => reference === undefined && isOfTime(name);
+  const all = judge(figures, judged).filter(({ name }) => part === undefined || names.has(name));
+  const verdicts = all.filter(({ name }) => !isLeftOut(name));
   for (const { name, value, unit } of figures)
     console.log(`${name} ${Number(value.toPrecision(4))} ${unit} (baseline ${baseline.figures[name] ?? "none"})`);
   const failures = verdicts.flatMap(({ failure }) => failure ?? []);
@@ -167,6 +158,9 @@ export const runGuard = async (options: Options): Promise<number> => {
     mkdirSync(dirname(json), { recursive: true });
     writeFileSync(json, `${JSON.stringify({ figures, verdicts, baseline }, undefined, 2)}\n`);
   }
-  console.log(`${verdicts.length - failures.length} passed, ${failures.length} failed`);
+  const skipped = forms.filter(({ name, held }) => held === undefined && names.has(`guard.${name}.requests`)).length;
+  if (reference === undefined) console.log(`processor time: not measured, because this clone lacks ${baseline.commit}`);
+  const left = reference === undefined ? `, ${skipped} skipped` : "";
+  console.log(`${verdicts.length - failures.length} passed, ${failures.length} failed${left}`);
   return failures.length === 0 ? 0 : 1;
 };

@@ -39,15 +39,17 @@ const awaited = async <T>(
   throw new Error(`the host did not become ready: ${log().slice(-2_000)}`);
 };
 
-/** Starts a host and waits until it is ready, for `readyMs` at most. `node`: flags of Node beside the heap bound. */
+/** `node`: flags of Node beside the heap bound. `readyMs`: the longest time until the host is ready. */
+type Opening = { readonly node?: readonly string[]; readonly readyMs?: number; readonly built?: string };
+
+/** Starts a host and waits until it is ready. */
 export const openHost = async (
   kubeconfig: string,
   logFile: string,
   args: readonly string[],
-  node: readonly string[] = [],
-  readyMs = usualReadyMs,
+  { node = [], readyMs = usualReadyMs, built }: Opening = {},
 ): Promise<HostUnderAttack> => {
-  const host = startHost(kubeconfig, logFile, args, [heapFlag, ...node]);
+  const host = startHost(kubeconfig, logFile, args, [heapFlag, ...node], built);
   const release = confine(host.pid);
   const log = (): string => textOf(logFile);
   const starting = { host, log, readyMs };

@@ -110,7 +110,7 @@ export const openSimulatedStage = async (): Promise<Stand & { readonly close: ()
     `${listener.url}/updates`,
   ];
   const all = [...args, "--trigger-secret-file", join(dir, "trigger")];
-  const host = await openHost(kubeconfig, join(dir, "host.log"), all, ["--import", preload.href]);
+  const host = await openHost(kubeconfig, join(dir, "host.log"), all, { node: ["--import", preload.href] });
   return {
     ...hands,
     ...{ host, listener, secrets },

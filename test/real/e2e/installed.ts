@@ -132,14 +132,15 @@ export const startCommand = (command: readonly string[], env: Env, log: string):
     log,
   );
 
-/** Starts one host as a separate process and appends its log to `log`. `node`: flags of the Node.js runtime. */
+/** Starts one host as a separate process and appends its log to `log`. `node`: flags of the Node.js runtime. `built`: a built command line. */
 export const startHost = (
   kubeconfig: string,
   log: string,
   args: readonly string[] = [],
   node: readonly string[] = [],
+  built = cli,
 ): HostProcess => {
-  const all = [...node, cli, "host", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", ...args];
+  const all = [...node, built, "host", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", ...args];
   const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "pipe"], env: environment });
   appendTo(child, log);
   return {

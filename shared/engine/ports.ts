@@ -95,6 +95,8 @@ type SavedRecord = {
   readonly saves: number;
   /** Nothing is left to do unless the object changes: a resync skips the key. */
   readonly rests?: boolean | undefined;
+  /** Of a record that rests: the digest of the object's labels and annotations, by which a resync finds a change of these. */
+  readonly marks?: string | undefined;
   readonly wakeAt?: number | undefined;
   /** Null: none yet. */
   readonly memory: unknown;

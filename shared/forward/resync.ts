@@ -17,17 +17,24 @@ export type Hint = {
   readonly uid: string;
   readonly generation: number | undefined;
   readonly rests: boolean;
+  /** The digest of labels and annotations that the record rests on; absent in records of earlier versions. */
+  readonly marks?: string;
   readonly wakeAt: number | undefined;
   readonly pruneAt: number | undefined;
   /** The position of its stream of updates: of the newest update, or of the newest acknowledged one. */
   readonly updates?: string;
 };
 
+/** What tells whether an object needs a step; `marks`: see core/marks.ts. */
+export type ListedObject = Pick<Metadata, "name" | "namespace" | "uid" | "generation" | "deletionTimestamp"> & {
+  readonly marks: string;
+};
+
 /** All objects of one kind: their metadata and the hints of their checkpoints. */
 export type ListedKind = {
   readonly cluster: string;
   readonly kind: string;
-  readonly objects: readonly Metadata[];
+  readonly objects: readonly ListedObject[];
   readonly hints: readonly Hint[];
   /** Names of objects without a namespace that every cluster must have. */
   readonly founds?: readonly string[] | undefined;
@@ -44,7 +51,7 @@ export const place = (namespace: string | undefined, name: string): string => `$
 
 /** Returns why an object needs a step; undefined if the resync may skip it. */
 export const reasonFor = (
-  object: Metadata,
+  object: ListedObject,
   hint: Hint | undefined,
   { now, errands }: Pick<ListedKind, "now" | "errands">,
 ): string | undefined => {
@@ -53,6 +60,7 @@ export const reasonFor = (
   if (object.deletionTimestamp !== undefined) return "ending";
   if (hint.generation !== object.generation) return "drifted";
   if (!hint.rests) return "unfinished";
+  if (hint.marks !== undefined && hint.marks !== object.marks) return "marked";
   if (errands?.has(place(object.namespace, object.name)) === true) return "errand";
   return hint.pruneAt !== undefined && hint.pruneAt <= now ? "retention" : undefined;
 };

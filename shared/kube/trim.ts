@@ -1,11 +1,10 @@
 /** Trims watched objects to the fields that tell whether a change matters, and for which key. */
 
 import { fieldsOf, isRecord } from "../core/json.ts";
+import { lastApplied } from "../core/marks.ts";
 import type { Metadata, Stored, StoredMetadata } from "../core/object.ts";
 import { podSpec, podStatus } from "./pods.ts";
 import { isStored, type Json } from "./responses.ts";
-
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** Returns the record with these fields alone. */
 export const only = (value: Json, names: readonly string[]): Json =>

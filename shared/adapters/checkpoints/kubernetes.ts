@@ -37,6 +37,7 @@ const nameAnnotation = "rekindle.dev/name";
 const uidAnnotation = "rekindle.dev/uid";
 const generationAnnotation = "rekindle.dev/generation";
 const restsAnnotation = "rekindle.dev/rests";
+const marksAnnotation = "rekindle.dev/marks";
 const updatesAnnotation = "rekindle.dev/updates";
 const pruneAtAnnotation = "rekindle.dev/prune-at";
 const scopeAnnotation = "rekindle.dev/scope";
@@ -71,7 +72,7 @@ const labelled = (name: string, value: string): Record<string, string> =>
   labelValue.test(value) ? { [name]: value } : {};
 
 /** The fields that a record of any use may show to a resync. */
-export type ShownRecord = Pick<CheckpointRecord, "generation" | "rests" | "wakeAt" | "pruneAt" | "outbox"> &
+export type ShownRecord = Pick<CheckpointRecord, "generation" | "rests" | "marks" | "wakeAt" | "pruneAt" | "outbox"> &
   Pick<DeliveryRecord, "acknowledged">;
 
 /**
@@ -108,6 +109,7 @@ const instantText = (at: number | undefined): string | undefined =>
 const hintAnnotations = (record: ShownRecord): Record<string, string> => ({
   ...annotated(generationAnnotation, record.generation?.toString()),
   ...annotated(restsAnnotation, record.rests === true ? "true" : undefined),
+  ...annotated(marksAnnotation, record.marks),
   ...annotated(wakeAtAnnotation, instantText(record.wakeAt)),
   ...annotated(pruneAtAnnotation, instantText(record.pruneAt)),
   ...annotated(updatesAnnotation, progressOf(record)),
@@ -141,6 +143,8 @@ export type CheckpointHint = {
   readonly uid: string;
   readonly generation: number | undefined;
   readonly rests: boolean;
+  /** The digest of labels and annotations that the record rests on. */
+  readonly marks?: string;
   readonly wakeAt: number | undefined;
   /** The position of its stream of updates. */
   readonly updates?: string;
@@ -157,7 +161,8 @@ const instantIn = (text: string | undefined): number | undefined => {
 export const hintOf = (metadata: Metadata): CheckpointHint | undefined => {
   const { labels = {}, annotations = {}, namespace } = metadata;
   const { [kindLabel]: kind } = labels;
-  const { [nameAnnotation]: name, [uidAnnotation]: uid, [updatesAnnotation]: updates } = annotations;
+  const { [nameAnnotation]: name, [uidAnnotation]: uid } = annotations;
+  const { [updatesAnnotation]: updates, [marksAnnotation]: marks } = annotations;
   if (kind === undefined || name === undefined || uid === undefined || namespace === undefined) return undefined;
   if (checkpointName(kind, name) !== metadata.name) return undefined;
   const generation = Number(annotations[generationAnnotation]);
@@ -171,6 +176,7 @@ export const hintOf = (metadata: Metadata): CheckpointHint | undefined => {
     wakeAt: instantIn(annotations[wakeAtAnnotation]),
     pruneAt: instantIn(annotations[pruneAtAnnotation]),
     ...(updates === undefined ? {} : { updates }),
+    ...(marks === undefined ? {} : { marks }),
   };
 };
 

@@ -19,7 +19,7 @@ export const itemKey = (cluster: string, { namespace, kind, name }: Key): Item =
 });
 
 /** The attributes of an item that a resync reads. */
-export const hintNames = ["key", "uid", "generation", "rests", "wakeAt", "pruneAt", "updates"] as const;
+export const hintNames = ["key", "uid", "generation", "rests", "marks", "wakeAt", "pruneAt", "updates"] as const;
 
 /** Longer texts are compressed, because an item costs by the kB and may have at most 400 kB. */
 const packedFrom = 4_096;
@@ -49,6 +49,7 @@ const endOf = (record: ShownRecord, now: number, keepMs: number): number | undef
 const hintsOf = (record: ShownRecord): Item => ({
   ...number("generation", record.generation),
   ...(record.rests === true ? { rests: { BOOL: true } } : {}),
+  ...word("marks", record.marks),
   ...number("wakeAt", record.wakeAt),
   ...number("pruneAt", record.pruneAt),
   ...word("updates", progressOf(record)),
@@ -118,7 +119,7 @@ export const placeOf = (item: Item): Omit<Key, "cluster"> | undefined => {
 /** Reads the hints of an item; undefined if it is not Rekindle's. */
 export const hintOf = (item: Item): CheckpointHint | undefined => {
   const place = placeOf(item);
-  const { uid, generation, rests, wakeAt, pruneAt, updates } = item;
+  const { uid, generation, rests, marks, wakeAt, pruneAt, updates } = item;
   if (place === undefined || uid?.S === undefined) return undefined;
   return {
     ...place,
@@ -128,6 +129,7 @@ export const hintOf = (item: Item): CheckpointHint | undefined => {
     wakeAt: numberIn(wakeAt),
     pruneAt: numberIn(pruneAt),
     ...(updates?.S === undefined ? {} : { updates: updates.S }),
+    ...(marks?.S === undefined ? {} : { marks: marks.S }),
   };
 };
 

@@ -5,6 +5,7 @@
  */
 import { kindSelector } from "../../adapters/checkpoints/kubernetes.ts";
 import type { Key } from "../../core/key.ts";
+import { marksOf } from "../../core/marks.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { Loop } from "../../forward/forwarder.ts";
@@ -72,7 +73,8 @@ export const restingIn = (settings: Settings): ((loop: Loop) => Promise<RestChec
       const hint = records?.get(place(key.namespace, key.name));
       if (hint === undefined) return false;
       if (resource.plural === pods.plural) return isEnded(object) && ownedBy(object, hint.uid);
-      const reason = reasonFor(object.metadata, hint, { now: settings.now() });
+      const marks = hint.marks === undefined ? "" : marksOf(object.metadata);
+      const reason = reasonFor({ ...object.metadata, marks }, hint, { now: settings.now() });
       return reason === undefined && operator?.hasEnded?.(object) === true;
     };
   };

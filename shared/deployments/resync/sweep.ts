@@ -6,10 +6,19 @@ import { checkpointResource, hintOf } from "../../adapters/checkpoints/kubernete
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { textOf } from "../../core/key.ts";
+import { marksOf } from "../../core/marks.ts";
 import type { Metadata, Resource, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
-import { agedLogsOf, type Due, dueOf, type Hint, place, undeliveredOf } from "../../forward/resync.ts";
+import {
+  agedLogsOf,
+  type Due,
+  dueOf,
+  type Hint,
+  type ListedObject,
+  place,
+  undeliveredOf,
+} from "../../forward/resync.ts";
 import type { NamespaceScope, Scope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 
@@ -97,13 +106,17 @@ const ifServed = async <Found>(listing: Promise<Found>): Promise<Found | undefin
 };
 
 /** Keeps what tells whether an object needs a step, of possibly a hundred thousand. */
-const briefly = ({ name, namespace, uid, generation, deletionTimestamp }: Metadata): Metadata => ({
-  name,
-  ...(uid === undefined ? {} : { uid }),
-  ...(namespace === undefined ? {} : { namespace }),
-  ...(generation === undefined ? {} : { generation }),
-  ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-});
+const briefly = (metadata: Metadata): ListedObject => {
+  const { name, namespace, uid, generation, deletionTimestamp } = metadata;
+  return {
+    name,
+    marks: marksOf(metadata),
+    ...(uid === undefined ? {} : { uid }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(generation === undefined ? {} : { generation }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+  };
+};
 
 /**
  * Lists the objects of a kind; undefined where the server does not serve an optional kind, and for a cluster-scoped
@@ -113,10 +126,10 @@ const objectsOf = async (
   scope: ResyncScope,
   { resource, optional = false, scope: reach, field, settled }: ResyncScope["operators"][number],
   late: () => boolean,
-): Promise<readonly Metadata[] | undefined> => {
+): Promise<readonly ListedObject[] | undefined> => {
   if (reach === "Cluster" && scope.namespaces.length > 0) return undefined;
   const selector = reach === "Cluster" ? undefined : scope.selector;
-  const unsettled = ({ metadata }: Stored): Metadata | undefined =>
+  const unsettled = ({ metadata }: Stored): ListedObject | undefined =>
     settled?.(metadata) === true ? undefined : briefly(metadata);
   const listing = partsOf(scope, resource, { selector, field, metadataOnly: true }, late, unsettled);
   return await (optional ? ifServed(listing) : listing);

@@ -74,6 +74,7 @@ const shape = z.looseObject({
   generation: z.number().int().optional(),
   labels: z.record(z.string(), z.string()).optional(),
   rests: z.boolean().optional(),
+  marks: z.string().optional(),
   wakeAt: instant.optional(),
   waitsFor: z.string().optional(),
   untimed: z.boolean().optional(),

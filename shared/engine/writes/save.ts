@@ -2,6 +2,7 @@
 
 import { same } from "../../core/json.ts";
 import { textOf, timerReason } from "../../core/key.ts";
+import { keptMarks } from "../../core/marks.ts";
 import { type PastRun, waitOf, waitsForText } from "../../core/plan.ts";
 import { madeWith } from "../checkpoint/classify.ts";
 import { bounded, expiryOf, keptRuns, withUnreadFields } from "../checkpoint/record.ts";
@@ -16,13 +17,18 @@ import { acts, needsNone, statusPatch } from "./status.ts";
 const unnoticed = { saves: 0, made: undefined, timeline: undefined, specs: undefined };
 
 /**
- * True if the record changes in more than the deployment's settings, its timeline and specs, or in that no timer is
- * wanted any more: these alone are no reason to write.
+ * True if the record changes in more than the deployment's settings, its timeline and specs, in that no timer is
+ * wanted any more, or in its first digest of labels and annotations: these alone are no reason to write.
  */
 const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>
   !same(
     { ...held, ...unnoticed, untimed: held?.untimed === true ? true : undefined },
-    { ...next, ...unnoticed, untimed: next.untimed === true && held?.untimed === true ? true : undefined },
+    {
+      ...next,
+      ...unnoticed,
+      untimed: next.untimed === true && held?.untimed === true ? true : undefined,
+      ...(held?.marks === undefined ? { marks: undefined } : {}),
+    },
   );
 
 /** True of a plan that waits for events alone. A step that continues decides, and saves, again if it needs a timer. */
@@ -113,6 +119,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
   const { object } = observation;
   const { wakeAt, returning } = waitOf(plan);
   const waitsFor = waitsForText(plan);
+  const rests = plan.next.do === "rest" && record?.trouble === undefined ? true : undefined;
   const runs = keptRuns(record?.runs ?? [], overWith(run, held, plan), observation.now, recoveryOf(world));
   return {
     ...record,
@@ -123,7 +130,8 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     made: madeWith(world.timing),
     generation: object?.metadata.generation ?? record?.generation,
     labels: object === undefined ? record?.labels : object.metadata.labels,
-    rests: plan.next.do === "rest" && record?.trouble === undefined ? true : undefined,
+    rests,
+    marks: rests === true ? keptMarks(object).marks : undefined,
     wakeAt,
     waitsFor,
     timeline: timelineAfter(record, waitsFor, presentTime(run)),

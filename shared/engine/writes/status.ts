@@ -4,8 +4,10 @@
  * because the server refuses it if the object has changed since it was read. The effects follow it, so the loser has
  * touched nothing.
  */
+
 import { ApiError } from "../../core/http.ts";
 import { digestOf, mergePatch, same } from "../../core/json.ts";
+import { keptMarks } from "../../core/marks.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Plan } from "../../core/plan.ts";
 import { timelineUntroubled } from "../checkpoint/timeline.ts";
@@ -115,7 +117,7 @@ export const tell = async (
     ...record,
     saves: record.saves + 1,
     timeline: timelineUntroubled(held.record, presentTime(run)),
-    ...(plan.next.do === "rest" ? { rests: true } : {}),
+    ...(plan.next.do === "rest" ? { rests: true, ...keptMarks(run.observation.object) } : {}),
     ...(written?.memo === undefined ? {} : { status: written.memo }),
   };
   const version = await run.world.checkpoints.save(run.message, next, held.version);

@@ -2,12 +2,19 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { logsAged } from "../../../shared/core/kept-log.ts";
-import type { Metadata } from "../../../shared/core/object.ts";
-import { agedLogsOf, type Due, dueOf, type Hint, type ListedKind } from "../../../shared/forward/resync.ts";
+import {
+  agedLogsOf,
+  type Due,
+  dueOf,
+  type Hint,
+  type ListedKind,
+  type ListedObject,
+} from "../../../shared/forward/resync.ts";
 import { hint } from "../../support/hint.ts";
 
-const object = (more: Partial<Metadata> = {}): Metadata => ({
+const object = (more: Partial<ListedObject> = {}): ListedObject => ({
   name: "pi",
+  marks: "m1",
   namespace: "ns",
   uid: "u1",
   generation: 2,
@@ -17,14 +24,14 @@ const object = (more: Partial<Metadata> = {}): Metadata => ({
 const allOf = (census: ListedKind, name: string): readonly Due[] =>
   [...dueOf(census, name)].flatMap((one) => one ?? []);
 
-const sweep = (objects: readonly Metadata[], hints: readonly Hint[], name = "s1") =>
+const sweep = (objects: readonly ListedObject[], hints: readonly Hint[], name = "s1") =>
   allOf({ cluster: "here", kind: "SparkApplication", objects, hints, now: 1_000 }, name);
 
 describe("a resync", () => {
   test("sends the key of a missing object that every cluster needs, or of its record if there is one", () => {
-    const queue = (name: string): Metadata => ({ name, uid: name, generation: 1 });
+    const queue = (name: string): ListedObject => ({ name, uid: name, generation: 1, marks: "m1" });
     const record = (name: string): Hint => hint({ kind: "Queue", namespace: "", name, uid: name, generation: 1 });
-    const due = (objects: readonly Metadata[], hints: readonly Hint[]): readonly string[] =>
+    const due = (objects: readonly ListedObject[], hints: readonly Hint[]): readonly string[] =>
       allOf({ cluster: "here", kind: "Queue", objects, hints, founds: ["root", "default"], now: 1_000 }, "s1").map(
         ({ message: { namespace, name, reason } }) => `${namespace}/${name} ${reason}`,
       );
@@ -75,6 +82,24 @@ describe("a resync", () => {
       want: ["pi: drifted"],
     },
     {
+      name: "sends the key of a resting object whose labels or annotations have changed since its record",
+      objects: [object({ marks: "m2" })],
+      hints: [hint({ marks: "m1" })],
+      want: ["pi: marked"],
+    },
+    {
+      name: "sends no key of a resting object with the labels and annotations of its record",
+      objects: [object()],
+      hints: [hint({ marks: "m1" })],
+      want: [],
+    },
+    {
+      name: "sends no key of a resting object whose record is of a version without a digest of them",
+      objects: [object({ marks: "m2" })],
+      hints: [hint()],
+      want: [],
+    },
+    {
       name: "sends the key of an object whose record has no generation",
       objects: [object()],
       hints: [hint({ generation: undefined })],
@@ -106,7 +131,7 @@ describe("a resync", () => {
     },
     {
       name: "sends no key of a resting object without a generation",
-      objects: [{ name: "pi", namespace: "ns", uid: "u1" }],
+      objects: [{ name: "pi", namespace: "ns", uid: "u1", marks: "m1" }],
       hints: [hint({ generation: undefined })],
       want: [],
     },

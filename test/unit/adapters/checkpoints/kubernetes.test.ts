@@ -34,18 +34,15 @@ describe("a checkpoint object", () => {
   it("describes its object to a resync by its metadata alone", async () => {
     const transport = serve();
     const store = kubernetesCheckpoints(transport);
-    await store.save(
-      key,
-      record(1, { generation: 3, rests: true, wakeAt: Date.UTC(2026, 10, 2, 9), pruneAt: Date.UTC(2026, 10, 9) }),
-      undefined,
-    );
+    const [wakeAt, pruneAt] = [Date.UTC(2026, 10, 2, 9), Date.UTC(2026, 10, 9)];
+    await store.save(key, record(1, { generation: 3, rests: true, marks: "m1", wakeAt, pruneAt }), undefined);
     const paging = { resource: checkpointResource, metadataOnly: true };
     const hints = [];
     for await (const { items } of pages(transport, paging))
       hints.push(...items.map(({ metadata }) => hintOf(metadata)));
     const { kind, namespace, name } = key;
-    const [wakeAt, pruneAt] = [Date.UTC(2026, 10, 2, 9), Date.UTC(2026, 10, 9)];
-    assert.deepEqual(hints, [{ kind, namespace, name, uid: "app-uid", generation: 3, rests: true, wakeAt, pruneAt }]);
+    const shown = { generation: 3, rests: true, marks: "m1", wakeAt, pruneAt };
+    assert.deepEqual(hints, [{ kind, namespace, name, uid: "app-uid", ...shown }]);
   });
 
   it("of a cluster-scoped object has an empty namespace for a resync, wherever the record is stored", async () => {

@@ -54,12 +54,12 @@ describe("a checkpoint item", () => {
   it("describes its object to a resync without its record, for all namespaces or some", async () => {
     const store = open();
     const [wakeAt, pruneAt] = [now + 1, now + 2];
-    await store.save(key, record(1, { generation: 3, rests: true, wakeAt, pruneAt }), undefined);
+    await store.save(key, record(1, { generation: 3, rests: true, marks: "m1", wakeAt, pruneAt }), undefined);
     await store.save({ ...key, namespace: "team-ab" }, record(1), undefined);
     await store.save({ ...key, kind: "Queue", namespace: "", name: "root" }, record(1), undefined);
     const { kind, namespace, name } = key;
     assert.deepEqual(await store.hints(["team-a"]), [
-      { kind, namespace, name, uid: "app-uid", generation: 3, rests: true, wakeAt, pruneAt },
+      { kind, namespace, name, uid: "app-uid", generation: 3, rests: true, marks: "m1", wakeAt, pruneAt },
     ]);
     assert.deepEqual(
       (await store.hints([])).map((hint) => `${hint.namespace}/${hint.kind}/${hint.name} ${hint.rests}`),

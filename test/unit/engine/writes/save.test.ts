@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../../../shared/core/http.ts";
+import { marksOf } from "../../../../shared/core/marks.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
-import { creation, type Fixture, message, openFixture } from "../fakes.ts";
+import { creation, type Fixture, message, openFixture, toy } from "../fakes.ts";
 
 const minutes = 600_000;
 
@@ -63,4 +64,57 @@ test("a first read that takes long does not put the save into the future", async
   };
   await step(world.world, message);
   assert.equal(toldAfter(world, began), minutes / 1_000);
+});
+
+/** A world at rest whose object has these annotations, and the number of its saves after one more step. */
+const atRest = async () => {
+  const world = openFixture(() => ({ memory: { count: 1 }, stages: [], next: { do: "rest" } }));
+  await step(world.world, message);
+  const { generation, ...metadata } = toy().metadata;
+  const annotate = (annotations: Readonly<Record<string, string>>) =>
+    world.objects.set("toys bear", { ...toy(), metadata: { ...metadata, generation: generation ?? 1, annotations } });
+  const saves = async (): Promise<number | undefined> => {
+    await step(world.world, message);
+    return world.record()?.saves;
+  };
+  return { world, annotate, saves };
+};
+
+test("a record at rest keeps the digest of labels and annotations, and follows them with one save", async () => {
+  const { world, annotate, saves } = await atRest();
+  assert.equal(world.record()?.marks, marksOf(toy().metadata));
+  assert.equal(await saves(), 1);
+  annotate({ a: "1" });
+  assert.equal(await saves(), 2);
+  assert.equal(world.record()?.marks, marksOf({ name: "bear", annotations: { a: "1" } }));
+  assert.equal(await saves(), 2);
+});
+
+test("a record at rest of a version without the digest is not saved for it alone", async () => {
+  const { world, annotate, saves } = await atRest();
+  const loaded = await world.checkpoints.load(message);
+  const { marks: _, ...record } = world.record() ?? assert.fail("no record");
+  await world.checkpoints.save(message, record, loaded?.version);
+  annotate({ a: "1" });
+  assert.equal(await saves(), 1);
+});
+
+test("a record that does not rest keeps no digest", async () => {
+  const world = openFixture(() => ({ memory: { count: 1 }, stages: [] }));
+  await step(world.world, message);
+  assert.equal(world.record()?.marks, undefined);
+});
+
+test("a record that rests again after a trouble keeps the digest", async () => {
+  const world = openFixture(() => ({ memory: { count: 1 }, stages: [[creation("arm")]], next: { do: "rest" } }));
+  let fails = true;
+  world.before = (call) => {
+    if (fails && call.startsWith("create parts"))
+      throw new ApiError({ status: 500, reason: "InternalError", message: "no" });
+  };
+  await step(world.world, { ...message, tries: 2 });
+  assert.deepEqual([world.record()?.rests, world.record()?.trouble?.reason], [undefined, "InternalError"]);
+  fails = false;
+  await step(world.world, message);
+  assert.deepEqual([world.record()?.rests, world.record()?.marks], [true, marksOf(toy().metadata)]);
 });

@@ -1,9 +1,8 @@
 /** All files made from code: CRDs, kustomizations, the chart, health checks, dashboards, the tables of the documentation. */
 import { globSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { parse } from "yaml";
 import { openApi } from "../shared/api/openapi.ts";
-import { policiesText } from "../shared/cli/installation/manifests.ts";
 import { yamlText } from "../shared/cli/io/documents.ts";
 import { healthChecks } from "./argocd.ts";
 import { chartFiles } from "./chart.ts";
@@ -34,9 +33,6 @@ const openapi = (): Generated => ({
   text: `${JSON.stringify(openApi(version()), undefined, 2)}\n`,
 });
 
-/** The output of `rekindle manifests --policies`. */
-const policies = (): Generated => ({ path: "kubernetes/policies.yaml", text: policiesText({ namespaces: [] }) });
-
 /** The dashboard of Grafana, and the AWS template with that of CloudWatch. */
 const dashboards = (): readonly Generated[] => [
   { path: "grafana/dashboard.json", text: grafanaDashboard() },
@@ -63,9 +59,9 @@ export const generated = async (): Promise<readonly Generated[]> => {
   const definitions = [...crds()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const kustomized = kustomizations(
     `rekindle:${version()}`,
-    definitions.map(({ text }) => parse(text)),
+    Object.fromEntries(definitions.map(({ path, text }) => [basename(path), parse(text)])),
   );
   const health = { path: "argocd/health.yaml", text: healthChecks() };
-  const whole = [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi(), health];
+  const whole = [...definitions, ...kustomized, ...chartFiles(version()), openapi(), health];
   return [...whole, ...dashboards(), ...(await pageFiles())];
 };

@@ -1,4 +1,7 @@
-/** `infra/kubernetes` as kustomize reads it: CRDs, a base, and an overlay for each way to run Rekindle. */
+/**
+ * `infra/kubernetes` as kustomize reads it: CRDs, bases, and an overlay for each way to run Rekindle. An object that
+ * several overlays have stands in one base; an overlay that changes another one is that one with patches.
+ */
 import {
   driverGrants,
   type Installation,
@@ -9,8 +12,9 @@ import {
 import { yamlStream, yamlText } from "../shared/cli/io/documents.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { type Family, families, familyOf } from "../shared/kube/resources.ts";
+import { operationsOf } from "./patches.ts";
 import { settingsMap } from "./settings-maps.ts";
-import { besideLambda, onDispatch, onKnative, onNats, type Place } from "./workloads.ts";
+import { besideLambda, onDispatch, onKnative, onNats } from "./workloads.ts";
 
 type File = { readonly path: string; readonly text: string };
 
@@ -26,19 +30,16 @@ type Folder = {
   readonly folder: string;
   /** Other folders, from here. */
   readonly on?: readonly string[];
-  readonly files: Readonly<Record<string, readonly Obj[]>>;
+  readonly files?: Readonly<Record<string, readonly Obj[]>>;
   readonly more?: object;
 };
 
-const written = ({ folder, on = [], files, more = {} }: Folder): readonly File[] => [
+const kustomization = { apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization" };
+
+const written = ({ folder, on = [], files = {}, more = {} }: Folder): readonly File[] => [
   {
     path: `kubernetes/${folder}/kustomization.yaml`,
-    text: yamlText({
-      apiVersion: "kustomize.config.k8s.io/v1beta1",
-      kind: "Kustomization",
-      ...more,
-      resources: [...on, ...Object.keys(files)],
-    }),
+    text: yamlText({ ...kustomization, ...more, resources: [...on, ...Object.keys(files)] }),
   },
   ...Object.entries(files).map(([name, objects]) => ({
     path: `kubernetes/${folder}/${name}`,
@@ -46,15 +47,64 @@ const written = ({ folder, on = [], files, more = {} }: Folder): readonly File[]
   })),
 ];
 
-/** The host's installation without the namespace, which is part of the base. */
-const hostOnly = (image: string, chosen?: readonly Family[]): readonly Obj[] =>
-  objectsOf({ ...plain(image), families: chosen }).filter(({ kind }) => kind !== "Namespace");
+/** The host's installation without the namespace, which is a base. */
+const hostOnly = (image: string, chosen?: Family): readonly Obj[] => [
+  ...objectsOf({ ...plain(image), families: chosen && [chosen] }).filter(({ kind }) => kind !== "Namespace"),
+  settingsMap("hostOverlay", {
+    ...{ name: settingsName, namespace },
+    given: chosen === undefined ? {} : { REKINDLE_FAMILIES: chosen },
+  }),
+];
 
-/** The host's settings beside its own variables, see `settingsFrom`. */
-const hostSettings = (given: Readonly<Record<string, string>> = {}): Obj =>
-  settingsMap("hostOverlay", { name: settingsName, namespace, given });
+/** The objects of each way to run Rekindle but for its CRDs and its namespace, by overlay. */
+const wanted = (image: string): Readonly<Record<string, readonly Obj[]>> => {
+  const place = { namespace, image };
+  const admission = { admission: true };
+  return {
+    host: hostOnly(image),
+    ...Object.fromEntries(families.map((family) => [`host-${family}`, hostOnly(image, family)])),
+    lambda: besideLambda(place),
+    ...{ knative: onKnative(place), dispatch: onDispatch(place), nats: onNats(place) },
+    "knative-admission": onKnative(place, admission),
+    "dispatch-admission": onDispatch(place, admission),
+    "nats-admission": onNats(place, admission),
+  };
+};
 
-const below = ["../../crds", "../../base"];
+/** The overlay that another one changes. */
+const changedBy: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(families.map((family) => [`host-${family}`, "host"])),
+  ...{ "knative-admission": "knative", "dispatch-admission": "dispatch", "nats-admission": "nats" },
+};
+
+/** The bases, each with the overlays whose objects it holds. */
+const bases: Readonly<Record<string, readonly string[]>> = {
+  "called-functions": ["lambda", "knative", "dispatch", "nats"],
+  "queue-functions": ["lambda", "knative", "nats"],
+  sqs: ["lambda", "knative"],
+  workers: ["knative", "nats"],
+  "admission-account": ["lambda", "knative-admission", "nats-admission"],
+  admission: ["knative-admission", "nats-admission"],
+};
+
+const identityOf = ({ kind, metadata }: Obj): string => `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
+
+const targetOf = ({ kind, metadata: { name } }: Obj) => ({ kind, name });
+
+type Change = { readonly added: readonly Obj[]; readonly patches: readonly object[] };
+
+/** Returns what makes the objects `after` of those of another overlay. */
+const changeOf = (before: readonly Obj[], after: readonly Obj[]): Change => {
+  const known = new Map(before.map((object) => [identityOf(object), object]));
+  const names = new Set(after.map(identityOf));
+  const gone = before.filter((object) => !names.has(identityOf(object)));
+  if (gone.length > 0) throw new Error(`an overlay loses ${gone.map(identityOf).join(", ")}: patch it away`);
+  const patches = after.flatMap((object) => {
+    const operations = operationsOf(known.get(identityOf(object)) ?? object, object);
+    return operations.length === 0 ? [] : [{ target: targetOf(object), patch: yamlText(operations) }];
+  });
+  return { added: after.filter((object) => !known.has(identityOf(object))), patches };
+};
 
 const isOther = ({ metadata: { name } }: Obj, chosen: Family): boolean => {
   const of = familyOf(name.slice(name.indexOf(".") + 1));
@@ -62,33 +112,73 @@ const isOther = ({ metadata: { name } }: Obj, chosen: Family): boolean => {
 };
 
 /** Deletes the CRDs of the other family. */
-const without = ({ apiVersion, kind, metadata: { name } }: Obj): object => ({
-  patch: yamlText({ $patch: "delete", apiVersion, kind, metadata: { name } }),
-});
+const withoutCrds = (crds: readonly Obj[], chosen: Family): readonly object[] =>
+  crds
+    .filter((crd) => isOther(crd, chosen))
+    .map(({ apiVersion, kind, metadata: { name } }) => ({
+      patch: yamlText({ $patch: "delete", apiVersion, kind, metadata: { name } }),
+    }));
 
-/** The host for one family: only its CRDs, rights and setting. */
-const ofFamily = (image: string, crds: readonly Obj[], chosen: Family): Folder => ({
-  folder: `overlays/host-${chosen}`,
-  on: below,
-  files: { "host.yaml": [...hostOnly(image, [chosen]), hostSettings({ REKINDLE_FAMILIES: chosen })] },
-  more: { patches: crds.filter((crd) => isOther(crd, chosen)).map(without) },
-});
+/** Returns the base for the overlays that have an object; undefined if only one has it. */
+const baseFor = (holders: readonly string[]): string | undefined => {
+  if (holders.length < 2) return undefined;
+  const found = Object.entries(bases).find(([, names]) => names.toSorted().join() === holders.toSorted().join());
+  if (found === undefined) throw new Error(`name the base of what ${holders.join(", ")} have`);
+  return found[0];
+};
 
-type Objects = (place: Place, choice: { readonly admission: boolean }) => readonly Obj[];
-
-/** Functions in the cluster: an overlay without admission, and one with it. */
-const inCluster = (place: Place, name: string, objects: Objects): readonly Folder[] =>
-  [false, true].map((admission) => ({
-    folder: `overlays/${name}${admission ? "-admission" : ""}`,
-    on: below,
-    files: { [`${name}.yaml`]: objects(place, { admission }) },
-  }));
-
-export const kustomizations = (image: string, crds: readonly Obj[]): readonly File[] => {
-  const place = { namespace, image };
+/** Bases and overlays: each object is written once. */
+const pooled = (image: string, crds: readonly Obj[]): readonly Folder[] => {
+  const all = wanted(image);
+  const changes = new Map(
+    Object.entries(all).map(([name, objects]) => [name, changeOf(all[changedBy[name] ?? ""] ?? [], objects)]),
+  );
+  const holders = Map.groupBy(
+    [...changes].flatMap(([name, { added }]) =>
+      added.map((object) => ({ name, object, text: JSON.stringify(object) })),
+    ),
+    ({ text }) => text,
+  );
+  const of = (text: string): string | undefined => baseFor((holders.get(text) ?? []).map(({ name }) => name));
+  const shared = [...holders].flatMap(([text, [first]]) => {
+    const base = of(text);
+    return base === undefined || first === undefined ? [] : [{ base, object: first.object }];
+  });
+  const overlays = [...changes].map(([name, { added, patches }]): Folder => {
+    const other = changedBy[name];
+    const own = added.filter((object) => of(JSON.stringify(object)) === undefined);
+    const onBases = Object.keys(bases).filter((base) => bases[base]?.includes(name));
+    const family = families.find((one) => name === `host-${one}`);
+    const more = [...patches, ...(family === undefined ? [] : withoutCrds(crds, family))];
+    return {
+      folder: `overlays/${name}`,
+      on: [
+        ...(other === undefined ? ["../../../crds", "../../bases/namespace"] : [`../${other}`]),
+        ...onBases.map((base) => `../../bases/${base}`),
+      ],
+      files: own.length === 0 ? {} : { [`${name}.yaml`]: own },
+      more: more.length === 0 ? {} : { patches: more },
+    };
+  });
+  const objectsIn = (base: string): readonly Obj[] =>
+    shared.filter((one) => one.base === base).map(({ object }) => object);
   return [
-    { folder: "crds", files: { "crds.yaml": crds } },
-    { folder: "base", files: { "namespace.yaml": [namespaceOf(namespace)] } },
+    ...Object.keys(bases).map((base) => ({ folder: `bases/${base}`, files: { [`${base}.yaml`]: objectsIn(base) } })),
+    ...overlays,
+  ];
+};
+
+/** The CRDs as a folder of kustomize: a name without an ending, because others read all YAML files there as CRDs. */
+const crdFolder = (files: readonly string[]): File => ({
+  path: "crds/Kustomization",
+  text: yamlText({ ...kustomization, resources: files }),
+});
+
+/** `crds`: the CRDs by their files in `infra/crds`. */
+export const kustomizations = (image: string, crds: Readonly<Record<string, Obj>>): readonly File[] => [
+  crdFolder(Object.keys(crds)),
+  ...[
+    { folder: "bases/namespace", files: { "namespace.yaml": [namespaceOf(namespace)] } },
     {
       folder: "drivers",
       files: {
@@ -99,11 +189,6 @@ export const kustomizations = (image: string, crds: readonly Obj[]): readonly Fi
       },
       more: { namespace: "default" },
     },
-    { folder: "overlays/host", on: below, files: { "host.yaml": [...hostOnly(image), hostSettings()] } },
-    ...families.map((family) => ofFamily(image, crds, family)),
-    { folder: "overlays/lambda", on: below, files: { "lambda.yaml": besideLambda(place) } },
-    ...inCluster(place, "knative", onKnative),
-    ...inCluster(place, "dispatch", onDispatch),
-    ...inCluster(place, "nats", onNats),
-  ].flatMap(written);
-};
+    ...pooled(image, Object.values(crds)),
+  ].flatMap(written),
+];

@@ -3,20 +3,19 @@
  * process. Every round runs each function once, so that a loaded machine slows all of them alike.
  */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { parse } from "yaml";
 import * as z from "zod";
 import { bundle, functionNames, loadedBy } from "../../infra/bundle.ts";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
+import { crds } from "../support/crds.ts";
 import { apiServer, queue } from "./fakes.ts";
 import type { Figure } from "./figures.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const crds = join(root, "infra", "crds");
 const rounds = 10;
 
 const spansShape = z.object({
@@ -76,8 +75,8 @@ const proven = async ({ transport }: Simulator, spans: Spans, names: readonly st
 };
 
 /** Runs `reconcile` cold with two events, the same work for two applications. */
-const withEvents = async (texts: readonly unknown[], env: Record<string, string> = {}): Promise<Spans> => {
-  const simulator = openSimulator({ crds: texts });
+const withEvents = async (env: Record<string, string> = {}): Promise<Spans> => {
+  const simulator = openSimulator({ crds });
   const [api, sqs] = await Promise.all([apiServer(simulator), queue()]);
   const names = ["first", "second"];
   try {
@@ -135,15 +134,14 @@ const aims = (name: string, aim: number): { readonly aim?: number } => (name ===
 /** Builds and measures. Throws when a function did not do its work. */
 export const benchBundle = async (): Promise<readonly Figure[]> => {
   const meta = await bundle();
-  const texts = readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8")));
   const imports = new Map(functionNames().map((name): [string, number[]] => [name, []]));
   const [lives, compiledLives]: [Spans[], Spans[]] = [[], []];
   const folder = mkdtempSync(join(tmpdir(), "rekindle-compiled-"));
   const compiled = await compiledIn(folder);
   for (let round = 0; round < rounds; round++) {
     for (const [name, measured] of imports) measured.push((await cold(name, [])).importMs);
-    lives.push(await withEvents(texts));
-    compiledLives.push(await withEvents(texts, compiled));
+    lives.push(await withEvents());
+    compiledLives.push(await withEvents(compiled));
   }
   rmSync(folder, { recursive: true });
   const perFunction = [...imports].flatMap(([name, measured]): readonly Figure[] => {

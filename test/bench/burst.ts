@@ -3,22 +3,17 @@
  * as a separate process. Measures the host's memory during the burst, and how many applications are overtaken by later
  * ones.
  */
-import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parse } from "yaml";
 import { serveSimulator } from "../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Change } from "../../shared/simulator/storage/store.ts";
 import { build, type HostProcess, startHost } from "../real/e2e/installed.ts";
+import { crds } from "../support/crds.ts";
 import type { Figure } from "./figures.ts";
 import { account, application, applications } from "./submit.ts";
-
-const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
-
-const crds = async (): Promise<readonly unknown[]> =>
-  Promise.all((await readdir(folder)).map(async (file) => parse(await readFile(join(folder, file), "utf8"))));
 
 const nameOf = (index: number): string => `bench-${index + 1}`;
 
@@ -99,7 +94,7 @@ const highest = (samples: readonly Sample[], from: number, to: number): number =
 export const benchBurst = async (count: number): Promise<readonly Figure[]> => {
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-burst-"));
-  const simulator = openSimulator({ start: Date.now(), crds: await crds(), nodes: [] });
+  const simulator = openSimulator({ start: Date.now(), crds, nodes: [] });
   post(simulator, "/api/v1/namespaces/default/serviceaccounts", {
     apiVersion: "v1",
     kind: "ServiceAccount",

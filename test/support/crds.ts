@@ -6,4 +6,9 @@ import type { Obj } from "../../shared/core/object.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
 
-export const crds: readonly Obj[] = readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), "utf8")));
+/** Each definition as its file has it, with its group. */
+export const crdFiles: readonly { readonly group: string; readonly text: string }[] = readdirSync(folder)
+  .filter((file) => file.endsWith(".yaml"))
+  .map((file) => ({ group: file.split("_")[0] ?? "", text: readFileSync(join(folder, file), "utf8") }));
+
+export const crds: readonly Obj[] = crdFiles.map(({ text }) => parse(text));

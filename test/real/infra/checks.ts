@@ -1,6 +1,7 @@
 /** The checks of `infra:check` on a real API server: it accepts every overlay. */
 import { readFile } from "node:fs/promises";
 import type { Cluster } from "../cluster/cluster.ts";
+import { build, rekindle } from "../e2e/installed.ts";
 import { scaledObjects } from "../setup/keda.ts";
 import { knativeServices } from "../setup/knative.ts";
 import { type Check, install, objections } from "./accepted.ts";
@@ -23,7 +24,7 @@ const built = async (cluster: Cluster, folder: string): Promise<string> => {
 
 /** Installs the CRDs first: without them the server knows none of the other objects. */
 const defined = async (cluster: Cluster): Promise<void> => {
-  await install(cluster, await built(cluster, "crds"));
+  await install(cluster, await built(cluster, "../crds"));
   for (const file of [knativeServices(), scaledObjects()]) await install(cluster, await readFile(file, "utf8"));
   const names =
     "crd/sparkapplications.sparkoperator.k8s.io crd/services.serving.knative.dev crd/scaledobjects.keda.sh".split(" ");
@@ -44,7 +45,10 @@ export const kubernetesChecks = (cluster: Cluster): readonly Check[] => [
   })),
   {
     name: "a real API server takes the policies",
-    run: async () => await objections(cluster, await readFile("infra/kubernetes/policies.yaml", "utf8")),
+    run: async () => {
+      await build();
+      return await objections(cluster, await rekindle(["manifests", "--policies"]));
+    },
   },
   ...yamlChecks(cluster),
   ...chartChecks(cluster),

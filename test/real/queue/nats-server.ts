@@ -1,12 +1,12 @@
 /** NATS' server as a child process: on 127.0.0.1, on a free port, with JetStream in a folder, until `stop`. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { openSync, readFileSync } from "node:fs";
+import { openSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseAllDocuments } from "yaml";
 import * as z from "zod";
+import { overlaid } from "../../support/kustomized.ts";
 import { freePort, isOpen } from "../../support/port.ts";
 import { natsProgram } from "../setup/nats.ts";
 
@@ -48,10 +48,7 @@ const configurationMap = z.object({ data: z.object({ "nats.conf": z.string() }) 
 
 /** Returns the configuration of the overlay's server, on 127.0.0.1. It names the variable REKINDLE_NATS_USER. */
 export const ofOverlay = ({ port, monitor, store }: Place): string => {
-  const text = readFileSync(new URL("../../../infra/kubernetes/overlays/nats/nats.yaml", import.meta.url), "utf8");
-  const maps = parseAllDocuments(text).flatMap(
-    (document) => configurationMap.safeParse(document.toJS()).data?.data ?? [],
-  );
+  const maps = overlaid("nats").flatMap((object) => configurationMap.safeParse(object).data?.data ?? []);
   const [map] = maps;
   if (map === undefined) throw new Error("the overlay has no configuration of the server");
   return map["nats.conf"]

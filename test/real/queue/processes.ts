@@ -2,23 +2,22 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { parse } from "yaml";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { isRecord } from "../../../shared/core/json.ts";
 
 import { type Served, serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { builtFor } from "../../support/build.ts";
+import { crds } from "../../support/crds.ts";
 import { createQueues, depthOf } from "../lambda/queues.ts";
 import type { Progress } from "./nats.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
-const crds = join(root, "infra", "crds");
 const home = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 /** `wake` is no process of its own where the queue holds timers itself. */
 const functionsOf = (hasTimers: boolean): readonly string[] =>
@@ -153,7 +152,7 @@ const onSimulator = async (
   await builtFor("dist");
   const simulator = openSimulator({
     start: Date.now(),
-    crds: readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8"))),
+    crds,
     scripts: { "*": [{ jobMs: 3_000 }] },
   });
   await request(simulator.transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });

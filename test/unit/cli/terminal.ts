@@ -1,8 +1,5 @@
 /** A terminal for tests: the whole command line on the simulator, its output and its exit code. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { parse } from "yaml";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { paintFor } from "../../../shared/cli/io/text.ts";
 import type { Tools } from "../../../shared/cli/io/tools.ts";
@@ -17,15 +14,7 @@ import { settingsForCli } from "../../../shared/deployments/settings/read.ts";
 import { usualNamespaces } from "../../../shared/kube/upstream-controllers.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { policyLines } from "../../../shared/spark/application/spec/policies.ts";
-
-const folder = join(import.meta.dirname, "..", "..", "..", "infra", "crds");
-
-const crds = readdirSync(folder).map((file) => ({
-  group: file.split("_")[0] ?? "",
-  text: readFileSync(join(folder, file), "utf8"),
-}));
-
-const parsed = crds.map(({ text }): Obj => parse(text));
+import { crdFiles, crds } from "../../support/crds.ts";
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
@@ -51,7 +40,7 @@ export type Setting = {
 };
 
 export const installed = (wanted: false | readonly string[]): readonly Obj[] =>
-  parsed.filter(({ metadata }) => wanted !== false && wanted.some((part) => metadata.name.startsWith(part)));
+  crds.filter(({ metadata }) => wanted !== false && wanted.some((part) => metadata.name.startsWith(part)));
 
 export const openTerminal = (setting: Setting = {}): Terminal =>
   onTerminal(openSimulator({ crds: installed(setting.crds ?? [""]) }), setting);
@@ -89,7 +78,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         move: (session, move) => moveRecords(session.transport, move),
         render,
         problemWith: async (object) => problemWith(object),
-        crds: async () => crds,
+        crds: async () => crdFiles,
         host: async (given) => given.length,
         demo: async () => 0,
         paint: paintFor(setting.colours === true),

@@ -112,7 +112,7 @@ describe("the CRDs", () => {
       readdirSync(folder)
         .map((name) => `crds/${name}`)
         .sort(),
-      names,
+      names.sort(),
     );
     for (const { path, text } of files) assert.equal(readFileSync(join(folder, "..", path), "utf8"), text, path);
   });

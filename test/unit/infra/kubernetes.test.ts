@@ -3,10 +3,9 @@
  * writable root file system.
  */
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
+import { globSync } from "node:fs";
 import { basename } from "node:path";
 import { describe, test } from "node:test";
-import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { generated } from "../../../infra/generated.ts";
 import { lookoutRules } from "../../../shared/cli/installation/feature-rules.ts";
@@ -14,6 +13,7 @@ import { functionNames, functionRules, functionRulesOf } from "../../../shared/c
 import { hostRules, nodeRules, registrationRules } from "../../../shared/cli/installation/roles.ts";
 import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import { families, features } from "../../../shared/kube/resources.ts";
+import { overlaid } from "../../support/kustomized.ts";
 
 const root = new URL("../../../infra/", import.meta.url);
 
@@ -52,8 +52,8 @@ const natsServer = z.object({
   spec: z.object({ template: z.object({ spec: pod }) }),
 });
 
-const workloadOf = (file: string, object: unknown) =>
-  file.includes("overlays/nats") && JSON.stringify(object).includes('"kind":"StatefulSet"')
+const workloadOf = (overlay: string, object: unknown) =>
+  overlay.startsWith("nats") && JSON.stringify(object).includes('"kind":"StatefulSet"')
     ? natsServer.safeParse(object)
     : workload.safeParse(object);
 
@@ -63,12 +63,7 @@ const registration = z.object({
   subjects: z.array(z.object({ name: z.string() })),
 });
 
-const overlays = globSync("kubernetes/overlays/*/*.yaml", { cwd: root }).filter(
-  (file) => !file.endsWith("kustomization.yaml"),
-);
-
-const documents = (file: string): readonly unknown[] =>
-  parseAllDocuments(readFileSync(new URL(file, root), "utf8")).map((document): unknown => document.toJS());
+const overlays = globSync("*/", { cwd: new URL("kubernetes/overlays", root) }).map((path) => basename(path));
 
 const isWorkload = (object: unknown): boolean => /"template"|"jobTemplate"/.test(JSON.stringify(object).slice(0, 900));
 
@@ -89,31 +84,31 @@ describe("what is applied to Kubernetes", () => {
 
   test("each overlay has containers, and each of them is nobody's who could harm", () => {
     assert.equal(overlays.length, 10);
-    for (const file of overlays) {
-      const found = documents(file).filter(isWorkload);
-      assert.ok(found.length > 0, file);
-      for (const one of found) assert.deepEqual(workloadOf(file, one).error?.issues, undefined, JSON.stringify(one));
+    for (const overlay of overlays) {
+      const found = overlaid(overlay).filter(isWorkload);
+      assert.ok(found.length > 0, overlay);
+      for (const one of found) assert.deepEqual(workloadOf(overlay, one).error?.issues, undefined, JSON.stringify(one));
     }
   });
 
   test("the overlay knative-admission runs every function, and grants each its rights", () => {
-    const knative = documents("kubernetes/overlays/knative-admission/knative.yaml")
+    const knative = overlaid("knative-admission")
       .filter(isWorkload)
       .map((one) => workload.parse(one).metadata.name);
     const functions = globSync("functions/*.ts", { cwd: new URL("..", root) })
       .map((file) => basename(file, ".ts"))
       .filter((name) => name !== "host" && name !== "cli" && name !== "dispatch");
     assert.deepEqual([...new Set(knative)].sort(), functions.map((name) => `rekindle-${name}`).sort());
-    const accounts = JSON.stringify(documents("kubernetes/overlays/knative-admission/knative.yaml"));
+    const accounts = JSON.stringify(overlaid("knative-admission"));
     for (const name of functions)
       assert.ok(accounts.includes(`"kind":"ServiceAccount","metadata":{"name":"rekindle-${name}"`), name);
   });
 
   test("no overlay lets a function register webhooks but those with admission, each the one that serves it", () => {
-    const registering = overlays.flatMap((file) =>
-      documents(file).flatMap((one) => {
+    const registering = overlays.flatMap((overlay) =>
+      overlaid(overlay).flatMap((one) => {
         const { data } = registration.safeParse(one);
-        return data === undefined ? [] : [`${file.split("/")[2]}: ${data.subjects[0]?.name}`];
+        return data === undefined ? [] : [`${overlay}: ${data.subjects[0]?.name}`];
       }),
     );
     assert.deepEqual(registering.toSorted(), [
@@ -121,10 +116,10 @@ describe("what is applied to Kubernetes", () => {
       "knative-admission: rekindle-admission",
       "nats-admission: rekindle-admission",
     ]);
-    for (const file of overlays)
+    for (const overlay of overlays)
       assert.equal(
-        JSON.stringify(documents(file)).includes("admissionregistration.k8s.io"),
-        file.includes("-admission/"),
+        JSON.stringify(overlaid(overlay)).includes("admissionregistration.k8s.io"),
+        overlay.endsWith("-admission"),
       );
   });
 

@@ -7,7 +7,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { parametersOf } from "../../../infra/aws/parameters.ts";
 import { functionSettingValues, settingValues } from "../../../infra/chart.ts";
@@ -30,6 +29,7 @@ import {
 } from "../../../shared/deployments/settings/table.ts";
 import { stackOf } from "../../real/cloud/stack.ts";
 import { template } from "../../support/aws-template.ts";
+import { overlaid } from "../../support/kustomized.ts";
 import { samples } from "../../support/setting-samples.ts";
 
 type Variables = Readonly<Record<string, string>>;
@@ -148,12 +148,8 @@ const containersIn = (value: unknown): readonly Container[] => {
 
 type Overlay = { readonly containers: readonly Container[]; readonly maps: ReadonlyMap<string, Variables> };
 
-const overlayOf = (...files: readonly string[]): Overlay => {
-  const objects = files.flatMap((file) =>
-    parseAllDocuments(readFileSync(new URL(`kubernetes/overlays/${file}`, root), "utf8")).map((document): unknown =>
-      document.toJS(),
-    ),
-  );
+const overlayOf = (name: string): Overlay => {
+  const objects = overlaid(name);
   const map = z.object({
     kind: z.literal("ConfigMap"),
     metadata: z.object({ name: z.string() }),
@@ -198,7 +194,7 @@ const isOf = (overlay: Overlay, mapName: string, name: SettingName): boolean =>
     : Object.hasOwn(overlay.maps.get(mapName) ?? {}, variableName(name));
 
 describe("the overlay of the host", () => {
-  const overlay = overlayOf("host/host.yaml");
+  const overlay = overlayOf("host");
   const [host] = overlay.containers;
 
   test("holds each setting, or there is a reason", () => {
@@ -226,10 +222,10 @@ describe("the overlay of the host", () => {
 
 describe("the overlays of functions", () => {
   const overlays = [
-    overlayOf("knative-admission/knative.yaml"),
-    overlayOf("lambda/lambda.yaml"),
-    overlayOf("dispatch/dispatch.yaml"),
-    overlayOf("dispatch-admission/dispatch.yaml"),
+    overlayOf("knative-admission"),
+    overlayOf("lambda"),
+    overlayOf("dispatch"),
+    overlayOf("dispatch-admission"),
   ];
 
   test("hold each setting, or there is a reason", () => {

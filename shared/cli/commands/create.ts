@@ -202,15 +202,14 @@ type Options = Scoped &
 
 const subject = ({ object, place }: Document): string => `${place}: ${object.kind} ${object.metadata.name}`;
 
-/** Lists the problems that a submission would report, before anything is sent. */
-const refusals = async (tools: Tools, documents: readonly Document[]): Promise<readonly string[]> => {
+/** Warns of what a submission would report, before anything is sent. Returns the number of refused documents. */
+const warned = async (tools: Tools, documents: readonly Document[]): Promise<number> => {
   const found = await Promise.all(
-    documents.map(async (document) => {
-      const problem = await tools.problemWith(document.object);
-      return problem === undefined ? [] : [`${subject(document)}: ${problem}`];
-    }),
+    documents.map(async (document) => ({ of: subject(document), ...(await tools.check(document.object)) })),
   );
-  return found.flat();
+  for (const { of, refused, notes } of found)
+    for (const line of refused === undefined ? notes : [refused]) tools.warn(`${of}: ${line}`);
+  return found.filter(({ refused }) => refused !== undefined).length;
 };
 
 /** The request, the Hadoop configuration that goes along, and the store that local files are uploaded to. */
@@ -277,9 +276,8 @@ const sourceOf = (name: string | undefined, { filename, from }: Options) => {
 };
 
 const checked = async (tools: Tools, documents: readonly Document[], { check }: Options): Promise<void> => {
-  const problems = check ? await refusals(tools, documents) : [];
-  for (const line of problems) tools.warn(line);
-  if (problems.length > 0) throw new Refused("nothing was sent; --no-check sends it anyway");
+  const refused = check ? await warned(tools, documents) : 0;
+  if (refused > 0) throw new Refused("nothing was sent; --no-check sends it anyway");
 };
 
 /** Replaces local files in the documents by their names in the bucket. One missing file refuses all documents. */

@@ -84,7 +84,8 @@ export const status = (tools: Tools): Command =>
         const show = async (bounds: Bounds): Promise<void> => {
           const see = async (): Promise<StatusInput> => {
             const seen = await lookHinting(bounds.session, target, tools.now());
-            return { ...seen, found: await judged(tools, bounds.session, seen) };
+            const { notes } = await tools.check(seen.object);
+            return { ...seen, notes, found: await judged(tools, bounds.session, seen) };
           };
           if (options.watch === true) return await watched(bounds.tools, see, options.output);
           const seen = await see();

@@ -75,8 +75,9 @@ const followed = (tools: Tools, session: Session, target: Target, options: Optio
 const send = async (tools: Tools, object: Obj, options: Options): Promise<void> => {
   const { name, ...metadata } = object.metadata;
   const sent = { ...object, metadata: name === "" ? { ...metadata, name: undefined } : object.metadata };
-  const problem = await tools.problemWith({ ...object, metadata: { ...metadata, name: name || "generated" } });
-  if (problem !== undefined) throw new Refused(problem);
+  const { refused, notes } = await tools.check({ ...object, metadata: { ...metadata, name: name || "generated" } });
+  if (refused !== undefined) throw new Refused(refused);
+  for (const note of notes) tools.warn(note);
   await connected(tools, options, async (session) => {
     const creating = { namespace: options.namespace, override: false, dryRun: false };
     const { kept, line } = await createObject(session, JSON.parse(JSON.stringify(sent)), creating);

@@ -84,6 +84,8 @@ export type StatusInput = {
   readonly kueue?: KueueView | undefined;
   /** Signs of another controller of its kind; read only where no host seems to look after it. */
   readonly controllers?: readonly string[];
+  /** What the object says and its run does not get. */
+  readonly notes?: readonly string[];
   readonly now: number;
 };
 
@@ -302,6 +304,7 @@ export const statusView = (seen: StatusInput) => {
     executors: executorsIn(seen),
     driver: driverWordsOf(recordIn(seen)),
     updates: updatesOf(recordIn(seen), seen.delivery),
+    notes: seen.notes ?? [],
     pods: seen.pods.map((pod) => ({ name: pod.metadata.name, phase: podStatus(pod).phase ?? "Unknown" })),
   };
 };
@@ -321,6 +324,7 @@ export const statusText = (seen: StatusInput, paint: Paint = plain): string => {
     updates,
     runs,
     kueue,
+    notes,
   } = statusView(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
@@ -339,6 +343,7 @@ export const statusText = (seen: StatusInput, paint: Paint = plain): string => {
     ["driver     ", driver === undefined ? "" : driverWordsText(driver)],
     ["updates    ", updatesText(updates, seen.now)],
     ["Kueue      ", kueue === undefined ? "" : kueueText(kueue, (at) => whenText(at, seen.now))],
+    ...notes.map((note) => ["note       ", oneLine(note)]),
   ].flatMap(([head, text]) => (text === "" ? [] : [`${head}${text}`]));
   return [...before, ...lines].join("\n");
 };

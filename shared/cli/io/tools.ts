@@ -105,11 +105,11 @@ export type Replayed =
     }
   | { readonly is: "refused"; readonly line: number; readonly why: string };
 
-/** Rekindle's view of an object that another controller runs. */
+/** Rekindle's view of an object that it does not run, or not yet. */
 export type Forecast = {
   /** The reason for which its next submission would be refused. */
   readonly refused: string | undefined;
-  /** Fields of the object that Rekindle would understand differently. */
+  /** Fields of the object that Rekindle understands differently, and those without effect. */
   readonly notes: readonly string[];
 };
 
@@ -209,8 +209,8 @@ export type Tools = {
   recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;
   /** The objects that a submission of this application would create. Makes no request. */
   render(object: Obj, how: Rendering): Promise<Rendered>;
-  /** The problem that a submission of the object would report; undefined when there is none. */
-  problemWith(object: Obj): Promise<string | undefined>;
+  /** What a submission of the object would report, as far as it shows without a cluster. */
+  check(object: Obj): Promise<Forecast>;
   /** The texts of our CustomResourceDefinitions, one YAML document each. */
   crds(): Promise<readonly { readonly group: string; readonly text: string }[]>;
   /** Runs the host with these arguments until it ends. Returns its exit code. */

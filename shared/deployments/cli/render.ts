@@ -12,6 +12,7 @@ import { unknownFieldsIn } from "../../kube/unknown-fields.ts";
 
 import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/auxiliary-objects/all.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
+import { ignoredOfServer } from "../../spark/connect/ignored.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readConnectSpec } from "../../spark/connect/read.ts";
 import { connectSpecSchema, scheduledSpecSchema, specSchema } from "../../spark/schema/application.ts";
@@ -71,7 +72,7 @@ const connection = (object: Obj, { uid, options }: Case): Rendered => {
   const owner = { ...object, metadata: { ...object.metadata, namespace, uid, resourceVersion: "0" } };
   return {
     objects: [configMap(owner, server), service(owner, server), serverPod(owner, server, read.images)],
-    notes: [],
+    notes: ignoredOfServer(owner, server, read.images),
   };
 };
 
@@ -110,40 +111,33 @@ const volcanoRules: Readonly<Record<string, (name: string, spec: unknown) => str
   "batch.volcano.sh/v1alpha1 CronJob": cronSaying,
 };
 
-/**
- * Returns the refusal that an object would get at its submission; undefined where there is none, or where its kind is
- * not rendered.
- */
-export const problemWith = (object: Obj): string | undefined => {
-  const said = volcanoRules[`${object.apiVersion} ${object.kind}`]?.(object.metadata.name ?? "generated", object.spec);
-  if (said !== undefined) return said === "" ? undefined : said;
-  const isOurs = object.kind === "SparkConnect" || applications[object.kind] !== undefined;
-  if (!isOurs || !object.apiVersion.startsWith("sparkoperator.k8s.io/")) return undefined;
+/** The forecast of a Spark object: `options` have the deployment's confs. */
+const sparkForecast = (object: Obj, options: Options): Forecast => {
+  if (object.kind !== "SparkConnect" && applications[object.kind] === undefined)
+    return { refused: undefined, notes: [] };
   const name = object.metadata.name ?? "generated";
-  const of = { attempt: 1, uid: "u", options: defaultOptions };
-  const made = rendered({ ...object, metadata: { ...object.metadata, name } }, of);
-  return "refused" in made ? made.refused : undefined;
+  const made = rendered({ ...object, metadata: { ...object.metadata, name } }, { attempt: 1, uid: "u", options });
+  return "refused" in made ? { refused: made.refused, notes: [] } : { refused: undefined, notes: made.notes };
+};
+
+const isSpark = ({ apiVersion }: Obj): boolean => apiVersion.startsWith("sparkoperator.k8s.io/");
+
+/** Returns the refusal that an object would get at its submission, and what it would not get as it is written. */
+export const check = (object: Obj): Forecast => {
+  const said = volcanoRules[`${object.apiVersion} ${object.kind}`]?.(object.metadata.name ?? "generated", object.spec);
+  if (said !== undefined) return { refused: said === "" ? undefined : said, notes: [] };
+  return isSpark(object) ? sparkForecast(object, defaultOptions) : { refused: undefined, notes: [] };
 };
 
 /** The kinds that hosts of this version run. */
 export const runs: readonly string[] = operatorsFor(timing).map(({ kind }) => kind);
-
-const sparkForecast = (object: Stored, confs: Texts): Forecast => {
-  const read = parseWith(confs, object);
-  if (!read.ok) return { refused: read.message, notes: [] };
-  const { name, namespace = "default", uid, labels = {}, annotations = {} } = object.metadata;
-  const app = { name, namespace, uid, labels, annotations };
-  const apiServer = "https://kubernetes.default.svc";
-  const made = submit({ app, spec: read.spec, attempt: 1, submittedAt: 0, apiServer });
-  return "refused" in made ? { refused: made.refused, notes: [] } : { refused: undefined, notes: made.notes };
-};
 
 /**
  * Returns the forecast of an object: of an application's next submission with `confs` below its own, or of a Volcano
  * object.
  */
 export const forecast = (object: Stored, confs: Texts): Forecast =>
-  object.apiVersion.startsWith("sparkoperator.k8s.io/") ? sparkForecast(object, confs) : volcanoForecast(object);
+  isSpark(object) ? sparkForecast(object, { ...defaultOptions, sparkDefaults: confs }) : volcanoForecast(object);
 
 const tables: Readonly<Record<"spark" | "volcano", readonly Row[]>> = { spark: rows, volcano: volcanoRows };
 

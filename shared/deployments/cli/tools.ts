@@ -154,7 +154,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
     yield* moveRecords(session.transport, move);
   },
   render: async (object, how) => (await import("./render.ts")).render(object, how),
-  problemWith: async (object) => (await import("./render.ts")).problemWith(object),
+  check: async (object) => (await forecasts()).check(object),
   crds: () => crds(root),
   host,
   demo,

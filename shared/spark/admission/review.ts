@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import { fieldsOf, isRecord, isTooMuch } from "../../core/json.ts";
+import { apiVersionOf } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import {
   type AdmissionRequest,
@@ -24,11 +25,13 @@ import type { LimitsCheck } from "../../kube/limits.ts";
 import { amountOf } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { policiesOf } from "../application/spec/policies.ts";
+import { ignoredOfServer } from "../connect/ignored.ts";
 import { readConnectSpec } from "../connect/read.ts";
 
 import { readScheduleSpec } from "../scheduled/read.ts";
 import { specSchema } from "../schema/application.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
+import { sparkConnects } from "../schema/resource.ts";
 import {
   confRules,
   nameRules,
@@ -40,7 +43,6 @@ import {
 } from "../schema/rules.ts";
 import { plannedPods, plannedUsage } from "../submission/planned-pods.ts";
 import { type SubmissionInput, submit } from "../submission/submit.ts";
-import { ignoredVolumes } from "../submission/warnings.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -157,6 +159,10 @@ type Spec = Extract<ReturnType<typeof parseSpec>, { ok: true }>["spec"];
 
 const annotationsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["annotations"]).data ?? {};
 
+/** The UID of an object that is not stored yet. */
+const unborn = "00000000-0000-0000-0000-000000000000";
+const apiServer = "https://kubernetes.default.svc";
+
 type Rehearsed = {
   readonly name: string;
   readonly namespace: string;
@@ -165,8 +171,8 @@ type Rehearsed = {
 };
 
 const inputOf = ({ name, namespace, annotations, spec }: Rehearsed): SubmissionInput => ({
-  app: { name, namespace, uid: "00000000-0000-0000-0000-000000000000", annotations },
-  ...{ spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" },
+  app: { name, namespace, uid: unborn, annotations },
+  ...{ spec, attempt: 1, submittedAt: 0, apiServer },
 });
 
 /** Builds a submission that is never created, to check whether it could be. */
@@ -197,9 +203,17 @@ const judgedApplication = (object: AdmittedObject, named: RequestedName, confs: 
 };
 
 /** Admission of SparkConnects, by the rules of the reconcile, which are upstream's. */
-const judgedConnect = (object: AdmittedObject, named: RequestedName): Judgement => {
+const judgedConnect = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
   const read = readConnectSpec({ ...object, metadata: named });
-  return { broken: read.ok ? [] : [read.message], warnings: [] };
+  if (!read.ok) return { broken: [read.message], warnings: [] };
+  const { labels } = object.metadata;
+  const server = {
+    ...{ ...named, labels: texts.safeParse(labels).data ?? {}, apiServer },
+    spec: withConfDefaults(read.spec, confs),
+  };
+  const metadata = { ...named, uid: unborn, resourceVersion: "" };
+  const owner = { apiVersion: apiVersionOf(sparkConnects), kind: sparkConnects.kind, metadata, spec: object.spec };
+  return { broken: [], warnings: ignoredOfServer(owner, server, read.images) };
 };
 
 const marked = z.looseObject({
@@ -240,7 +254,7 @@ const runSayings = ({ name, namespace }: RequestedName, template: unknown, confs
   if (!run.ok) return [`its runs will fail: in spec.template, ${run.message}`];
   const result = rehearsal({ name, namespace, annotations: {}, spec: run.spec });
   if ("refused" in result) return [`its runs will fail: in spec.template, ${result.refused}`];
-  return ignoredVolumes(run.spec).map((volume) => `in spec.template, ${volume}`);
+  return result.ignored.map(({ says }) => `in spec.template, ${says}`);
 };
 
 /** Warnings about errors that upstream stores, and shows in the status of the schedule or of its runs. */

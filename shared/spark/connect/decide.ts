@@ -21,6 +21,7 @@ import { type Startup, withStartup } from "../../kube/startup.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
 import { withConfDefaults } from "../schema/rules.ts";
 import { connectWatcher } from "../watches.ts";
+import { ignoredOfServer } from "./ignored.ts";
 import {
   type ConnectState,
   endingsOf,
@@ -32,8 +33,8 @@ import {
   type ServerExecutors,
   separated,
 } from "./memory.ts";
-import { configMap, type Server, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
-import { type Read, readConnectSpec } from "./read.ts";
+import { configMap, type Images, type Server, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
+import { readConnectSpec } from "./read.ts";
 
 /** The server's pod; `isStale`: its spec is an earlier one, so that the plan waits for more than its start. */
 export type Starting = { readonly pod: Stored; readonly isStale: boolean };
@@ -67,15 +68,15 @@ export type Settings = {
   readonly sparkDefaults: Readonly<Record<string, string>>;
 };
 
-type Readable = Extract<Read, { ok: true }>;
-
 type ConnectContext = {
   readonly object: Stored;
   readonly memory: Memory;
   readonly server: Server;
-  readonly images: Readable["images"];
   readonly now: number;
   readonly view: View<Memory>;
+  readonly images: Images;
+  /** What the spec says and the server does not get. */
+  readonly ignored: readonly string[];
 };
 
 /** Poll intervals, ms, for changes that no watch reports, or whose event is lost. */
@@ -153,6 +154,20 @@ type Turn = {
 /** The memory of a server that is not ready: reported reasons are kept, so that none is reported twice. */
 const unready = ({ ends, held }: Memory): Memory => (held === undefined ? { ends } : { ends, held });
 
+/** The most events about ignored parts of one server: its condition and `rekindle status` tell them all. */
+const mostIgnored = 8;
+
+const ignoredEvents = ({ object, ignored }: ConnectContext): readonly Effect[] =>
+  ignored.slice(0, mostIgnored).map((says) => ({
+    do: "record",
+    about: object,
+    resource: sparkConnects,
+    occasion: says,
+    type: "Warning",
+    reason: "RekindleConfIgnored",
+    message: says,
+  }));
+
 const create = (context: ConnectContext): Turn => {
   const { object, server, images, memory, now } = context;
   const { retryAt } = memory;
@@ -167,7 +182,8 @@ const create = (context: ConnectContext): Turn => {
     owner: object.metadata.uid,
   };
   const waits = { pollMs, waitsFor: until("its server", "started") };
-  return { memory: unready(memory), effects: [made], message: "Server pod is not ready: ", waits };
+  const events = ignoredEvents(context);
+  return { memory: unready(memory), effects: [made], events, message: "Server pod is not ready: ", waits };
 };
 
 const whyEnded = (pod: Stored): string => {
@@ -255,6 +271,7 @@ const planOf = (context: ConnectContext, observation: Sight): Plan<Memory> => {
     serviceName: serviceName(server),
     pod: observation.pod,
     executors: observation.current,
+    ignored: context.ignored,
   };
   const status = projected(object, shown, now);
   if (refused !== undefined)
@@ -295,7 +312,9 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const { apiServer, sparkDefaults } = settings;
   const spec = withConfDefaults(read.spec, sparkDefaults);
   const server: Server = { name: key.name, namespace: key.namespace, labels, spec, apiServer };
-  const context: ConnectContext = { object, memory, server, images: read.images, now, view };
+  const { images } = read;
+  const ignored = ignoredOfServer(object, server, images);
+  const context: ConnectContext = { object, memory, server, images, now, view, ignored };
   const observation = yield* sightOf(context);
   const plan = planOf(context, observation);
   return view.refused.length > 0 ? plan : yield* startingUp(view, object, plan, startingOf(context, observation));

@@ -23,9 +23,15 @@ export type ConnectState = {
   readonly serviceName: string;
   readonly pod: Stored | undefined;
   readonly executors: readonly Stored[];
+  /** What the spec says and the server does not get. */
+  readonly ignored?: readonly string[];
 };
 
-const type = "ServerPodReady";
+/** The longest message of a condition, in characters. */
+const longestMessage = 1_024;
+
+const readyType = "ServerPodReady";
+const ignoredType = "RekindleConfIgnored";
 
 const conditions = z.looseObject({
   conditions: z.array(z.looseObject({ type: z.string(), status: z.string(), lastTransitionTime: z.string() })),
@@ -51,12 +57,26 @@ const counted = (executors: readonly Stored[]): Readonly<Record<string, number>>
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** The condition; its time changes only with its status. */
-const conditionOf = (object: Stored, { state, message }: ConnectState, now: number) => {
-  const status = state === "Ready" ? "True" : "False";
-  const before = conditions.safeParse(object.status).data?.conditions.find((one) => one.type === type);
-  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timeText(now);
-  return { type, status, lastTransitionTime, reason: state === "Ready" ? type : "ServerPodNotReady", message };
+type Condition = Readonly<Record<"type" | "status" | "reason" | "message", string>>;
+
+const readiness = ({ state, message }: ConnectState): Condition =>
+  state === "Ready"
+    ? { type: readyType, status: "True", reason: readyType, message }
+    : { type: readyType, status: "False", reason: "ServerPodNotReady", message };
+
+/** The conditions; the time of each changes only with its status. */
+const conditionsOf = (object: Stored, shown: ConnectState, now: number) => {
+  const { ignored = [] } = shown;
+  const message = ignored.join("; ").slice(0, longestMessage);
+  const all = [
+    readiness(shown),
+    ...(message === "" ? [] : [{ type: ignoredType, status: "True", reason: ignoredType, message }]),
+  ];
+  const before = conditions.safeParse(object.status).data?.conditions ?? [];
+  return all.map(({ type, status, reason, message }) => {
+    const same = before.find((one) => one.type === type && one.status === status);
+    return { type, status, lastTransitionTime: same?.lastTransitionTime ?? timeText(now), reason, message };
+  });
 };
 
 /** The whole desired `status`; `lastUpdateTime` changes only with another field. */
@@ -66,7 +86,7 @@ export const projected = (object: Stored, shown: ConnectState, now: number): Rec
   const executors = counted(shown.executors);
   const { podName, serviceName, state } = shown;
   const status = {
-    conditions: [conditionOf(object, shown, now)],
+    conditions: conditionsOf(object, shown, now),
     state,
     server: { podName, ...(podIp === undefined ? {} : { podIp }), serviceName },
     ...(Object.keys(executors).length === 0 ? {} : { executors }),

@@ -6,6 +6,14 @@ import type { Json } from "../../kube/responses.ts";
 import type { SparkConnectSpec } from "../schema/application.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
 import { pruned } from "../submission/pods/pod.ts";
+import {
+  type ConfSource,
+  fromField,
+  fromLabels,
+  fromRekindle,
+  type Origin,
+  originIn,
+} from "../submission/replaced-confs.ts";
 
 /** The input of the arguments. */
 export type Server = {
@@ -44,13 +52,13 @@ const sorted = (map: Readonly<Record<string, string>> = {}): readonly (readonly 
   Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
 
 const podNameKey = "spark.kubernetes.driver.pod.name";
+const hostKey = "spark.driver.host";
 
-const userConfs = ({ sparkConf, hadoopConf }: SparkConnectSpec): readonly Pair[] => [
-  ...sorted(sparkConf).filter(([key]) => key !== podNameKey),
-  ...sorted(hadoopConf).map(
-    ([key, value]): Pair => [key.startsWith("spark.hadoop.") ? key : `spark.hadoop.${key}`, value],
-  ),
-];
+const userConfs = ({ sparkConf }: SparkConnectSpec): readonly Pair[] =>
+  sorted(sparkConf).filter(([key]) => key !== podNameKey);
+
+const hadoopConfs = ({ hadoopConf }: SparkConnectSpec): readonly Pair[] =>
+  sorted(hadoopConf).map(([key, value]) => [key.startsWith("spark.hadoop.") ? key : `spark.hadoop.${key}`, value]);
 
 const given = (key: string, value: string | number | undefined): readonly Pair[] =>
   value === undefined ? [] : [[key, value]];
@@ -61,21 +69,22 @@ const labelsOf = (role: "driver" | "executor", { name, labels }: Server): readon
   ...sorted(labels).map(([key, value]): Pair => [`spark.kubernetes.${role}.label.${key}`, value]),
 ];
 
-const executorConfs = (server: Server): readonly Pair[] => {
-  const { instances, cores, memory, template } = server.spec.executor;
-  const templated: readonly Pair[] = [
-    ["spark.kubernetes.executor.podTemplateFile", `${templateFolder}/${templateFile}`],
-    ["spark.kubernetes.executor.podTemplateContainerName", executorContainer],
-  ];
+const executorConfs = ({ spec }: Server): readonly Pair[] => {
+  const { instances, cores, memory } = spec.executor;
   return [
-    ...labelsOf("executor", server),
     ...given("spark.executor.instances", instances),
     ...given("spark.executor.cores", cores),
     ...given("spark.executor.memory", memory),
-    ["spark.kubernetes.executor.podNamePrefix", server.name],
-    ...(template === undefined ? [] : templated),
   ];
 };
+
+const templateConfs = ({ spec }: Server): readonly Pair[] =>
+  spec.executor.template === undefined
+    ? []
+    : [
+        ["spark.kubernetes.executor.podTemplateFile", `${templateFolder}/${templateFile}`],
+        ["spark.kubernetes.executor.podTemplateContainerName", executorContainer],
+      ];
 
 const allocation = ({ dynamicAllocation: dynamic }: SparkConnectSpec): readonly Pair[] =>
   dynamic?.enabled === true
@@ -93,38 +102,56 @@ const allocation = ({ dynamicAllocation: dynamic }: SparkConnectSpec): readonly 
 const quoted = (word: string): string =>
   /^[A-Za-z0-9_./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 
-const conf = ([key, value]: Pair): readonly string[] => ["--conf", quoted(`${key}=${value}`)];
+const conf = ([key, value]: Pair): readonly string[] => ["--conf", key === hostKey ? host : quoted(`${key}=${value}`)];
 
 /** The pod's IP, known only in the pod; an IPv6 address stands in brackets. */
 const host = '"spark.driver.host=$(case $POD_IP in (*:*) echo "[$POD_IP]" ;; (*) echo "$POD_IP" ;; esac)"';
 
-/** One line for a shell in the server's container. `image` is the executors'. */
-const startCommand = (server: Server, image: string): string => {
-  const { name, namespace, spec, apiServer } = server;
+/** The confs that follow the user's, in their order: of two with one key the later wins. */
+const sourcesAfterUsers = (server: Server): readonly ConfSource<Pair>[] => {
+  const { spec, name } = server;
+  const { cores, memory } = spec.server;
+  return [
+    fromField("spec.hadoopConf", hadoopConfs(spec)),
+    fromLabels(labelsOf("driver", server)),
+    fromField("spec.server", [...given("spark.driver.cores", cores), ...given("spark.driver.memory", memory)]),
+    fromRekindle<Pair>([
+      ["spark.driver.bindAddress", "0.0.0.0"],
+      [hostKey, "the pod's address"],
+      ["spark.driver.port", 7078],
+      ["spark.driver.blockManager.port", 7079],
+      [podNameKey, serverName(name)],
+    ]),
+    fromLabels(labelsOf("executor", server)),
+    fromField("spec.executor", executorConfs(server)),
+    fromRekindle<Pair>([["spark.kubernetes.executor.podNamePrefix", name]]),
+    fromField("spec.executor.template", templateConfs(server)),
+    fromField("spec.dynamicAllocation", allocation(spec)),
+  ];
+};
+
+/** The confs of the server, and the origin of one that is not the user's own. `image` is the executors'. */
+export const confsOfServer = (server: Server, image: string) => {
+  const { namespace, spec } = server;
   const images: readonly Pair[] = [
     ["spark.kubernetes.namespace", namespace],
     ["spark.kubernetes.container.image", image],
     ["spark.kubernetes.executor.container.image", image],
   ];
-  const ports: readonly Pair[] = [
-    ["spark.driver.port", 7078],
-    ["spark.driver.blockManager.port", 7079],
-    [podNameKey, serverName(name)],
-  ];
-  const driver: readonly Pair[] = [
-    ...labelsOf("driver", server),
-    ...given("spark.driver.cores", spec.server.cores),
-    ...given("spark.driver.memory", spec.server.memory),
-    ["spark.driver.bindAddress", "0.0.0.0"],
-  ];
-  return [
-    "$SPARK_HOME/sbin/start-connect-server.sh",
-    ...["--master", quoted(`k8s://${apiServer}`)],
-    ...[...images, ...userConfs(spec), ...driver].flatMap(conf),
-    ...["--conf", host],
-    ...[...ports, ...executorConfs(server), ...allocation(spec)].flatMap(conf),
-  ].join(" ");
+  const later = sourcesAfterUsers(server);
+  return {
+    pairs: [...images, ...userConfs(spec), ...later.flatMap(({ pairs }) => pairs)],
+    originOf: (key: string): Origin => originIn(later, key),
+  };
 };
+
+/** One line for a shell in the server's container. `image` is the executors'. */
+const startCommand = (server: Server, image: string): string =>
+  [
+    "$SPARK_HOME/sbin/start-connect-server.sh",
+    ...["--master", quoted(`k8s://${server.apiServer}`)],
+    ...confsOfServer(server, image).pairs.flatMap(conf),
+  ].join(" ");
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -5,7 +5,7 @@ import { rulesFor } from "../configuration/versions.ts";
 import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
-import { isOwn, obstaclesIn, readOtherwise } from "../executors/owner.ts";
+import { isOwn, obstaclesIn } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { brokenRules, withDefaults } from "../schema/rules.ts";
 import {
@@ -22,9 +22,9 @@ import { type Arguments, argumentsOf, metricsMap, needsMetricsMap } from "./argu
 import { wrongScratch } from "./arguments/pod.ts";
 import { type Built, build, prepare } from "./client.ts";
 import { driverOddities } from "./driver-oddities.ts";
+import { type Ignored, ignoredIn } from "./ignored.ts";
 import { mutated } from "./mutation.ts";
 import { assembled, asTemplate, executorPod, owned, type SparkPod, templateOf } from "./pods/pod.ts";
-import { replacedConfs } from "./replaced-confs.ts";
 import { type Identity, identityOf } from "./steps/step.ts";
 import { notesOf, oversizedConfigMap } from "./warnings.ts";
 
@@ -56,7 +56,9 @@ export type Submission = {
   readonly driver: Obj;
   /** The basis of executors, where `rekindle.dev/executors: own` makes Rekindle their allocator. */
   readonly executors?: ExecutorBasis;
-  /** Fields that take effect differently from how they are written, for people. */
+  /** What the application says and its run does not get, for people and events. */
+  readonly ignored: readonly Ignored[];
+  /** Fields that take effect differently from how they are written, for people; the ignored ones among them. */
   readonly notes: readonly string[];
 };
 
@@ -156,11 +158,6 @@ export const identityFor = (
   attempt: number,
 ): Identity => identityOf(name, `${uid}/${attempt}`);
 
-const none: ReadonlySet<string> = new Set();
-
-/** Confs that an allocator reads: where Rekindle is the allocator, it reads them, and its driver gets others. */
-const honoured: ReadonlySet<string> = new Set(confsOfOwn.map(([key]) => key));
-
 type Planned = {
   readonly submission: Submission;
   /** The basis of executors, whoever allocates them. */
@@ -199,6 +196,8 @@ export const planned = (given: SubmissionInput): Planned | Refused => {
   const heavy = oversizedConfigMap(spec, before);
   if (heavy !== undefined) return { refused: heavy };
   const driver = driverOf(input, made, submissionId);
+  const own = ownedIn(input);
+  const ignored = ignoredIn({ subject, own, conf: made.confs, driver, basis });
   const submission = {
     submissionId,
     applicationId: made.applicationId,
@@ -206,12 +205,8 @@ export const planned = (given: SubmissionInput): Planned | Refused => {
     before,
     driver,
     ...(executors === undefined ? {} : { executors }),
-    notes: [
-      ...notesOf(spec),
-      ...(ownedIn(input) ? readOtherwise(spec) : []),
-      ...driverOddities(driver),
-      ...replacedConfs(subject, made.confs, ownedIn(input) ? honoured : none),
-    ],
+    ignored,
+    notes: [...notesOf(spec), ...driverOddities(driver), ...ignored.map(({ says }) => says)],
   };
-  return { submission, basis, given: new Map(givenConfs(input, line, ownedIn(input))) };
+  return { submission, basis, given: new Map(givenConfs(input, line, own)) };
 };

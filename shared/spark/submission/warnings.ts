@@ -104,10 +104,7 @@ const dead: Rule = ({ failureRetries, retryInterval }) =>
 const rules: readonly Rule[] = [version, memoryLimit, executorEnv, sparkConfigMap, packages, dead];
 
 /** Fields of an application that take another effect than under upstream's webhook, reported to people. */
-export const notesOf = (spec: SparkApplicationSpec): readonly string[] => [
-  ...rules.flatMap((rule) => rule(spec) ?? []),
-  ...ignoredVolumes(spec),
-];
+export const notesOf = (spec: SparkApplicationSpec): readonly string[] => rules.flatMap((rule) => rule(spec) ?? []);
 
 /** The most bytes of all values of one ConfigMap, by the API server's limit. */
 const most = 1_048_576;

@@ -9,7 +9,7 @@ import type { Obj } from "../../../shared/core/object.ts";
 import { controllerSigns } from "../../../shared/deployments/cli/controllers.ts";
 import { moveRecords, openTable } from "../../../shared/deployments/cli/copy-records.ts";
 import { recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
-import { flagView, forecast, problemWith, render, runs } from "../../../shared/deployments/cli/render.ts";
+import { check, flagView, forecast, render, runs } from "../../../shared/deployments/cli/render.ts";
 import { settingsForCli } from "../../../shared/deployments/settings/read.ts";
 import { usualNamespaces } from "../../../shared/kube/upstream-controllers.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
@@ -77,7 +77,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         recover: (session, key, how) => recoverKey(session, key, how, (ms) => tools.sleep(ms)),
         move: (session, move) => moveRecords(session.transport, move),
         render,
-        problemWith: async (object) => problemWith(object),
+        check: async (object) => check(object),
         crds: async () => crdFiles,
         host: async (given) => given.length,
         demo: async () => 0,

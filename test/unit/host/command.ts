@@ -47,7 +47,7 @@ export const rekindle = async (stand: Beside, ...args: readonly string[]): Promi
     recover: (_, key, how) => recoverKey({ transport }, key, how, (ms) => tools.sleep(ms)),
     move: (_, move) => moveRecords(transport, move),
     render: never,
-    problemWith: never,
+    check: never,
     crds: async () => [],
     host: async () => 0,
     demo: async () => 0,

@@ -25,13 +25,12 @@ import { standIn } from "../../configuration/versions.ts";
 import { prefixOf } from "../../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../../executor-pod/request.ts";
 import { newAllotment } from "../../executors/allotment.ts";
-import { ownerAnnotation, readOtherwise } from "../../executors/owner.ts";
+import { ownerAnnotation } from "../../executors/owner.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import { made, sparkApplications } from "../../schema/resource.ts";
 import { type Submission, submit } from "../../submission/submit.ts";
-import { ignoredVolumes } from "../../submission/warnings.ts";
 import { policiesOf } from "../spec/policies.ts";
-import { type Driver, isOwnRun, type Memory, placedBy, relevant, type State } from "../state/memory.ts";
+import { type Driver, type Memory, placedBy, relevant, type State } from "../state/memory.ts";
 import { shownInfo, showsBegun } from "../state/status.ts";
 import { type ApplicationContext, ownSpec, policyOf, rareOf, removal, type Settings } from "./context.ts";
 import { planOf, withoutSubmissionEvent } from "./plan.ts";
@@ -239,19 +238,19 @@ const warning = ({ object }: ApplicationContext, { attempt }: Memory, reason: st
   message,
 });
 
+/** The most events about ignored parts of one application: users see them all in `rekindle status` and `render`. */
+const mostIgnored = 8;
+
 /**
  * Events for problems that stop nothing: an annotation out of range, whose default holds; a Spark version that uses
- * another version's rules; volumes that no pod gets; confs of Spark's own allocator that Rekindle reads otherwise.
+ * another version's rules; volumes, confs and fields that the run does not get.
  */
-const warnings = (context: ApplicationContext, memory: Memory): readonly Effect[] => {
+const warnings = (context: ApplicationContext, memory: Memory, { ignored }: Whole): readonly Effect[] => {
   const { problems } = policiesOf(context.object);
   const other = context.read.ok ? standIn(context.read.spec.sparkVersion) : undefined;
-  const otherwise = context.read.ok && isOwnRun(memory) ? readOtherwise(context.read.spec) : [];
-  const ignored = context.read.ok ? ignoredVolumes(context.read.spec) : [];
   return [
-    ...ignored.map((volume) => warning(context, memory, "RekindleVolumeIgnored", volume)),
+    ...ignored.slice(0, mostIgnored).map(({ reason, says }) => warning(context, memory, reason, says)),
     ...problems.map((problem) => warning(context, memory, "RekindleAnnotationIgnored", problem)),
-    ...otherwise.map((conf) => warning(context, memory, "RekindleConfIgnored", conf)),
     ...(other === undefined ? [] : [warning(context, memory, "RekindleSparkVersionUnknown", other)]),
   ];
 };
@@ -262,7 +261,7 @@ const creating = (context: ApplicationContext, memory: Memory, submission: Whole
   const first = [...before.map((object) => creation(object, uid)), ...guards.map((guard) => accompaniment(guard, uid))];
   return planOf(context, withRare(memory, guards), undefined, {
     safety: { fenced: true },
-    stages: [first, [creation(driver, uid)], warnings(context, memory)],
+    stages: [first, [creation(driver, uid)], warnings(context, memory, submission)],
     next: { do: "wait", waitsFor: until(`driver pod ${submission.driverPodName}`, "started") },
   });
 };

@@ -5,6 +5,7 @@
  */
 import type { Obj } from "../../../core/object.ts";
 import type { Monitoring, SparkApplicationSpec } from "../../schema/application.ts";
+import { type ConfSource, fromField, fromLabels, type Origin, originIn } from "../replaced-confs.ts";
 import {
   amounts,
   each,
@@ -232,39 +233,18 @@ const templates = (submissionId: string): Pair[] =>
     [`spark.kubernetes.${role}.podTemplateContainerName`, `spark-kubernetes-${role}`],
   ]);
 
-/** Confs of one source. */
-type Source = {
-  /** The source in words, as the subject of "sets it". */
-  readonly by: string;
-  /** The advice to a user whose conf these replace. */
-  readonly instead: string;
-  readonly pairs: readonly Pair[];
-};
-
-const field = (path: string, pairs: readonly Pair[]): Source => ({
-  by: `a field of ${path}`,
-  instead: `write the value in ${path}, or remove the field there`,
-  pairs,
-});
-
-const marks = (role: "driver" | "executor", subject: Subject): Source => ({
-  by: "Rekindle, which finds its pods by it,",
-  instead: "use another label",
-  pairs: operatorLabels(role, subject),
-});
-
 /** The confs that follow the user's, in their order: of two with one key the later wins. */
-const sourcesAfterUsers = (subject: Subject): readonly Source[] => {
+const sourcesAfterUsers = (subject: Subject): readonly ConfSource<Pair>[] => {
   const { spec, submissionId } = subject;
   return [
-    field("spec.hadoopConf", each("spark.hadoop.", spec.hadoopConf)),
-    field("spec.driver.podName", [[podNameKey, driverPodNameOf(subject.name, spec)]]),
-    marks("driver", subject),
-    field("spec.driver", driverConfs(subject)),
-    marks("executor", subject),
-    field("spec.executor", executorConfs(subject)),
-    field("spec.nodeSelector", each("spark.kubernetes.node.selector.", spec.nodeSelector)),
-    field("spec.dynamicAllocation", dynamicAllocation(spec)),
+    fromField("spec.hadoopConf", each("spark.hadoop.", spec.hadoopConf)),
+    fromField("spec.driver.podName", [[podNameKey, driverPodNameOf(subject.name, spec)]]),
+    fromLabels(operatorLabels("driver", subject)),
+    fromField("spec.driver", driverConfs(subject)),
+    fromLabels(operatorLabels("executor", subject)),
+    fromField("spec.executor", executorConfs(subject)),
+    fromField("spec.nodeSelector", each("spark.kubernetes.node.selector.", spec.nodeSelector)),
+    fromField("spec.dynamicAllocation", dynamicAllocation(spec)),
     {
       by: "Rekindle, which writes the pod templates from the spec,",
       instead: "put the template into spec.driver.template and spec.executor.template",
@@ -287,21 +267,25 @@ const confsOf = (subject: Subject): Pair[] => {
   ];
 };
 
-/** The source of a conf's value other than the user's sparkConf. */
-export const sourceOf = (given: Subject, key: string): Pick<Source, "by" | "instead"> => {
+/** The origin of a conf's value other than the user's sparkConf. */
+export const originOf = (given: Subject, key: string): Origin => {
   const spec = monitored(given);
-  const own = { by: "Rekindle", instead: "remove the conf" };
-  const beside: Readonly<Record<string, Pick<Source, "by" | "instead">>> = {
-    "spark.app.name": { by: "metadata.name", instead: "name the application so, or remove the conf" },
-    ...Object.fromEntries(Object.keys(dependencies(spec)).map((one) => [one, field("spec.deps", [])])),
-    ...(spec === given.spec
-      ? {}
-      : Object.fromEntries(
-          ["spark.metrics.namespace", "spark.metrics.conf"].map((one) => [one, field("spec.monitoring", [])]),
-        )),
-  };
-  const found = sourcesAfterUsers({ ...given, spec }).findLast(({ pairs }) => pairs.some(([name]) => name === key));
-  return beside[key] ?? found ?? own;
+  const metrics: readonly Pair[] = Object.entries(spec === given.spec ? {} : (spec.sparkConf ?? {})).filter(
+    ([name]) => name === "spark.metrics.namespace" || name === "spark.metrics.conf",
+  );
+  return originIn(
+    [
+      ...sourcesAfterUsers({ ...given, spec }),
+      fromField("spec.monitoring", metrics),
+      fromField("spec.deps", Object.entries(dependencies(spec))),
+      {
+        by: "metadata.name",
+        instead: "name the application so, or remove the conf",
+        pairs: [["spark.app.name", given.name]],
+      },
+    ],
+    key,
+  );
 };
 
 /** The arguments of an application. The spec is first extended by its metrics, as upstream's controller does. */

@@ -242,6 +242,7 @@ describe("rekindle status", () => {
         "waits",
         "saves",
         "runs",
+        "notes",
         "pods",
       ].filter((key) => key !== "attempts"),
     ]);

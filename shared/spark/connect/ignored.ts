@@ -1,0 +1,26 @@
+/** What a user writes into a SparkConnect and its server does not get: confs, fields of its pod's and its service's templates. */
+import type { Stored } from "../../core/object.ts";
+import { type Advice, overwrittenFields } from "../submission/overwritten-fields.ts";
+import { replacedConfs } from "../submission/replaced-confs.ts";
+import { confsOfServer, type Images, type Server, serverPod, service } from "./objects.ts";
+
+const advice: Advice = [
+  [/\.(command|args)/, "the server's command is Rekindle's: write confs in spec.sparkConf"],
+  [/\.lifecycle/, "the server's end is Rekindle's: remove it"],
+  [/^\.metadata\.(labels|name)|\.selector/, "Rekindle finds the server by it: use another one"],
+  [/\.ports/, "the ports are Spark's: remove it"],
+];
+
+/** One sentence for each. */
+export const ignoredOfServer = (owner: Stored, server: Server, images: Images): readonly string[] => {
+  const { sparkConf: confs, server: own } = server.spec;
+  const { pairs, originOf } = confsOfServer(server, images.executor);
+  const final = new Map(pairs.map(([key, value]) => [key, `${value}`]));
+  const pod = { path: "spec.server.template", template: own.template, made: serverPod(owner, server, images) };
+  const door = { path: "spec.server.service", template: own.service, made: service(owner, server) };
+  return [
+    ...replacedConfs({ confs, final, originOf }),
+    ...overwrittenFields(pod, advice),
+    ...overwrittenFields(door, advice),
+  ];
+};

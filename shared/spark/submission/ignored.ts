@@ -1,0 +1,79 @@
+/**
+ * What a user writes into an application and its run does not get: volumes, confs, fields of pod templates. The one
+ * source of what render, create, admission, status and events tell about it.
+ */
+import { fieldsOf } from "../../core/json.ts";
+import type { Obj } from "../../core/object.ts";
+import type { Conf } from "../configuration/conf.ts";
+import { executorOf } from "../executor-pod/builder.ts";
+import type { ExecutorBasis } from "../executor-pod/request.ts";
+import { firstId } from "../executors/allotment.ts";
+import { readOtherwise } from "../executors/owner.ts";
+import { confsOfOwn } from "./additions.ts";
+import { originOf } from "./arguments/argv.ts";
+import type { Role, Subject } from "./arguments/pod.ts";
+import { type Advice, overwrittenFields } from "./overwritten-fields.ts";
+import { replacedConfs } from "./replaced-confs.ts";
+import { ignoredVolumes } from "./warnings.ts";
+
+/** One sentence about what is ignored; `reason` is the event's. */
+export type Ignored = {
+  readonly reason: "RekindleVolumeIgnored" | "RekindleConfIgnored" | "RekindleFieldIgnored";
+  readonly says: string;
+};
+
+/** A run as it is planned: its confs, its driver pod, and what its executors are built from. */
+export type PlannedRun = {
+  readonly subject: Subject;
+  /** True where Rekindle is the allocator of the executors. */
+  readonly own: boolean;
+  readonly conf: Conf;
+  readonly driver: Obj;
+  readonly basis: ExecutorBasis;
+};
+
+/** Confs that an allocator reads: where Rekindle is the allocator, it reads them, and its driver gets others. */
+const honoured: ReadonlySet<string> = new Set(confsOfOwn.map(([key]) => key));
+
+const adviceFor = (role: Role): Advice => [
+  [/\.image$/, `write the image in spec.${role}.image`],
+  [/\.imagePullPolicy$/, "write it in spec.imagePullPolicy"],
+  [/\.resources\..*\.memory$/, `write spec.${role}.memory and spec.${role}.memoryOverhead`],
+  [/\.resources\..*\.cpu$/, `write spec.${role}.coreRequest and spec.${role}.coreLimit`],
+  [/\.serviceAccount(Name)?$/, `write spec.${role}.serviceAccount`],
+  [/^\.metadata\.labels/, "use another label"],
+  [/\.(command|args)/, "write spec.mainApplicationFile and spec.arguments"],
+];
+
+/** The executor as its allocator will build it; none where it cannot be built before the driver runs. */
+const executorOfRun = ({ basis, driver: { metadata } }: PlannedRun): Obj | undefined => {
+  const driver = { name: metadata.name ?? "", uid: "", ip: undefined };
+  const one = executorOf({ ...basis, authSecret: "planned", executorId: `${firstId}`, driver });
+  return "refused" in one ? undefined : one.pod;
+};
+
+const fieldsIgnored = (run: PlannedRun, role: Role): readonly string[] => {
+  const { template } = run.subject.spec[role];
+  if (template === undefined) return [];
+  const pod = role === "driver" ? run.driver : executorOfRun(run);
+  if (pod === undefined) return [];
+  const made = { metadata: fieldsOf(pod.metadata), spec: pod.spec };
+  return overwrittenFields({ path: `spec.${role}.template`, template, made }, adviceFor(role));
+};
+
+const told =
+  (reason: Ignored["reason"]) =>
+  (says: string): Ignored => ({ reason, says });
+
+/** Everything that the run does not get as its user writes it. */
+export const ignoredIn = (run: PlannedRun): readonly Ignored[] => {
+  const { subject, own, conf: final } = run;
+  const { spec } = subject;
+  const confs = { confs: spec.sparkConf, final, originOf: (key: string) => originOf(subject, key) };
+  return [
+    ...ignoredVolumes(spec).map(told("RekindleVolumeIgnored")),
+    ...(own ? readOtherwise(spec) : []).map(told("RekindleConfIgnored")),
+    ...replacedConfs({ ...confs, ...(own ? { honoured } : {}) }).map(told("RekindleConfIgnored")),
+    ...[...fieldsIgnored(run, "driver"), ...fieldsIgnored(run, "executor")].map(told("RekindleFieldIgnored")),
+  ];
+};

@@ -14,6 +14,7 @@ import { timeText } from "../../core/time.ts";
 import { type Position, waiting } from "../../core/updates.ts";
 import { whenText } from "../io/text.ts";
 import type { ReadTable, Session, Source } from "../io/tools.ts";
+import type { ExecutorCount } from "../kinds/kind.ts";
 
 const update = z.object({
   state: z.string(),
@@ -229,6 +230,13 @@ const unplanned = ({ lost }: Pick<Losses, "lost">): readonly (readonly [reason: 
 /** The number of lost executors, of which a record keeps only the latest in full. */
 export const lostCount = (losses: Pick<Losses, "lost"> | undefined): number =>
   losses === undefined ? 0 : unplanned(losses).reduce((sum, [, count]) => sum + count, 0);
+
+/** One line, such as `3 of 4 run, 1 lost`; "" where none can run now. */
+export const executorsText = ({ running, wanted, lost }: Partial<ExecutorCount> & Pick<Losses, "lost">): string => {
+  if (running === undefined) return "";
+  const count = lostCount({ lost });
+  return `${running}${wanted === undefined ? "" : ` of ${wanted}`} run${count === 0 ? "" : `, ${count} lost`}`;
+};
 
 /** One line: the counts by reason, and the latest loss. */
 export const lossesText = ({ lost, losses }: Losses): string => {

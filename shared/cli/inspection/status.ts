@@ -21,11 +21,11 @@ import { type KueueView, kueueOf, kueueText } from "./kueue.ts";
 import {
   driverWordsOf,
   driverWordsText,
+  executorsText,
   historyOf,
   historyText,
   lossesOf,
   lossesText,
-  lostCount,
   type RecordRead,
   type RecordView,
   recordOf,
@@ -267,15 +267,6 @@ const executorsIn = (seen: StatusInput) => {
   const losses = lossesOf(recordIn(seen));
   const count = isEnding(seen.object) ? undefined : seen.target.kind.executors?.(seen.object, seen.pods);
   return losses === undefined && count === undefined ? undefined : { ...count, lost: {}, losses: [], ...losses };
-};
-
-type Executors = NonNullable<ReturnType<typeof executorsIn>>;
-
-/** One line, such as `3 of 4 run, 1 lost`; "" where none can run now. */
-const executorsText = ({ running, wanted, lost }: Executors): string => {
-  if (running === undefined) return "";
-  const count = lostCount({ lost });
-  return `${running}${wanted === undefined ? "" : ` of ${wanted}`} run${count === 0 ? "" : `, ${count} lost`}`;
 };
 
 /** The status as data: instants as the API writes them. */

@@ -1,7 +1,7 @@
 /** What a user writes into a SparkConnect and its server does not get: confs, fields of its pod's and its service's templates. */
 import type { Stored } from "../../core/object.ts";
-import { type Advice, overwrittenFields } from "../submission/overwritten-fields.ts";
-import { replacedConfs } from "../submission/replaced-confs.ts";
+import { replacedConfs } from "../ignored/confs.ts";
+import { type Advice, overwrittenFields } from "../ignored/fields.ts";
 import { confsOfServer, type Images, type Server, serverPod, service } from "./objects.ts";
 
 const advice: Advice = [

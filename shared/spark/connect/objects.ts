@@ -3,17 +3,10 @@
 import { digestOf, fieldsOf, isRecord } from "../../core/json.ts";
 import { apiVersionOf, type Metadata, type Obj, type Stored } from "../../core/object.ts";
 import type { Json } from "../../kube/responses.ts";
+import { type ConfSource, fromField, fromLabels, fromRekindle, type Origin, originIn } from "../ignored/confs.ts";
 import type { SparkConnectSpec } from "../schema/application.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
 import { pruned } from "../submission/pods/pod.ts";
-import {
-  type ConfSource,
-  fromField,
-  fromLabels,
-  fromRekindle,
-  type Origin,
-  originIn,
-} from "../submission/replaced-confs.ts";
 
 /** The input of the arguments. */
 export type Server = {

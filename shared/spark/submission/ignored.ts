@@ -9,11 +9,11 @@ import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
 import { readOtherwise } from "../executors/owner.ts";
+import { replacedConfs } from "../ignored/confs.ts";
+import { type Advice, overwrittenFields } from "../ignored/fields.ts";
 import { confsOfOwn } from "./additions.ts";
 import { originOf } from "./arguments/argv.ts";
 import type { Role, Subject } from "./arguments/pod.ts";
-import { type Advice, overwrittenFields } from "./overwritten-fields.ts";
-import { replacedConfs } from "./replaced-confs.ts";
 import { ignoredVolumes } from "./warnings.ts";
 
 /** One sentence about what is ignored; `reason` is the event's. */
@@ -38,8 +38,8 @@ const honoured: ReadonlySet<string> = new Set(confsOfOwn.map(([key]) => key));
 const adviceFor = (role: Role): Advice => [
   [/\.image$/, `write the image in spec.${role}.image`],
   [/\.imagePullPolicy$/, "write it in spec.imagePullPolicy"],
-  [/\.resources\..*\.memory$/, `write spec.${role}.memory and spec.${role}.memoryOverhead`],
-  [/\.resources\..*\.cpu$/, `write spec.${role}.coreRequest and spec.${role}.coreLimit`],
+  [/\.resources\.(requests|limits)\.memory$/, `write spec.${role}.memory and spec.${role}.memoryOverhead`],
+  [/\.resources\.(requests|limits)\.cpu$/, `write spec.${role}.coreRequest and spec.${role}.coreLimit`],
   [/\.serviceAccount(Name)?$/, `write spec.${role}.serviceAccount`],
   [/^\.metadata\.labels/, "use another label"],
   [/\.(command|args)/, "write spec.mainApplicationFile and spec.arguments"],

@@ -81,15 +81,15 @@ export const readingMutants: readonly Mutant[] = [
   {
     name: "confs-replaced-in-silence",
     promise: "a conf that the submission replaces is told",
-    file: "shared/spark/submission/replaced-confs.ts",
+    file: "shared/spark/ignored/confs.ts",
     find: "if (honoured?.has(key) === true || ",
     replace: "if (key !== '' || ",
-    tests: ["test/unit/spark/submission/replaced-confs.test.ts"],
+    tests: ["test/unit/spark/ignored/confs.test.ts"],
   },
   {
     name: "template-fields-overwritten-in-silence",
     promise: "a field of a pod template that the pod does not have is told",
-    file: "shared/spark/submission/overwritten-fields.ts",
+    file: "shared/spark/ignored/fields.ts",
     find: "return isAlike(wanted, made) ? [] : ",
     replace: "return isAlike(wanted, made) || path !== '' ? [] : ",
     tests: ["test/unit/deployments/cli/ignored.test.ts"],

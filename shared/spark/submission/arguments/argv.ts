@@ -4,8 +4,8 @@
  * not contain the configuration.
  */
 import type { Obj } from "../../../core/object.ts";
+import { type ConfSource, fromField, fromLabels, type Origin, originIn } from "../../ignored/confs.ts";
 import type { Monitoring, SparkApplicationSpec } from "../../schema/application.ts";
-import { type ConfSource, fromField, fromLabels, type Origin, originIn } from "../replaced-confs.ts";
 import {
   amounts,
   each,

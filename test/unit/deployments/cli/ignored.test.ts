@@ -15,7 +15,8 @@ const executorContainer = (fields: object) => ({
   spec: { containers: [{ name: "spark-kubernetes-executor", ...fields }] },
 });
 
-type Row = readonly [what: string, changes: object, says: string];
+type Fields = Readonly<Record<string, unknown>>;
+type Row = readonly [what: string, changes: Fields, says: string];
 
 const applications: readonly Row[] = [
   [
@@ -76,11 +77,11 @@ const connects: readonly Row[] = [
 
 const group = "sparkoperator.k8s.io";
 const metadata = { name: "app", namespace: "default" };
-const applicationOf = (changes: object) => ({
+const applicationOf = (changes: Fields) => ({
   ...{ apiVersion: `${group}/v1beta2`, kind: "SparkApplication", metadata },
   spec: { ...good, ...changes },
 });
-const connectOf = (changes: object) => ({ ...connect(changes), metadata: { name: "sc", namespace: "default" } });
+const connectOf = (changes: Fields) => ({ ...connect(changes), metadata: { name: "sc", namespace: "default" } });
 
 const notesOf = (object: Parameters<typeof check>[0]): readonly string[] => {
   const made = rendered(object, { attempt: 1, uid: "u", options: defaultOptions });

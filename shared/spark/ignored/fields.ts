@@ -1,7 +1,7 @@
 /** Fields of a pod template of the user's whose values the pod does not have: which, and what to write instead. */
 import { isRecord } from "../../core/json.ts";
 import { amountOf } from "../../kube/quantity.ts";
-import { quoted } from "./replaced-confs.ts";
+import { quoted } from "./confs.ts";
 
 /** The advice for fields whose paths match, after the path of the template. */
 export type Advice = readonly (readonly [path: RegExp, instead: string])[];

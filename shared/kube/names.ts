@@ -1,4 +1,5 @@
-/** Names of objects, labels and their values, as the API server checks them, with its words for errors. */
+/** Names of objects, labels and their values, as the API server checks them, with its words for errors; and derived names. */
+import { createHash } from "node:crypto";
 import { subdomain } from "../core/object.ts";
 
 const qualified = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
@@ -28,3 +29,18 @@ export const subdomainErrors = (name: string): readonly string[] => [
   ...(name.length > 253 ? [atMost("", 253)] : []),
   ...(subdomain.test(name) ? [] : [subdomainSaying]),
 ];
+
+const longestLabel = 63;
+
+/**
+ * A name that derives from another one and is valid wherever Kubernetes takes a DNS label: services, volumes, values of
+ * labels. One that is too long, or has dots, is cut, gets dashes for dots, and eight digits of the MD5 of the whole, as
+ * upstream's names of UI services do.
+ */
+export const derivedLabel = (name: string, suffix: string): string => {
+  const whole = `${name}-${suffix}`;
+  if (whole.length <= longestLabel && !whole.includes(".")) return whole;
+  const hash = createHash("md5").update(whole).digest("hex").slice(0, 8);
+  const start = name.replaceAll(".", "-").slice(0, longestLabel - suffix.length - hash.length - 2);
+  return `${start}-${hash}-${suffix}`;
+};

@@ -2,6 +2,7 @@
  * requests, as upstream's resourceusage package. */
 
 import type { Resource } from "../../core/object.ts";
+import { derivedLabel } from "../../kube/names.ts";
 import { bytesOf, ratioOf } from "../configuration/conf.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../schema/application.ts";
 import { volcanoPodGroups } from "../schema/resource.ts";
@@ -170,10 +171,13 @@ const volcano: Scheduler = {
 
 const podGroupLabel = "scheduling.x-k8s.io/pod-group";
 
+/** The group's name, which is also a label's value. */
+const coschedulingName = (name: string): string => derivedLabel(name, "pg");
+
 const coscheduling: Scheduler = {
-  arranged: ({ name, spec }) => both(spec, { labels: { [podGroupLabel]: `${name}-pg` } }),
+  arranged: ({ name, spec }) => both(spec, { labels: { [podGroupLabel]: coschedulingName(name) } }),
   companions: (subject) => {
-    const object = objectOf(coschedulingPodGroups, metadataOf(subject, { name: `${subject.name}-pg` }), {
+    const object = objectOf(coschedulingPodGroups, metadataOf(subject, { name: coschedulingName(subject.name) }), {
       minMember: 1,
       minResources: totalAmounts(subject.spec),
     });

@@ -1,8 +1,8 @@
 /** Services and Ingresses of a driver: Spark's web UI with its address in the status, and the ports of
  * `spec.driverIngressOptions`. */
 
-import { createHash } from "node:crypto";
 import type { Stored } from "../../core/object.ts";
+import { derivedLabel } from "../../kube/names.ts";
 import { typed } from "../../kube/objects.ts";
 import { ingresses, services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -106,15 +106,7 @@ const ingressWords = (
 
 const uiPort = 4_040;
 
-/** A name; one over 63 characters is cut and gets eight digits of the MD5 of the whole, as upstream's. */
-const named = (name: string, suffix: string): string => {
-  const whole = `${name}-${suffix}`;
-  if (whole.length <= 63) return whole;
-  const hash = createHash("md5").update(whole).digest("hex").slice(0, 8);
-  return `${name.slice(0, 63 - suffix.length - 10)}-${hash}-${suffix}`;
-};
-
-export const uiServiceName = (name: string): string => named(name, "ui-svc");
+export const uiServiceName = (name: string): string => derivedLabel(name, "ui-svc");
 
 const targetPortOf = ({ sparkConf }: SparkApplicationSpec): number => {
   const text = sparkConf?.["spark.ui.port"] ?? "";
@@ -137,7 +129,7 @@ const ingressOfUi = (subject: Subject): AuxiliaryObject[] => {
   const service = { name: uiServiceName(name), port: portOf(spec).port };
   const address = addressOf(options.ingressUrlFormat, subject);
   const words = ingressWords(subject, spec.sparkUIOptions);
-  return [ingressOf(subject, { name: named(name, "ui-ingress"), address, service, ...words })];
+  return [ingressOf(subject, { name: derivedLabel(name, "ui-ingress"), address, service, ...words })];
 };
 
 export const uiObjects = (subject: Subject): readonly AuxiliaryObject[] => {
@@ -168,7 +160,7 @@ export const uiInfo = (subject: Subject, service: Stored): Readonly<Record<strin
     ...(options.ingressUrlFormat === ""
       ? {}
       : {
-          webUIIngressName: named(name, "ui-ingress"),
+          webUIIngressName: derivedLabel(name, "ui-ingress"),
           webUIIngressAddress: addressOf(options.ingressUrlFormat, subject).text,
         }),
   };
@@ -179,12 +171,12 @@ type Entry = NonNullable<SparkApplicationSpec["driverIngressOptions"]>[number];
 const companionsOfPort = (subject: Subject, entry: Entry): readonly AuxiliaryObject[] => {
   const { name, spec } = subject;
   const { servicePort: port, ingressURLFormat: format = "" } = entry;
-  const service = { name: named(name, `driver-${port}`), port };
+  const service = { name: derivedLabel(name, `driver-${port}`), port };
   const served = serviceOf(subject, service.name, { name: entry.servicePortName, port, targetPort: port }, entry);
   if (format === "") return [served];
   const address = addressOf(format, subject);
   const words = ingressWords(subject, entry, spec.sparkUIOptions);
-  return [served, ingressOf(subject, { name: named(name, `ing-${port}`), address, service, ...words })];
+  return [served, ingressOf(subject, { name: derivedLabel(name, `ing-${port}`), address, service, ...words })];
 };
 
 /** `spec.driverIngressOptions`: further ports of the driver, each with a Service and, with a URL format, an Ingress. */

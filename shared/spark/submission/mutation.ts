@@ -3,7 +3,7 @@
  * executors' template. The order is the webhook's, because later edits see the fields of earlier ones.
  */
 
-import { digest } from "../../core/key.ts";
+import { derivedLabel } from "../../kube/names.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../schema/application.ts";
 import { limited } from "./additions.ts";
@@ -23,13 +23,8 @@ type Edit = (pod: SparkPod, source: PodSource) => SparkPod;
 const mounted = (pod: SparkPod, volume: string, configMap: string, mountPath: string): SparkPod =>
   withVolume(pod, { name: volume, configMap: { name: configMap } }, { name: volume, mountPath, readOnly: true });
 
-/** The volume of a ConfigMap. Volumes are DNS labels: other names get dashes for dots, are cut, and get a hash. */
-const volumeNameOf = (configMap: string): string => {
-  const plain = `${configMap}-vol`;
-  if (plain.length <= 63 && !plain.includes(".")) return plain;
-  const hash = digest(configMap).slice(0, 8);
-  return `${configMap.replaceAll(".", "-").slice(0, 63 - "-vol-".length - hash.length)}-vol-${hash}`;
-};
+/** The volume of a ConfigMap. */
+const volumeNameOf = (configMap: string): string => derivedLabel(configMap, "vol");
 
 const shared = [
   {

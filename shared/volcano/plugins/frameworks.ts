@@ -4,6 +4,7 @@
  */
 
 import { isRecord } from "../../core/json.ts";
+import { derivedLabel } from "../../kube/names.ts";
 import { services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { domainsOf, firstDomain, ownerReference } from "../pods/names.ts";
@@ -215,7 +216,7 @@ export const ray: Plugin = {
       [keys.taskSpec]: parsed.head,
     };
     const metadata = {
-      name: `${owner.name}-head-svc`,
+      name: derivedLabel(owner.name, "head-svc"),
       namespace: owner.namespace,
       ownerReferences: [ownerReference(owner)],
     };

@@ -2,8 +2,10 @@
  * `svc`: a name for every pod, the hosts of all tasks as files and variables, and a NetworkPolicy around the job.
  * `ssh`: one key pair for all pods of the job, generated once and kept as long as the job exists.
  */
+
 import { oncePer } from "../../core/cache.ts";
 import type { Metadata } from "../../core/object.ts";
+import { derivedLabel } from "../../kube/names.ts";
 import { configMaps, networkPolicies, secrets, services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { hostsOf, type Owner, ownerReference } from "../pods/names.ts";
@@ -103,10 +105,10 @@ export const svc: Plugin = {
   flags: svcFlags,
   noted: true,
   onPod: (draft, scope, args) => {
-    const name = mapName(scope.owner);
+    const name = derivedLabel(scope.owner.name, "svc");
     const inEnvironment = flagsOf(args, svcFlags)["inject-hosts-env"];
     const spoken = inEnvironment ? withEnv(named(draft, scope), hostVariables(scope), everywhere) : named(draft, scope);
-    return withVolume(spoken, { name, configMap: { name } }, { name, mountPath: "/etc/volcano" });
+    return withVolume(spoken, { name, configMap: { name: mapName(scope.owner) } }, { name, mountPath: "/etc/volcano" });
   },
   objects: (scope, args) => {
     const read = flagsOf(args, svcFlags);
@@ -160,9 +162,9 @@ export const ssh: Plugin = {
   noted: true,
   onPod: (draft, { owner }, args) => {
     const path = flagsOf(args, sshFlags)["ssh-key-file-path"];
-    const name = secretName(owner);
+    const name = derivedLabel(owner.name, "ssh");
     const secret = {
-      secretName: name,
+      secretName: secretName(owner),
       items: files.map((key) => ({ key, path: `.ssh/${key}` })),
       defaultMode: path === home ? modes.owner : modes.everybody,
     };

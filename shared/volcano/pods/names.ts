@@ -2,9 +2,11 @@
  * Names of a job's pods and other objects. They derive from the job, so that creating one twice creates it once. Pods
  * that may lack a group are watched by the name of Volcano's scheduler: the API server sends only those.
  */
+
 import { digest } from "../../core/key.ts";
 import { apiVersionOf, type Metadata, type OwnerReference } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
+import { derivedLabel } from "../../kube/names.ts";
 import { pods } from "../../kube/resources.ts";
 import { jobs, keys, podGroups } from "../schema/resource.ts";
 import { nameOf, replicasOf, type Task } from "../schema/spec.ts";
@@ -24,7 +26,8 @@ export const nativeGroupName = (owner: Pick<Owner, "name" | "uid">, version: num
 const lot = (...parts: readonly string[]): string => digest(...parts).slice(0, 12);
 
 /** Returns the name of a pod's volume for a claim. */
-export const volumeName = ({ name, uid }: Owner, claim: string): string => `${name}-${lot(uid, "volume", claim)}`;
+export const volumeName = ({ name, uid }: Owner, claim: string): string =>
+  derivedLabel(name, lot(uid, "volume", claim));
 
 /** Returns the name of the claim for the job's volume at this index, which describes a claim without naming it. */
 export const claimName = ({ name, uid }: Owner, at: number): string => `${name}-pvc-${lot(uid, "claim", `${at}`)}`;

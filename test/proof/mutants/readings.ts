@@ -103,12 +103,12 @@ export const readingMutants: readonly Mutant[] = [
     tests: ["test/unit/deployments/cli/ignored.test.ts"],
   },
   {
-    name: "port-services-unbounded",
-    promise: "the name of the service of a driver's further port is bounded",
-    file: "shared/spark/auxiliary-objects/ingress.ts",
-    find: "if (whole.length <= 63) return whole;",
-    replace: "if (whole.length <= 253) return whole;",
-    tests: ["test/unit/deployments/cli/derived-names.test.ts"],
+    name: "derived-names-unbounded",
+    promise: "a name that derives from another one is bounded: services, volumes, labels",
+    file: "shared/kube/names.ts",
+    find: "if (whole.length <= longestLabel && ",
+    replace: "if (whole.length <= 253 && ",
+    tests: ["test/unit/deployments/cli/derived-names.test.ts", "test/unit/volcano/derived-names.test.ts"],
   },
   {
     name: "advice-beside-the-record",

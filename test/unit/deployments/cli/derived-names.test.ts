@@ -1,23 +1,41 @@
 /** Names of objects and values of labels that are derived from an object's name stay within the API server's bounds. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Obj } from "../../../../shared/core/object.ts";
 import { rendered } from "../../../../shared/deployments/cli/render.ts";
-import { labelErrors, qualifiedNameErrors, subdomainErrors } from "../../../../shared/kube/names.ts";
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";
+import { nameErrorsIn } from "../../../support/object-names.ts";
 import { good } from "../../spark/admission/reviews.ts";
 
 const port = { servicePort: 65_535, servicePortName: "app", ingressURLFormat: "x.example.com/{{$appName}}" };
+/** A ConfigMap with the longest name, which its volume takes over. */
+const configMaps = [{ name: `${"c".repeat(120)}.${"m".repeat(120)}`, path: "/c" }];
+
 const spec = {
   ...good,
+  driver: { ...good.driver, configMaps },
+  executor: { ...good.executor, configMaps },
   driverIngressOptions: [port],
   monitoring: {
     ...{ exposeDriverMetrics: true, exposeExecutorMetrics: true },
     prometheus: { jmxExporterJar: "/prometheus/jmx.jar", port: 8090 },
   },
 };
-const options = { ...defaultOptions, uiService: true, ingressUrlFormat: "{{$appName}}.example.com" };
+const exposed = { ...defaultOptions, uiService: true, ingressUrlFormat: "{{$appName}}.example.com" };
+
+/** Deployments whose objects have further names. */
+const deployments = {
+  "with ingresses": exposed,
+  "with Volcano's groups": { ...exposed, batchScheduler: true, defaultBatchScheduler: "volcano", driverPdb: true },
+  "with groups of coscheduling": {
+    ...exposed,
+    ...{ batchScheduler: true, defaultBatchScheduler: "sched", kubeSchedulerNames: ["sched"] },
+  },
+  "with groups of YuniKorn": { ...exposed, batchScheduler: true, defaultBatchScheduler: "yunikorn" },
+};
 const group = "sparkoperator.k8s.io";
+
+/** All lengths around the limit of labels, and those around the limit of other names. */
+const lengths = [...Array.from({ length: 70 }, (_, at) => at + 1), 128, 252, 253];
 
 const kinds: readonly (readonly [kind: string, apiVersion: string, spec: object])[] = [
   ["SparkApplication", `${group}/v1beta2`, spec],
@@ -29,29 +47,21 @@ const kinds: readonly (readonly [kind: string, apiVersion: string, spec: object]
   ],
 ];
 
-/** Services' names are labels of DNS; other names here are subdomains. */
-const nameErrors = (kind: string, name: string): readonly string[] =>
-  (kind === "Service" ? labelErrors : subdomainErrors)(name);
-
-const errorsOf = ({ kind, metadata: { name = "", labels = {} } }: Obj): readonly string[] => [
-  ...nameErrors(kind, name),
-  ...Object.values(labels).flatMap((value) => (value === "" ? [] : qualifiedNameErrors(value))),
-];
-
 describe("the objects of a run", () => {
-  for (const [kind, apiVersion, given] of kinds) {
-    test(`of a ${kind} with a name of any length have names and labels that the API server takes, or it is refused`, () => {
-      const results = Array.from({ length: 253 }, (_, at) => {
-        const metadata = { name: "n".repeat(at + 1), namespace: "team" };
-        return rendered({ apiVersion, kind, metadata, spec: given }, { attempt: 1, uid: "u", options });
+  for (const [deployment, options] of Object.entries(deployments))
+    for (const [kind, apiVersion, given] of kinds) {
+      test(`of a ${kind} ${deployment}, with a name of any length, have names and labels that the API server takes, or it is refused`, () => {
+        const results = lengths.map((length) => {
+          const metadata = { name: "n".repeat(length), namespace: "team" };
+          return rendered({ apiVersion, kind, metadata, spec: given }, { attempt: 1, uid: "u", options });
+        });
+        const refusals = results.flatMap((result) => ("refused" in result ? [result.refused] : []));
+        const objects = results.flatMap((result) => ("refused" in result ? [] : result.objects));
+        for (const refusal of refusals) assert.match(refusal, /name/);
+        assert.deepEqual(objects.flatMap(nameErrorsIn), []);
+        assert.ok(refusals.length <= lengths.length - 40);
       });
-      const refusals = results.flatMap((result) => ("refused" in result ? [result.refused] : []));
-      const objects = results.flatMap((result) => ("refused" in result ? [] : result.objects));
-      for (const refusal of refusals) assert.match(refusal, /name/);
-      assert.deepEqual(objects.flatMap(errorsOf), []);
-      assert.ok(refusals.length <= 253 - 40);
-    });
-  }
+    }
 
   test("of two applications with long names that begin alike have different names", () => {
     const namesOf = (last: string): readonly string[] => {
@@ -61,7 +71,7 @@ describe("the objects of a run", () => {
         metadata: { name: `${"n".repeat(62)}${last}` },
         spec,
       };
-      const result = rendered(object, { attempt: 1, uid: last, options });
+      const result = rendered(object, { attempt: 1, uid: last, options: exposed });
       return "refused" in result ? [] : result.objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     };
     const [a, b] = [namesOf("a"), namesOf("b")];

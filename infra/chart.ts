@@ -1,161 +1,22 @@
 /**
- * The generated part of `infra/helm/rekindle`: the objects of an installation as `rekindle manifests` makes them, with
- * marks for the chart to replace; the schema of the values; and the values of other charts that have no effect, each
- * with the reason.
+ * The generated part of `infra/helm/rekindle`: the rights of each account; the settings of functions; the schema of the
+ * values; and the values of other charts that have no effect, each with the reason.
  */
 import * as z from "zod";
-import { functionGrants } from "../shared/cli/installation/function-rights.ts";
-import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
 import { yamlText } from "../shared/cli/io/documents.ts";
 import { fieldsOf } from "../shared/core/json.ts";
-import type { Obj } from "../shared/core/object.ts";
 import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
 import { fileName, namesFor, rowOf, type SettingName, variableName } from "../shared/deployments/settings/table.ts";
-import { type Family, families, features, groupFeatures } from "../shared/kube/resources.ts";
-import { plain } from "./kustomize.ts";
+import { families, features } from "../shared/kube/resources.ts";
+import { rightsText } from "./chart-rights.ts";
 import { dispatched, onDispatch } from "./workloads.ts";
 
 type File = { readonly path: string; readonly text: string };
 
-/** Marks that the templates replace. */
-const release = "@release@";
-const jobs = "@jobs@";
-const driver = "@driver@";
-
-const accounts = ["spark", "spark-operator-spark"];
-
-const installed = (more: Partial<Installation>) =>
-  objectsOf({ ...plain("@image@"), namespace: release, ...more }).filter(({ kind }) => kind !== "Namespace");
-
-const has = (name: string) => JSON.stringify(name);
-
-/** The objects that one choice adds to an installation. */
-const broughtBy = (more: Partial<Installation>, without: Partial<Installation> = {}) => {
-  const before = new Set(installed({ host: false, ...without }).map((object) => JSON.stringify(object)));
-  return installed({ host: false, ...without, ...more }).filter((object) => !before.has(JSON.stringify(object)));
-};
-
-const isRole = ({ kind }: { readonly kind: string }): boolean => kind.includes("Role");
-
-const nameOf = ({ kind, metadata }: Obj): string => `${kind} ${metadata.name}`;
-
-const admissionHost = installed({ admission: true }).filter(
-  ({ kind }) => kind === "Deployment" || kind === "NetworkPolicy",
-);
-
-/** The objects that depend on the families; those of both families have no suffix. */
-const rightsOf = (more: Partial<Installation>, suffix: string) => ({
-  [`everywhere${suffix}`]: installed(more).filter(isRole),
-  [`namespace${suffix}`]: installed({ ...more, namespaces: [jobs] }).filter(
-    (object) => isRole(object) && object.metadata.namespace === jobs,
-  ),
-  [`admission${suffix}`]: broughtBy({ ...more, admission: true }, more).filter(({ kind }) => kind !== "Service"),
-});
-
-type Functions = Partial<Parameters<typeof functionGrants>[0]>;
-
-const functionRoles = (more: Functions) =>
-  functionGrants({ namespace: release, functions: dispatched, ...more }).filter(isRole);
-
-const rulesIn = (role: Obj | undefined): readonly unknown[] => {
-  const { rules } = fieldsOf(role);
-  return Array.isArray(rules) ? rules : [];
-};
-
-/** Roles of the functions with the rules that one choice adds to those of a scope, and their bindings. */
-const addedRoles = (choice: string, more: Functions, scope: Functions = {}) => {
-  const before = new Map(functionRoles(scope).map((object) => [nameOf(object), object]));
-  const roles = functionRoles({ ...scope, ...more });
-  return roles.flatMap((role) => {
-    const known = new Set(rulesIn(before.get(nameOf(role))).map((rule) => JSON.stringify(rule)));
-    const rules = rulesIn(role).filter((rule) => !known.has(JSON.stringify(rule)));
-    if (rules.length === 0) return [];
-    const metadata = { ...role.metadata, name: `${role.metadata.name}-${choice}` };
-    const bindings = roles.filter(
-      ({ kind, metadata: { name } }) => kind === `${role.kind}Binding` && name === role.metadata.name,
-    );
-    const bound = bindings.map((one) => {
-      const roleRef = { ...fieldsOf(fieldsOf(one)["roleRef"]), name: metadata.name };
-      return { ...one, metadata, roleRef };
-    });
-    return [{ ...role, metadata, rules }, ...bound];
-  });
-};
-
-/** The roles that admission brings to the dispatcher. */
-const admissionRoles = (chosen: readonly Family[]) => {
-  const before = new Set(functionRoles({ families: chosen }).map(nameOf));
-  return functionRoles({ families: chosen, admission: true }).filter((object) => !before.has(nameOf(object)));
-};
-
-/** Roles in a place, of functions that look after the namespace `jobs`. */
-const rolesIn = (place: string, more: Functions = {}) =>
-  functionRoles({ namespaces: [jobs], ...more }).filter(({ metadata }) => metadata.namespace === place);
-
-const calledPlace = { namespace: release, image: "@image@" };
-
-const onCalls = onDispatch(calledPlace);
-
-const onCallsWithAdmission = onDispatch(calledPlace, { admission: true });
-
-const isWorkload = (object: Obj): boolean => !isRole(object) && object.kind !== "ServiceAccount";
-
-/** Features that the chart grants for named namespaces, too. */
-const inNamespaces = features.filter((one) => !groupFeatures.includes(one));
-
-/** The objects of functions that a dispatcher calls, for `mode: functions`. */
-const functionObjects = {
-  functions: onCalls.filter(isWorkload),
-  "functions-with-admission": onCallsWithAdmission.filter(isWorkload),
-  "functions-accounts": onCalls.filter(({ kind }) => kind === "ServiceAccount"),
-  "functions-roles": functionRoles({}),
-  ...Object.fromEntries(families.map((family) => [`functions-roles-${family}`, functionRoles({ families: [family] })])),
-  "functions-namespace": rolesIn(jobs),
-  ...Object.fromEntries(
-    families.map((family) => [`functions-namespace-${family}`, rolesIn(jobs, { families: [family] })]),
-  ),
-  "functions-beside": [...rolesIn("kube-system"), ...rolesIn(release)],
-  ...Object.fromEntries(features.map((one) => [`functions-feature-${one}`, addedRoles(one, { features: [one] })])),
-  ...Object.fromEntries(
-    inNamespaces.map((one) => [
-      `functions-feature-${one}-namespace`,
-      addedRoles(one, { features: [one] }, { namespaces: [jobs] }),
-    ]),
-  ),
-  ...Object.fromEntries(
-    [families, ...families.map((family) => [family])].map((chosen) => [
-      `functions-admission${chosen.length === 1 ? `-${chosen[0]}` : ""}`,
-      admissionRoles(chosen),
-    ]),
-  ),
-  "functions-nodes": addedRoles("nodes", { nodes: true }),
-  "functions-selection": addedRoles("selection", { namespaceSelector: "a=b" }),
-};
-
-const objects = {
-  host: installed({}).filter(isWorkload),
-  "host-with-admission": [...admissionHost, ...installed({}).filter(({ kind }) => kind === "Service")],
-  account: installed({}).filter(({ kind }) => kind === "ServiceAccount"),
-  ...rightsOf({}, ""),
-  ...Object.assign({}, ...families.map((family) => rightsOf({ families: [family] }, `-${family}`))),
-  identity: installed({ namespaces: [jobs] }).filter(
-    (object) => isRole(object) && object.metadata.namespace === "kube-system",
-  ),
-  selection: broughtBy({ namespaceSelector: "a=b" }),
-  ...Object.fromEntries(features.map((one) => [`feature-${one}`, broughtBy({ features: [one] })])),
-  ...Object.fromEntries(
-    inNamespaces.map((one) => [
-      `feature-${one}-namespace`,
-      broughtBy({ features: [one], namespaces: [jobs] }, { namespaces: [jobs] }),
-    ]),
-  ),
-  nodes: broughtBy({ nodes: true }),
-  "admission-service": installed({ admission: true }).filter(
-    ({ kind, metadata }) => kind === "Service" && has(metadata.name).includes("admission"),
-  ),
-  ...functionObjects,
-  drivers: driverGrants({ sparkNamespaces: [jobs], sparkAccounts: accounts }),
-  driver: driverGrants({ sparkNamespaces: [jobs], sparkAccounts: [driver] }),
+/** The settings of functions that a dispatcher calls, as variables; the templates replace the mark of the namespace. */
+const functionSettings = (): object => {
+  const map = onDispatch({ namespace: "@release@", image: "" }).find(({ kind }) => kind === "ConfigMap");
+  return fieldsOf(fieldsOf(map)["data"]);
 };
 
 const text = z.string();
@@ -383,5 +244,6 @@ export const chartFiles = (version: string): readonly File[] => [
   { path: `${folder}/values.schema.json`, text: `${JSON.stringify(schema(), null, 2)}\n` },
   { path: `${folder}/files/unneeded.yaml`, text: yamlText(unneededHints()) },
   { path: `${folder}/files/variables.yaml`, text: yamlText(variables) },
-  ...Object.entries(objects).map(([name, made]) => ({ path: `${folder}/files/${name}.yaml`, text: yamlText(made) })),
+  { path: `${folder}/files/function-settings.yaml`, text: yamlText(functionSettings()) },
+  { path: `${folder}/files/rights.yaml`, text: rightsText() },
 ];

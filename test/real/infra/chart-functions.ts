@@ -87,6 +87,14 @@ const functionRows: readonly FunctionRow[] = [
     rights: { namespaces: ["team-a"], families: ["spark"], features: ["pod-http"] },
   },
   {
+    name: "nodes, and rights that no Role can grant, beside namespaces",
+    values: {
+      spark: { jobNamespaces: ["team-a", "team-b"], ...withoutDrivers },
+      controller: { rbac: { nodes: true, features: ["kube-sign-in", "logs", "actions"] } },
+    },
+    rights: { namespaces: ["team-a", "team-b"], nodes: true, features: ["kube-sign-in", "logs", "actions"] },
+  },
+  {
     name: "webhooks, a namespace and one family",
     values: {
       spark: { jobNamespaces: ["team-a"], ...withoutDrivers },

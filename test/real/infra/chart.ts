@@ -68,6 +68,18 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: "features of the page in a namespace",
+    values: {
+      controller: { families: ["volcano"], rbac: { features: ["kube-sign-in", "logs", "actions"] } },
+      spark: { jobNamespaces: ["team-a"] },
+    },
+    manifests: {
+      ...{ families: ["volcano"], features: ["kube-sign-in", "logs", "actions"] },
+      ...{ namespaces: ["team-a"], sparkNamespaces: ["team-a"] },
+      ...accounts,
+    },
+  },
+  {
     name: "an image of one's own",
     values: { image: { registry: "images.example", repository: "batch/rekindle", tag: "1" } },
     manifests: { image: "images.example/batch/rekindle:1" },

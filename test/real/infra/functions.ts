@@ -154,7 +154,7 @@ const checked = async ({ lane, functions, accounts, open }: Lane, dir: string): 
   let around: Awaited<ReturnType<Lane["open"]>> | undefined;
   let processes: FunctionProcesses | undefined;
   try {
-    const { stdout: crds } = await cluster.kubectl(["kustomize", "infra/kubernetes/crds"]);
+    const { stdout: crds } = await cluster.kubectl(["kustomize", "infra/crds"]);
     await install(cluster, crds);
     await cluster.api.until(collection, ({ status }) => status === 200, 30_000);
     const { stdout: drivers } = await cluster.kubectl(["kustomize", "infra/kubernetes/drivers"]);

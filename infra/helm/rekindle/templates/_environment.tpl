@@ -1,4 +1,4 @@
-{{/* What the values say that the host is told by its environment, as a YAML list. */}}
+{{/* What the values say as variables of the environment, as a YAML list. */}}
 {{- define "rekindle.env" -}}
 {{- $values := .Values -}}
 {{- $namespaces := fromJsonArray (include "rekindle.namespaces" .) -}}
@@ -55,51 +55,4 @@
 - name: {{ $name }}
   value: {{ $value | quote }}
 {{- end }}
-{{- end -}}
-
-{{/* The same with the variables that the values add as they are. */}}
-{{- define "rekindle.environment" -}}
-{{ include "rekindle.env" . }}
-{{- with .Values.controller.env }}
-{{ toYaml . }}
-{{- end }}
-{{- end -}}
-
-{{/* A container with what the values add to each container. Takes root, container and environment. */}}
-{{- define "rekindle.container" -}}
-{{- $values := .root.Values.controller -}}
-{{- $container := .container -}}
-{{- if ne .root.Values.image.pullPolicy "IfNotPresent" }}{{ $_ := set $container "imagePullPolicy" .root.Values.image.pullPolicy }}{{ end -}}
-{{- $_ := set $container "env" (concat (get $container "env") .environment) -}}
-{{- with $values.envFrom }}{{ $_ := set $container "envFrom" (concat (get $container "envFrom") .) }}{{ end -}}
-{{- with $values.resources }}{{ $_ := set $container "resources" . }}{{ end -}}
-{{- with $values.volumeMounts }}{{ $_ := set $container "volumeMounts" (concat (get $container "volumeMounts" | default list) .) }}{{ end -}}
-{{- with $values.securityContext }}{{ $_ := set $container "securityContext" (mergeOverwrite (get $container "securityContext") .) }}{{ end -}}
-{{- end -}}
-
-{{/* A Deployment with what the values add. Takes root, object, account and environment. */}}
-{{- define "rekindle.host" -}}
-{{- $values := .root.Values.controller -}}
-{{- $spec := get .object "spec" -}}
-{{- $_ := set $spec "replicas" (int $values.replicas) -}}
-{{- if not (kindIs "invalid" $values.revisionHistoryLimit) }}{{ $_ := set $spec "revisionHistoryLimit" (int $values.revisionHistoryLimit) }}{{ end -}}
-{{- $template := get $spec "template" -}}
-{{- $metadata := get $template "metadata" -}}
-{{- $_ := set $metadata "labels" (merge (get $metadata "labels") $values.labels .root.Values.commonLabels) -}}
-{{- with $values.annotations }}{{ $_ := set $metadata "annotations" . }}{{ end -}}
-{{- $pod := get $template "spec" -}}
-{{- $_ := set $pod "serviceAccountName" .account -}}
-{{- with .root.Values.image.pullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end -}}
-{{- range $name := list "nodeSelector" "affinity" "tolerations" "priorityClassName" "topologySpreadConstraints" "dnsConfig" -}}
-{{- with get $values $name }}{{ $_ := set $pod $name . }}{{ end -}}
-{{- end -}}
-{{- with $values.volumes }}{{ $_ := set $pod "volumes" (concat (get $pod "volumes" | default list) .) }}{{ end -}}
-{{- if kindIs "bool" $values.hostUsers }}{{ $_ := set $pod "hostUsers" $values.hostUsers }}{{ end -}}
-{{- if not $values.serviceAccount.automountServiceAccountToken }}{{ $_ := set $pod "automountServiceAccountToken" false }}{{ end -}}
-{{- with $values.podSecurityContext }}{{ $_ := set $pod "securityContext" (mergeOverwrite (get $pod "securityContext") .) }}{{ end -}}
-{{- $container := index (get $pod "containers") 0 -}}
-{{- include "rekindle.container" (dict "root" .root "container" $container "environment" .environment) -}}
-{{- if and (hasKey $container "args") .root.Values.webhook.enable (not .root.Values.webhook.resourceQuotaEnforcement.enable) }}{{ $_ := set $container "args" (without (get $container "args") "--admission-quota") }}{{ end -}}
-{{- with $values.sidecars }}{{ $_ := set $pod "containers" (concat (get $pod "containers") .) }}{{ end -}}
-{{- toYaml .object -}}
 {{- end -}}

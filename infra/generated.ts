@@ -12,6 +12,7 @@ import { grafanaDashboard } from "./dashboards/grafana.ts";
 import { crdFiles } from "./definitions.ts";
 import { kustomizations } from "./kustomize.ts";
 import { filled } from "./reference.ts";
+import { registryFiles } from "./registry.ts";
 
 /** A file by its path from infra/. */
 export type Generated = { readonly path: string; readonly text: string };
@@ -63,5 +64,5 @@ export const generated = async (): Promise<readonly Generated[]> => {
   );
   const health = { path: "argocd/health.yaml", text: healthChecks() };
   const whole = [...definitions, ...kustomized, ...chartFiles(version()), openapi(), health];
-  return [...whole, ...dashboards(), ...(await pageFiles())];
+  return [...whole, ...dashboards(), ...(await registryFiles()), ...(await pageFiles())];
 };

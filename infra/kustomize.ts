@@ -11,7 +11,8 @@ import {
 } from "../shared/cli/installation/objects.ts";
 import { yamlStream, yamlText } from "../shared/cli/io/documents.ts";
 import type { Obj } from "../shared/core/object.ts";
-import { type Family, families, familyOf } from "../shared/kube/resources.ts";
+import { type Family, families } from "../shared/kube/resources.ts";
+import { familyOf } from "../shared/registry/names.ts";
 import { operationsOf } from "./patches.ts";
 import { settingsMap } from "./settings-maps.ts";
 import { besideLambda, onDispatch, onKnative, onNats } from "./workloads.ts";

@@ -125,6 +125,22 @@ export type Operator<Memory> = {
   ) => Readonly<Record<string, unknown>> | undefined;
 };
 
+/** The parts of an operator that a forwarder needs. */
+export type Watcher = Pick<
+  Operator<unknown>,
+  | "kind"
+  | "resource"
+  | "watches"
+  | "optional"
+  | "scope"
+  | "family"
+  | "field"
+  | "founds"
+  | "settled"
+  | "hasEnded"
+  | "encloses"
+>;
+
 /** The part of a zod schema that is used here. */
 type Shape<Value> = {
   safeParse(

@@ -7,12 +7,12 @@
 import { forgetOldest } from "../core/cache.ts";
 import type { Message } from "../core/key.ts";
 import type { Stored, StoredMetadata } from "../core/object.ts";
+import type { Watcher } from "../core/operator.ts";
 import type { Listing } from "../core/plan.ts";
 import { dateAt, type Epoch } from "../core/time.ts";
 import type { Enclosure } from "../engine/ports.ts";
 import { labelOf } from "../kube/pods.ts";
 import type { Forwarder } from "./forwarder.ts";
-import type { Watcher } from "./keys.ts";
 
 export type WholeObjects = {
   /** Takes in an object of a watch. */

@@ -5,6 +5,7 @@
 import { ApiError, type Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
+import type { Watcher } from "../core/operator.ts";
 import { openShare } from "../core/share.ts";
 import type { Report } from "../engine/ports.ts";
 import {
@@ -15,7 +16,6 @@ import {
   sendingsOf,
   subjectsOf,
   usualCacheBytes,
-  type Watcher,
 } from "./keys.ts";
 import { type FollowContext, follow, openWatchState, type RestCheck, type WatchState } from "./listwatch.ts";
 import { type Pause, pause as realPause } from "./pause.ts";

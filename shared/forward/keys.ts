@@ -4,26 +4,10 @@
  */
 import { dedupe, type Key, type Message } from "../core/key.ts";
 import type { Metadata, Resource, Stored } from "../core/object.ts";
-import type { Operator, Watch } from "../core/operator.ts";
+import type { Watch, Watcher } from "../core/operator.ts";
 import { bytesOf, type Share } from "../core/share.ts";
 import { trim } from "../kube/trim.ts";
 import { type LabelIndex, openLabelIndex } from "./label-index.ts";
-
-/** The parts of an operator that a forwarder needs. */
-export type Watcher = Pick<
-  Operator<unknown>,
-  | "kind"
-  | "resource"
-  | "watches"
-  | "optional"
-  | "scope"
-  | "family"
-  | "field"
-  | "founds"
-  | "settled"
-  | "hasEnded"
-  | "encloses"
->;
 
 /** A message and its deduplication id, under which the queue drops a second copy. */
 export type Sending = { readonly message: Message; readonly dedupeId: string; readonly urgent?: true };

@@ -6,7 +6,6 @@
 import * as z from "zod";
 import { isRecord, isTooMuch, same } from "../core/json.ts";
 import { chosenBy, type ResourceGroup } from "./resource-groups.ts";
-import { familyOf } from "./resources.ts";
 
 const object = z.looseObject({
   metadata: z.looseObject({
@@ -33,8 +32,6 @@ const review = z.object({
 });
 
 export type AdmissionRequest = z.infer<typeof review>["request"];
-/** True for Volcano's kinds; Pod, whose rules Volcano has, too, is none of them. */
-export const isVolcanos = ({ kind }: AdmissionRequest): boolean => familyOf(kind.group) === "volcano";
 
 export type AdmittedObject = z.infer<typeof object>;
 

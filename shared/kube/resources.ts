@@ -1,26 +1,12 @@
 /**
- * The resources of Kubernetes itself that Rekindle reads or writes; the families of kinds that it runs, each with the
- * API groups of its kinds; and the features that need a right of their own, with the message about a missing one.
+ * The resources of Kubernetes itself that Rekindle reads or writes; the families of kinds that it runs; and the
+ * features that need a right of their own, with the message about a missing one.
  */
 import type { Resource } from "../core/object.ts";
 
 export const families = ["spark", "volcano"] as const;
 
 export type Family = (typeof families)[number];
-
-/** Returns the family of the kinds in this API group; undefined if it has none. */
-export const familyOf = (group: string): Family | undefined => {
-  if (group === "sparkoperator.k8s.io") return "spark";
-  return group.endsWith(".volcano.sh") ? "volcano" : undefined;
-};
-
-/** Makes the test whether a kind is of these families; `family`: its API group, if that of the resource has none. */
-export const runs =
-  (chosen: readonly Family[]) =>
-  ({ resource, family }: { readonly resource: { readonly group: string }; readonly family?: string }): boolean => {
-    const of = familyOf(family ?? resource.group);
-    return of !== undefined && chosen.includes(of);
-  };
 
 /** Features that need a right on one resource of the core group. */
 const coreFeatures = ["ssh", "pod-http", "gang", "gang-evict", "logs", "kept-logs"] as const;

@@ -1,5 +1,5 @@
-/** The jobs that CronJobs and JobFlows create, and the watches of these kinds: which changes send their keys. It imports none of
- * their decisions. */
+/** The jobs that CronJobs and JobFlows create: their phases, and which changes of them send the keys of these kinds. It imports
+ * none of their decisions. */
 
 import * as z from "zod";
 import { fieldsOf, same } from "../core/json.ts";
@@ -7,9 +7,9 @@ import type { Obj, Stored } from "../core/object.ts";
 import type { Watch } from "../core/operator.ts";
 import type { Effect } from "../core/plan.ts";
 import { judgedRemoval } from "../kube/history.ts";
-import { changed, isEnding, labelOf } from "../kube/pods.ts";
+import { isEnding } from "../kube/pods.ts";
 import { trim } from "../kube/trim.ts";
-import { cronJobs, jobFlows, jobs, jobTemplates, keys } from "./schema/resource.ts";
+import { jobs } from "./schema/resource.ts";
 import { withoutNulls } from "./schema/spec.ts";
 
 const shown = z.looseObject({
@@ -35,7 +35,7 @@ export const isFinished = (job: Obj): boolean => ["Completed", "Failed", "Termin
 export const removal = (job: Stored): Effect => judgedRemoval(jobs, job);
 
 /** Returns the name of the job's owner of this kind. */
-const ownerNamed = (job: Obj, kind: string, group: string): string | undefined =>
+export const ownerNamed = (job: Obj, kind: string, group: string): string | undefined =>
   job.metadata.ownerReferences?.find((owner) => owner.kind === kind && owner.apiVersion.startsWith(`${group}/`))?.name;
 
 const kept = ["state", "retryCount", "runningDuration", "taskStatusCount"] as const;
@@ -47,57 +47,18 @@ const trimJob = (job: Stored): Stored => {
 };
 
 /** True if the job has another phase, or its deletion was requested. */
-const hasMoved = (before: Obj | undefined, after: Obj): boolean =>
+export const hasMoved = (before: Obj | undefined, after: Obj): boolean =>
   before === undefined || phaseOf(before) !== phaseOf(after) || isEnding(before) !== isEnding(after);
 
 /** True if the job has moved, or the counts of its tasks have changed. */
-const hasProgressed = (before: Obj | undefined, after: Obj): boolean =>
+export const hasProgressed = (before: Obj | undefined, after: Obj): boolean =>
   hasMoved(before, after) || !same(shownBy(before ?? after).taskStatusCount, shownBy(after).taskStatusCount);
 
-const watches: readonly Watch[] = [
-  { resource: cronJobs, ownerName: (object) => object.metadata.name, matters: changed },
-  {
-    resource: jobs,
-    optional: true,
-    trim: trimJob,
-    ownerName: (job) => ownerNamed(job, cronJobs.kind, cronJobs.group),
-    matters: hasMoved,
-  },
-];
-
-/** The CronJob kind as a forwarder needs it. */
-export const cronWatcher = { kind: cronJobs.kind, resource: cronJobs, optional: true, watches } as const;
-
-const jobsFor = (ownerName: Watch["ownerName"], matters: Watch["matters"]): Watch => ({
+/** Watches the jobs that an owner has made. */
+export const jobsFor = (ownerName: Watch["ownerName"], matters: Watch["matters"]): Watch => ({
   resource: jobs,
   optional: true,
   trim: trimJob,
   ownerName,
   matters,
 });
-
-const flowWatches: readonly Watch[] = [
-  { resource: jobFlows, ownerName: (object) => object.metadata.name, matters: changed },
-  jobsFor((job) => ownerNamed(job, jobFlows.kind, jobFlows.group), hasProgressed),
-];
-
-/** Returns the name of the job's template; the label names namespace and template. */
-const templateOf = (job: Obj): string | undefined => {
-  const [text = "", namespace = ""] = [labelOf(job, keys.byTemplate), job.metadata.namespace];
-  return text.startsWith(`${namespace}.`) ? text.slice(namespace.length + 1) : undefined;
-};
-
-const templateWatches: readonly Watch[] = [
-  { resource: jobTemplates, ownerName: (object) => object.metadata.name, matters: changed },
-  jobsFor(templateOf, (before) => before === undefined),
-];
-
-/** The JobFlow kind as a forwarder needs it. */
-export const flowWatcher = { kind: jobFlows.kind, resource: jobFlows, optional: true, watches: flowWatches } as const;
-
-export const templateWatcher = {
-  kind: jobTemplates.kind,
-  resource: jobTemplates,
-  optional: true,
-  watches: templateWatches,
-} as const;

@@ -2,7 +2,8 @@
 import { isIP } from "node:net";
 import { Command } from "commander";
 import type { Obj } from "../../core/object.ts";
-import { type Family, families, familyOf, features } from "../../kube/resources.ts";
+import { type Family, families, features } from "../../kube/resources.ts";
+import { familyOf } from "../../registry/names.ts";
 import {
   crdsText,
   featuresNamed,

@@ -13,7 +13,6 @@ import {
   type AdmissionRequest,
   type AdmittedObject,
   answerTo,
-  isVolcanos,
   noPodRules,
   type PodRules,
   pass,
@@ -22,12 +21,16 @@ import {
   type Verdict,
 } from "../../kube/admission.ts";
 import type { Labels, Selects } from "../../kube/selector.ts";
+import { familyOf } from "../../registry/names.ts";
 import type { RelatedObjects } from "../../volcano/admission/review.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 
 /** The rules of a family, loaded with its first request: many clusters have one family alone. */
 const volcanoRules = () => import("../../volcano/admission/review.ts");
 const sparkRules = () => import("../../spark/admission/review.ts");
+
+/** True for Volcano's kinds; Pod, whose rules Volcano has, too, is none of them. */
+const isVolcanos = ({ kind }: AdmissionRequest): boolean => familyOf(kind.group) === "volcano";
 
 export type ReviewReads = {
   /**

@@ -19,6 +19,7 @@ import openApi from "../../api/openapi.json" with { type: "json" };
 import { beginsAt, listQuery } from "../../api/read-schemas.ts";
 import { ApiError } from "../../core/http.ts";
 import { standbyLines } from "../../forward/controller-detection.ts";
+import { isNamespaced } from "../../registry/names.ts";
 import {
   type Acknowledging,
   type Admitted,
@@ -28,7 +29,6 @@ import {
   strangersPerMinute,
   wait,
 } from "../common/authentication.ts";
-import { isNamespaced } from "../common/kinds.ts";
 import { once } from "../common/once.ts";
 import type { ApiParts } from "../host/process.ts";
 import type { ObjectDetail, Reader } from "../read-api/reader.ts";

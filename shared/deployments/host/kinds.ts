@@ -1,12 +1,14 @@
 /** The kinds of a host: what it watches of each, and their decisions, which are loaded with their first step. */
-import type { Watcher } from "../../forward/keys.ts";
-import { families, runs } from "../../kube/resources.ts";
+import type { Watcher } from "../../core/operator.ts";
+import { families } from "../../kube/resources.ts";
+import { runs } from "../../registry/names.ts";
+import { watchers } from "../../registry/watchers.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
-import { watchers } from "../common/watchers.ts";
-import { type KindSettings, openFamilies } from "../reconcile/families.ts";
+import type { DeploymentKinds } from "../common/kind-settings.ts";
+import { openFamilies } from "../reconcile/families.ts";
 
-type Settings = Pick<KindSettings, "families" | "timing"> & QueueOptions & { readonly spark: Options };
+type Settings = Pick<DeploymentKinds, "families" | "timing"> & QueueOptions & { readonly spark: Options };
 
 /** Opens the kinds of the families to run. */
 export const kindsOf = (settings: Settings) => {

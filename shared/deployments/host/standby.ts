@@ -1,8 +1,9 @@
 /** Standby of a host while another controller of its kinds is at work. */
+
+import type { Watcher } from "../../core/operator.ts";
 import type { World } from "../../engine/context/world.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type FindControllers, type Standby, type Standing, startStandby } from "../../forward/controller-detection.ts";
-import type { Watcher } from "../../forward/keys.ts";
 import { standbyOfSteps } from "../common/standby.ts";
 import type { Families } from "../reconcile/families.ts";
 

@@ -15,7 +15,8 @@ import { ApiError, type Transport } from "../../core/http.ts";
 import { jsonOf } from "../../core/json.ts";
 import type { Resource } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
-import { type Family, runs } from "../../kube/resources.ts";
+import type { Family } from "../../kube/resources.ts";
+import { runs } from "../../registry/names.ts";
 import { originOf, strangersPerMinute, wait } from "../common/authentication.ts";
 import { type KubernetesSignIn, rightsBy } from "./access.ts";
 

@@ -14,7 +14,6 @@ import { isEnding } from "../../kube/pods.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { podsOf, sparkApplications } from "../schema/resource.ts";
 import { parseWith } from "../schema/rules.ts";
-import { applicationWatcher } from "../watches.ts";
 import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
 import { monitorDriver } from "./driver/monitor.ts";
 import * as closing from "./executors/monitor.ts";
@@ -47,6 +46,7 @@ import {
   type State,
 } from "./state/memory.ts";
 import { shownState } from "./state/status.ts";
+import { sparkApplicationWatcher } from "./watches.ts";
 
 /** The pods that are to start: the driver; once it runs, executors that the plan's status does not show past their start. */
 function* startingPods(
@@ -317,7 +317,7 @@ export const statusUpdate = ({ memory: { state, attempt } }: Plan<Memory>): Stat
 
 /** The operator of SparkApplications under the given settings. */
 export const sparkApplication = (settings: Settings): Operator<Memory> => ({
-  ...applicationWatcher,
+  ...sparkApplicationWatcher,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
   statusUpdate,

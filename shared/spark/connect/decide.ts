@@ -20,7 +20,6 @@ import { configMaps, pods, services } from "../../kube/resources.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
 import { withConfDefaults } from "../schema/rules.ts";
-import { connectWatcher } from "../watches.ts";
 import { ignoredOfServer } from "./ignored.ts";
 import {
   type ConnectState,
@@ -35,6 +34,7 @@ import {
 } from "./memory.ts";
 import { configMap, type Images, type Server, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
 import { readConnectSpec } from "./read.ts";
+import { sparkConnectWatcher } from "./watches.ts";
 
 /** The server's pod; `isStale`: its spec is an earlier one, so that the plan waits for more than its start. */
 export type Starting = { readonly pod: Stored; readonly isStale: boolean };
@@ -328,7 +328,7 @@ export const statusUpdate = ({ status }: Plan<unknown>): StateUpdate | undefined
 
 /** The operator of SparkConnects under the given settings. */
 export const sparkConnect = (settings: Settings): Operator<Memory> => ({
-  ...connectWatcher,
+  ...sparkConnectWatcher,
   parse: parseMemory,
   statusUpdate,
   recovery,

@@ -31,7 +31,8 @@ import { isEnding } from "../../kube/pods.ts";
 import { instant } from "../../kube/schema.ts";
 import { scheduledSparkApplications } from "../schema/resource.ts";
 import { creation, type Desired, readScheduleSpec, runName } from "./read.ts";
-import { type Runs, removal, runsOf, scheduleWatcher, sortOut, stateOf } from "./runs.ts";
+import { type Runs, removal, runsOf, sortOut, stateOf } from "./runs.ts";
+import { scheduledSparkApplicationWatcher } from "./watches.ts";
 
 /** A decided run: its name, its time of the schedule, and the time of the decision, epoch ms. */
 const run = z.object({
@@ -327,7 +328,7 @@ export const statusUpdate = ({ status, memory }: Plan<Memory>): StateUpdate | un
 
 /** The operator of ScheduledSparkApplications under the given settings. */
 export const scheduledSparkApplication = (settings: Settings): Operator<Memory> => ({
-  ...scheduleWatcher,
+  ...scheduledSparkApplicationWatcher,
   parse: parseMemory,
   statusUpdate,
   recovery,

@@ -1,14 +1,12 @@
-/** The runs of a schedule: unfinished ones, and ended ones by their outcome; and its watches, for forwarders. */
+/** The runs of a schedule: unfinished ones, and ended ones by their outcome. */
 
 import * as z from "zod";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
-import type { Watch } from "../../core/operator.ts";
 import type { Effect, Query } from "../../core/plan.ts";
 import { createdAt, judgedRemoval } from "../../kube/history.ts";
-import { changed, isEnding, labelOf, ownedBy } from "../../kube/pods.ts";
-import { trim } from "../../kube/trim.ts";
-import { scheduledSparkApplications, scheduleLabel, sparkApplications } from "../schema/resource.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { scheduleLabel, sparkApplications } from "../schema/resource.ts";
 
 export type Runs = {
   /** Newest first, each kind. */
@@ -47,28 +45,3 @@ export const sortOut = (found: readonly Stored[], uid: string): Runs => {
 };
 
 export const removal = (run: Stored): Effect => judgedRemoval(sparkApplications, run);
-
-/** True when the state of a run changes. */
-const runChanged = (before: Obj | undefined, after: Obj): boolean =>
-  before === undefined || stateOf(before) !== stateOf(after) || isEnding(before) !== isEnding(after);
-
-const trimRun = (run: Stored): Stored => ({ ...trim(run), status: { applicationState: { state: stateOf(run) } } });
-
-const watches: readonly Watch[] = [
-  { resource: scheduledSparkApplications, ownerName: (object) => object.metadata.name, matters: changed },
-  {
-    resource: sparkApplications,
-    optional: true,
-    trim: trimRun,
-    ownerName: (run) => labelOf(run, scheduleLabel),
-    matters: runChanged,
-  },
-];
-
-/** The ScheduledSparkApplication watcher for forwarders. */
-export const scheduleWatcher = {
-  kind: scheduledSparkApplications.kind,
-  resource: scheduledSparkApplications,
-  optional: true,
-  watches,
-} as const;

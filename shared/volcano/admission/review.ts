@@ -4,15 +4,16 @@ import {
   type AdmissionRequest,
   type AdmittedObject,
   isSameSpec,
-  isVolcanos,
   namedAs,
   type PatchOperation,
   pass,
   type Verdict,
   verdictOf,
 } from "../../kube/admission.ts";
+import { isSameKind } from "../../kube/declared-kind.ts";
 import type { LimitsCheck } from "../../kube/limits.ts";
 import { cronLimits, flowLimits, jobLimits, otherLimits } from "../schema/limits.ts";
+import { podGroups } from "../schema/resource.ts";
 import {
   changedJobSaying,
   cronSaying,
@@ -160,7 +161,7 @@ export const needsQueues = (request: AdmissionRequest): boolean => knownOf(reque
 
 /** True if the object's namespace must be read before the object is patched. */
 export const needsNamespace = (request: AdmissionRequest): boolean =>
-  request.kind.kind === "PodGroup" && isVolcanos(request) && request.object != null && asksNamespace(request.object);
+  isSameKind(request.kind, podGroups) && request.object != null && asksNamespace(request.object);
 
 const created = ({ operation }: AdmissionRequest): boolean => operation === "CREATE";
 

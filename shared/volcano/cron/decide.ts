@@ -28,7 +28,7 @@ import type { StateUpdate } from "../../core/updates.ts";
 import { until } from "../../core/waiting-on.ts";
 import { prunedAt, settledAt, timingOf } from "../../kube/history.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { cronWatcher, isFinished, removal } from "../child-jobs.ts";
+import { isFinished, removal } from "../child-jobs.ts";
 import { component } from "../schema/resource.ts";
 import {
   type CreatedJobs,
@@ -47,6 +47,7 @@ import {
   withSuccess,
 } from "./memory.ts";
 import { type Desired, type Read, type Recent, readCronSpec, recentOf } from "./read.ts";
+import { cronJobWatcher } from "./watches.ts";
 
 /** The settings of a deployment for all CronJobs: see engine/settings.ts. */
 type Settings = { readonly settledMs: number };
@@ -333,7 +334,7 @@ export const statusUpdate = (plan: Plan<Memory>, object: Stored): StateUpdate | 
 
 /** The operator of Volcano's CronJobs under the given settings. */
 export const volcanoCronJob = (settings: Settings): Operator<Memory> => ({
-  ...cronWatcher,
+  ...cronJobWatcher,
   component,
   parse: parseMemory,
   statusUpdate,

@@ -25,7 +25,7 @@ import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn, waitingText } from "../../core/waiting-on.ts";
 import { createdAt } from "../../kube/history.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
-import { flowWatcher, isFinished, phaseOf, removal } from "../child-jobs.ts";
+import { isFinished, phaseOf, removal } from "../child-jobs.ts";
 import { component, jobFlows, jobTemplates } from "../schema/resource.ts";
 import type { Flow } from "../schema/workflows.ts";
 import { creation, isProbe, probed, type Verdict } from "./job.ts";
@@ -42,6 +42,7 @@ import {
   withPhase,
 } from "./memory.ts";
 import { type Desired, jobName, jobsOf, readFlowSpec, targetsOf } from "./read.ts";
+import { jobFlowWatcher } from "./watches.ts";
 
 /** The settings of a deployment for all JobFlows: see engine/settings.ts. */
 type Settings = { readonly settledMs: number };
@@ -306,7 +307,7 @@ export const statusUpdate = ({ memory: { phase, warned } }: Plan<Memory>, object
 
 /** The operator of JobFlows under the given settings. */
 export const volcanoJobFlow = (settings: Settings): Operator<Memory> => ({
-  ...flowWatcher,
+  ...jobFlowWatcher,
   component,
   parse: parseMemory,
   statusUpdate,

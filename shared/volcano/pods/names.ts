@@ -1,14 +1,11 @@
 /**
- * Names of a job's pods and other objects. They derive from the job, so that creating one twice creates it once. Pods
- * that may lack a group are watched by the name of Volcano's scheduler: the API server sends only those.
+ * Names of a job's pods and other objects. They derive from the job, so that creating one twice creates it once.
  */
 
 import { digest } from "../../core/key.ts";
-import { apiVersionOf, type Metadata, type OwnerReference } from "../../core/object.ts";
-import type { Watch } from "../../core/operator.ts";
+import { apiVersionOf, type OwnerReference } from "../../core/object.ts";
 import { derivedLabel } from "../../kube/names.ts";
-import { pods } from "../../kube/resources.ts";
-import { jobs, keys, podGroups } from "../schema/resource.ts";
+import { jobs } from "../schema/resource.ts";
 import { nameOf, replicasOf, type Task } from "../schema/spec.ts";
 
 /** The job that owns the objects. */
@@ -73,26 +70,3 @@ export const firstDomain = (job: string, task: Task): string => hostAt(job, task
 
 /** The name of upstream's scheduler, unless it is configured otherwise. */
 export const volcanoScheduler = "volcano";
-
-const field = `spec.schedulerName=${volcanoScheduler}`;
-
-/** Pods of a job are created with their group; a resync finds a pod whose group was removed. */
-const selector = `!${keys.jobName}`;
-
-/** True for a pod that has its group, by its metadata alone. */
-export const isGrouped = ({ annotations = {} }: Metadata): boolean => (annotations[keys.group] ?? "") !== "";
-
-const watches: readonly Watch[] = [
-  {
-    resource: pods,
-    selector,
-    field,
-    ownerName: ({ metadata }) => (isGrouped(metadata) ? undefined : metadata.name),
-    matters: (before) => before === undefined,
-  },
-];
-
-export const podWatcher = {
-  ...{ kind: pods.kind, resource: pods, family: podGroups.group },
-  ...{ field, settled: isGrouped, watches },
-} as const;

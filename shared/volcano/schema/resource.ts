@@ -17,6 +17,10 @@ export const jobFlows = kind("flow.volcano.sh", "v1alpha1", "jobflows", "JobFlow
 export const jobTemplates = kind("flow.volcano.sh", "v1alpha1", "jobtemplates", "JobTemplate");
 export const queues = kind("scheduling.volcano.sh", "v1beta1", "queues", "Queue");
 export const podGroups = kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup");
+export const hyperNodes = kind("topology.volcano.sh", "v1alpha1", "hypernodes", "HyperNode");
+
+/** Resources beside the kinds: users or schedulers write them, and Rekindle reads them or creates them for its kinds. */
+export const companions: readonly Resource[] = [commands, podGroups, hyperNodes];
 
 /** The reporting component of Events about these kinds: upstream's, by which its users filter. */
 export const component = "vc-controller-manager";

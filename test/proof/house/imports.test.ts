@@ -24,6 +24,7 @@ const belowDeployments = [
   "kube",
   "spark",
   "volcano",
+  "registry",
   "engine",
   "forward",
   "updates",
@@ -32,12 +33,13 @@ const belowDeployments = [
   "simulator",
 ];
 
-/** The allowed imports of each room. `spark` and `volcano` never meet; `engine` knows no operator. */
+/** The allowed imports of each room. `spark` and `volcano` meet in the registry alone; `engine` knows no operator. */
 const rooms: Readonly<Record<string, Room>> = {
   core: { rooms: [], packages: [], ...pure },
   kube: { rooms: ["core"], packages: ["zod"], types: ["@kubernetes/client-node"], ...pure },
   spark: { rooms: ["core", "kube"], packages: ["zod"], ...pure },
   volcano: { rooms: ["core", "kube"], packages: ["zod"], ...pure },
+  registry: { rooms: ["core", "kube", "spark", "volcano"], packages: [] },
   engine: { rooms: ["core"], packages: ["zod"], ...pure },
   forward: { rooms: ["core", "kube", ports], packages: ["zod"], ...pure },
   updates: { rooms: ["core", "kube", ports], packages: ["zod"], ...pure },
@@ -68,7 +70,7 @@ const rooms: Readonly<Record<string, Room>> = {
     ],
   },
   simulator: { rooms: ["core", "kube"], packages: ["hono", "@hono/node-server", "zod", "yaml"] },
-  cli: { rooms: ["core", "kube", "adapters"], packages: ["commander", "yaml", "zod"] },
+  cli: { rooms: ["core", "kube", "registry", "adapters"], packages: ["commander", "yaml", "zod"] },
   page: { rooms: [], packages: ["preact", "@preact/signals"], node: [] },
   deployments: {
     rooms: [...belowDeployments, "cli", "page"],

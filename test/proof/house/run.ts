@@ -1,16 +1,19 @@
 /**
  * `npm run house`: prints a map of the sources for newcomers: rooms with files and lines, the largest folders, import
  * cycles, and the uses of the glossary's words. `-- --words` prints every text that people may read instead, `-- --packages`
- * the packages with the files that import them.
+ * the packages with the files that import them, `-- --kind NAME` the places that name a kind outside its family's code.
  */
 import { parseArgs } from "node:util";
 import { circlesOf } from "./circles.ts";
+import { filesOf, kindNames, kindText } from "./kinds.ts";
 import { packagesText } from "./packages.ts";
 import { read, sourcesUnder } from "./sources.ts";
 import { allWords } from "./words.ts";
 
-const help = `npm run house [-- --packages | --words [PART…]]
+const help = `npm run house [-- --kind NAME | --kinds | --packages | --words [PART…]]
 
+  --kind      every place of the product that names this kind outside its family's code, tests and generated files
+  --kinds     the number of files with such places, for each kind
   --packages  every package: why it is there, and the files of the product that import it for its work
   --words     every text that people may read: events, states, errors, help, the installation; PART: only files whose path contains it`;
 
@@ -88,9 +91,17 @@ const mapText = (): string => {
 const main = (): void => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { packages: { type: "boolean" }, words: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    options: {
+      kind: { type: "string" },
+      kinds: { type: "boolean" },
+      packages: { type: "boolean" },
+      words: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
   });
   if (values.help) console.log(help);
+  else if (values.kind !== undefined) console.log(kindText(values.kind));
+  else if (values.kinds) console.log(table(kindNames.map((kind) => [kind, filesOf(kind).length])));
   else if (values.packages) console.log(packagesText());
   else console.log(values.words ? wordsText(positionals) : mapText());
 };

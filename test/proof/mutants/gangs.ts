@@ -35,10 +35,10 @@ export const gangMutants: readonly Mutant[] = [
   {
     name: "application-not-woken",
     promise: "an application that waits goes on when its group is admitted",
-    file: "shared/spark/watches.ts",
+    file: "shared/spark/application/watches.ts",
     find: "ownerName: gangOwnerOf,",
     replace: 'ownerName: (group) => (group.kind === "none" ? gangOwnerOf(group) : undefined),',
-    tests: ["test/unit/spark/watches.test.ts"],
+    tests: ["test/unit/spark/application/watches.test.ts"],
   },
   {
     name: "position-of-all-queues",

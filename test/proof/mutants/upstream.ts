@@ -46,7 +46,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U7-pod-events-dropped",
     promise: "changes of pods lead to steps (U7: kubeflow#2749)",
-    file: "shared/spark/watches.ts",
+    file: "shared/spark/application/watches.ts",
     find: "return !same(applicationGist(before), applicationGist(after));",
     replace: "return false && !same(applicationGist(before), applicationGist(after));",
     scenarios: ["executors-kept"],

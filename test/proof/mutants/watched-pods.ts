@@ -40,9 +40,9 @@ export const watchedPodMutants: readonly Mutant[] = [
   {
     name: "applications-kept-whole",
     promise: "a process keeps an application whole only until it has a status",
-    file: "shared/spark/watches.ts",
+    file: "shared/spark/application/watches.ts",
     find: "same(application.status ?? {}, {}) ? trimWith(application) : trim(application);",
     replace: "same(application, {}) ? trim(application) : trimWith(application);",
-    tests: ["test/unit/spark/watches.test.ts"],
+    tests: ["test/unit/spark/application/watches.test.ts"],
   },
 ];

@@ -1,5 +1,6 @@
 /** The forwarder under virtual time: its real pure parts, which get changes from the store instead of a stream. */
 import type { Stored } from "../../../shared/core/object.ts";
+import type { Watcher } from "../../../shared/core/operator.ts";
 import { openWholeObjects, type WholeObjects } from "../../../shared/forward/enclosures.ts";
 import type { Forwarder } from "../../../shared/forward/forwarder.ts";
 import {
@@ -10,7 +11,6 @@ import {
   type Subject,
   sendingsOf,
   subjectsOf,
-  type Watcher,
 } from "../../../shared/forward/keys.ts";
 import { selectorOf } from "../../../shared/kube/selector.ts";
 import type { Change, Store } from "../../../shared/simulator/storage/store.ts";

@@ -7,7 +7,7 @@ import { longestEnclosure, openEnclosing, openWholeObjects } from "../../../shar
 import type { Forwarder } from "../../../shared/forward/forwarder.ts";
 import { openObjectCache } from "../../../shared/forward/keys.ts";
 import { trim } from "../../../shared/kube/trim.ts";
-import { applicationWatcher } from "../../../shared/spark/watches.ts";
+import { sparkApplicationWatcher } from "../../../shared/spark/application/watches.ts";
 
 const eight = Date.UTC(2026, 10, 2, 8);
 
@@ -62,7 +62,7 @@ const opened = ({ pods = [driver], forgotten = [], unread, ...more }: Given) => 
     return cache === undefined ? undefined : { ...cache, reached: () => reached };
   };
   return openEnclosing({
-    ...{ watchers: [applicationWatcher], known, whole: objects.whole, now: () => 2_500 },
+    ...{ watchers: [sparkApplicationWatcher], known, whole: objects.whole, now: () => 2_500 },
     serverTime: () => (unread ? undefined : { date: eight, at: 1_000 }),
   });
 };

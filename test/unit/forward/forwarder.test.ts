@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Message } from "../../../shared/core/key.ts";
+import type { Watcher } from "../../../shared/core/operator.ts";
 import { type ForwarderSettings, startForwarder } from "../../../shared/forward/forwarder.ts";
-import type { Watcher } from "../../../shared/forward/keys.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 
 const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;

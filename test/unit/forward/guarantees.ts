@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpRequest, HttpStream, Transport } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
+import type { Watcher } from "../../../shared/core/operator.ts";
 import { type Forwarder, type Loop, startForwarder } from "../../../shared/forward/forwarder.ts";
-import type { Watcher } from "../../../shared/forward/keys.ts";
 import { openWatchState } from "../../../shared/forward/listwatch.ts";
 
 const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { dedupe } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import type { Watch } from "../../../shared/core/operator.ts";
+import type { Watch, Watcher } from "../../../shared/core/operator.ts";
 import { loopsOf } from "../../../shared/forward/forwarder.ts";
-import { type Change, sendingsOf, subjectsOf, type Watcher } from "../../../shared/forward/keys.ts";
+import { type Change, sendingsOf, subjectsOf } from "../../../shared/forward/keys.ts";
 
 const apps = { group: "g", version: "v1", plural: "apps", kind: "App" } as const;
 const crons = { group: "g", version: "v1", plural: "crons", kind: "Cron" } as const;

@@ -4,9 +4,9 @@ import { describe, test } from "node:test";
 import { ApiError } from "../../../shared/core/http.ts";
 import { type Message, noticedKind, noticeKey } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import { noticesOf } from "../../../shared/deployments/common/kinds.ts";
+import { noticesOf } from "../../../shared/deployments/common/notices.ts";
 import { type NoticeContext, noticing } from "../../../shared/forward/node-notice.ts";
-import { applicationWatcher } from "../../../shared/spark/watches.ts";
+import { sparkApplicationWatcher } from "../../../shared/spark/application/watches.ts";
 import { jobWatcher } from "../../../shared/volcano/job/watches.ts";
 
 const until = Date.parse("2026-11-02T08:02:00Z");
@@ -76,7 +76,7 @@ const fixture = ({ pods = [], nodes = [], hidden = false, fails = () => undefine
     cluster,
     queue: { send: async (message) => void did.push(`send ${message.namespace}/${message.name} ${message.reason}`) },
     report: (level, text) => void did.push(`${level}: ${text}`),
-    operatorOf: (name) => (name === kind ? applicationWatcher : undefined),
+    operatorOf: (name) => (name === kind ? sparkApplicationWatcher : undefined),
     namespaces: [],
     ...desk,
   });

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { memoryCheckpoints } from "../../../shared/adapters/checkpoints/memory.ts";
 import type { Message } from "../../../shared/core/key.ts";
+import type { Watcher } from "../../../shared/core/operator.ts";
 import { openCursors } from "../../../shared/forward/cursors.ts";
-import type { Sending, Watcher } from "../../../shared/forward/keys.ts";
+import type { Sending } from "../../../shared/forward/keys.ts";
 import { openWindows, type WindowResult } from "../../../shared/forward/windows.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 

@@ -5,7 +5,7 @@ import type { Stored } from "../../../shared/core/object.ts";
 import type { Watch } from "../../../shared/core/operator.ts";
 import { volcanoCronJob } from "../../../shared/volcano/cron/decide.ts";
 import { volcanoJobFlow } from "../../../shared/volcano/flow/decide.ts";
-import { volcanoJobTemplate } from "../../../shared/volcano/flow/template.ts";
+import { volcanoJobTemplate } from "../../../shared/volcano/template/decide.ts";
 
 const settings = { settledMs: 16_000 };
 const operators = {

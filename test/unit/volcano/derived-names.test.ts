@@ -9,10 +9,10 @@ import { jobName as flowJobName, readFlowSpec } from "../../../shared/volcano/fl
 import { workloadName } from "../../../shared/volcano/kueue/workload.ts";
 import { objectsOf, onPod } from "../../../shared/volcano/plugins/all.ts";
 import { podGroup } from "../../../shared/volcano/podgroup/group.ts";
-import { bareGroup } from "../../../shared/volcano/podgroup/ungrouped-pods.ts";
 import { claimName, nativeGroupName } from "../../../shared/volcano/pods/names.ts";
 import { podDraft } from "../../../shared/volcano/pods/pod.ts";
 import { type JobSpec, tasksOf } from "../../../shared/volcano/schema/spec.ts";
+import { bareGroup } from "../../../shared/volcano/ungrouped-pods/decide.ts";
 import { parseSpec } from "../../../shared/volcano/validation/parse.ts";
 import { nameErrorsIn } from "../../support/object-names.ts";
 

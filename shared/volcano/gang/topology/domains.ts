@@ -4,18 +4,14 @@
  * HyperNode by their exact name alone, of type Node also by an expression or by labels; an empty label selector selects none.
  */
 import { fieldsOf, recordsIn } from "../../../core/json.ts";
-import type { Resource, Stored } from "../../../core/object.ts";
+import type { Stored } from "../../../core/object.ts";
 import type { Looking, Projection } from "../../../core/plan.ts";
 import { requirementsOf } from "../../../kube/pod-anti-affinity.ts";
 import type { Json } from "../../../kube/responses.ts";
 import { meetsExpression } from "../../../kube/selector.ts";
 import { specOf } from "../../queue/state/tree.ts";
+import { hyperNodes } from "../../schema/resource.ts";
 import { type Budget, patternOf } from "./pattern.ts";
-
-const hyperNodes: Resource = {
-  ...{ group: "topology.volcano.sh", version: "v1alpha1" },
-  ...{ plural: "hypernodes", kind: "HyperNode" },
-};
 
 /** The most text of all HyperNodes of a round, characters. */
 const mostText = 8_000_000;

@@ -1,11 +1,11 @@
 /** The kinds of a function: a family is loaded with the first message for it, and stays loaded. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { kindNames } from "../../../../shared/deployments/common/kinds.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
-import { watchers } from "../../../../shared/deployments/common/watchers.ts";
 import { openFamilies } from "../../../../shared/deployments/reconcile/families.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
+import { kindNames } from "../../../../shared/registry/names.ts";
+import { watchers } from "../../../../shared/registry/watchers.ts";
 
 const delivered = (kind: string) => ({
   id: "1",
@@ -21,17 +21,7 @@ test("a function loads a family with the first message for it, and loads nothing
   assert.equal(families.operatorOf("Job")?.resource.plural, "jobs");
   assert.deepEqual(
     families.kinds.map(({ kind }) => kind),
-    [
-      "SparkApplication",
-      "Job",
-      "CronJob",
-      "JobFlow",
-      "JobTemplate",
-      "Queue",
-      "ScheduledSparkApplication",
-      "SparkConnect",
-      "Pod",
-    ],
+    kindNames,
   );
 });
 

@@ -4,11 +4,11 @@ import { test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { restingIn } from "../../../../shared/deployments/resync/rest-check.ts";
 import type { Hint } from "../../../../shared/forward/resync.ts";
-import { applicationWatcher } from "../../../../shared/spark/watches.ts";
+import { sparkApplicationWatcher } from "../../../../shared/spark/application/watches.ts";
 import { hint } from "../../../support/hint.ts";
 
 const key = { cluster: "c", kind: "SparkApplication", namespace: "ns", name: "pi" };
-const { kind, resource } = applicationWatcher;
+const { kind, resource } = sparkApplicationWatcher;
 
 type Change = { readonly uid?: string; readonly generation?: number; readonly deletionTimestamp?: string };
 
@@ -22,9 +22,9 @@ const checkWith = async (hints: readonly Hint[]): Promise<boolean[]> => {
     send: () => Promise.reject(new Error("asked")),
     stream: () => Promise.reject(new Error("asked")),
   };
-  const operators = [applicationWatcher];
+  const operators = [sparkApplicationWatcher];
   const resting = restingIn({ transport, hints: async () => hints, operators, report: () => {}, now: () => 1_000 });
-  const interests = applicationWatcher.watches.slice(0, 1).map((watch) => ({ kind, scope: undefined, watch }));
+  const interests = sparkApplicationWatcher.watches.slice(0, 1).map((watch) => ({ kind, scope: undefined, watch }));
   const subject = {
     resource,
     selector: undefined,

@@ -5,8 +5,8 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { wholeOf } from "../../../../../shared/core/plan.ts";
 import { relevant } from "../../../../../shared/spark/application/state/memory.ts";
+import { sparkApplicationWatcher } from "../../../../../shared/spark/application/watches.ts";
 import { newAllotment } from "../../../../../shared/spark/executors/allotment.ts";
-import { applicationWatcher } from "../../../../../shared/spark/watches.ts";
 import { waitIn } from "../../../../support/plans.ts";
 import { executor } from "../../executors/pods.ts";
 import { at, both, heard, hidden, living, type Row, status, tested } from "../attended.ts";
@@ -319,7 +319,7 @@ describe("an executor of Rekindle on a node with a notice", () => {
 });
 
 test("a notice on a pod sends one urgent key", () => {
-  const watch = applicationWatcher.watches.find(({ resource }) => resource.plural === "pods");
+  const watch = sparkApplicationWatcher.watches.find(({ resource }) => resource.plural === "pods");
   const [before, after] = [executor({ id: 1 }), executor({ id: 1, leaving: goes })];
   assert.deepEqual(
     [watch?.matters(before, after), watch?.urgent?.(before, after), watch?.matters(after, after)],

@@ -9,9 +9,9 @@ import type { Operator } from "../../core/operator.ts";
 import type { Looking, Plan, Recovery, View } from "../../core/plan.ts";
 import type { StateUpdate } from "../../core/updates.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { templateWatcher } from "../child-jobs.ts";
+import { makerText } from "../flow/read.ts";
 import { jobs, keys } from "../schema/resource.ts";
-import { makerText } from "./read.ts";
+import { jobTemplateWatcher } from "./watches.ts";
 
 /** Empty: the existing jobs show everything. */
 const memory = z.object({});
@@ -56,7 +56,7 @@ const recovery: Recovery<Memory> = {
 };
 
 export const volcanoJobTemplate: Operator<Memory> = {
-  ...templateWatcher,
+  ...jobTemplateWatcher,
   parse: (stored) => {
     const parsed = memory.safeParse(stored);
     return parsed.success ? { ok: true, memory: {} } : { ok: false, error: "memory of a JobTemplate is not an object" };

@@ -1,26 +1,19 @@
-/** The watches of SparkApplications and SparkConnects, for forwarders: they need none of the decisions. */
+/** The watches of SparkApplications, for forwarders: they need none of the decisions. */
 
-import { oncePer } from "../core/cache.ts";
-import { fieldsOf, isRecord, recordsIn, same } from "../core/json.ts";
-import type { Key } from "../core/key.ts";
-import type { Obj, Resource, Stored } from "../core/object.ts";
-import type { Watch } from "../core/operator.ts";
-import { evictedKey } from "../kube/gang-eviction.ts";
-import { membersKey } from "../kube/gang-members.ts";
-import { planKey } from "../kube/gang-plan.ts";
-import { changed, conditionOf, isEnding, labelOf, leavingAt, type PodStatus, podStatus } from "../kube/pods.ts";
-import { configMaps, pods, services } from "../kube/resources.ts";
+import { oncePer } from "../../core/cache.ts";
+import { fieldsOf, recordsIn, same } from "../../core/json.ts";
+import type { Key } from "../../core/key.ts";
+import type { Obj, Stored } from "../../core/object.ts";
+import type { Watch } from "../../core/operator.ts";
+import { evictedKey } from "../../kube/gang-eviction.ts";
+import { membersKey } from "../../kube/gang-members.ts";
+import { planKey } from "../../kube/gang-plan.ts";
+import { changed, conditionOf, isEnding, labelOf, leavingAt, type PodStatus, podStatus } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
 
-import { trim, trimPod, trimWith } from "../kube/trim.ts";
-import { endingOf } from "./executors/losses.ts";
-import {
-  connectLabel,
-  launchedLabel,
-  podsOf,
-  sparkApplications,
-  sparkConnects,
-  volcanoPodGroups,
-} from "./schema/resource.ts";
+import { trim, trimPod, trimWith } from "../../kube/trim.ts";
+import { endingOf } from "../executors/losses.ts";
+import { podsOf, sparkApplications, volcanoPodGroups } from "../schema/resource.ts";
 
 /** Waiting reasons of every container that is about to start: they are no news. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
@@ -125,46 +118,11 @@ const hasEnded = ({ status }: Stored): boolean =>
   ["COMPLETED", "FAILED", "SUSPENDED"].includes(String(fieldsOf(fieldsOf(status)["applicationState"])["state"]));
 
 /** The SparkApplication watcher for forwarders. */
-export const applicationWatcher = {
+export const sparkApplicationWatcher = {
   kind: sparkApplications.kind,
   resource: sparkApplications,
   optional: true,
   hasEnded,
   watches: applicationWatches,
   encloses: (key: Key) => [podsOf(key)],
-} as const;
-
-const addressOf = ({ status }: Obj): unknown => (isRecord(status) ? status["podIP"] : undefined);
-
-/** The fields of a pod that the status of a SparkConnect shows. */
-const connectGist = (pod: Obj): unknown => {
-  const ready = podStatus(pod).conditions?.find(({ type }) => type === "Ready")?.status;
-  return [podStatus(pod).phase, ready, addressOf(pod), isEnding(pod), pod.metadata.uid];
-};
-
-const connectWatches: readonly Watch[] = [
-  { resource: sparkConnects, ownerName: (object) => object.metadata.name, matters: changed },
-  {
-    resource: pods,
-    selector: `${launchedLabel}=true`,
-    trim: trimPod,
-    ownerName: (pod) => labelOf(pod, connectLabel),
-    matters: (before, after) => before === undefined || !same(connectGist(before), connectGist(after)),
-  },
-];
-
-/** Watches objects that only steps create: a change or a deletion is news, a creation is none. */
-const kept = (resource: Resource): Watch => ({
-  resource,
-  selector: connectLabel,
-  ownerName: (object) => labelOf(object, connectLabel),
-  matters: (before) => before !== undefined,
-});
-
-/** The SparkConnect watcher for forwarders. */
-export const connectWatcher = {
-  kind: sparkConnects.kind,
-  resource: sparkConnects,
-  optional: true,
-  watches: [...connectWatches, kept(configMaps), kept(services)],
 } as const;

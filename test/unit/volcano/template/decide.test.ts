@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { volcanoJobTemplate } from "../../../../shared/volcano/flow/template.ts";
+import { volcanoJobTemplate } from "../../../../shared/volcano/template/decide.ts";
 import { does } from "../../../support/plans.ts";
 import { Fixture } from "../fixture.ts";
-import { template } from "./fixtures.ts";
+import { template } from "../flow/fixtures.ts";
 
 const made = (name: string, from: string) => ({
   apiVersion: "batch.volcano.sh/v1alpha1",

@@ -18,8 +18,9 @@ import { isEnding } from "../../kube/pods.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
-import { isGrouped, podWatcher, volcanoScheduler } from "../pods/names.ts";
+import { volcanoScheduler } from "../pods/names.ts";
 import { keys, podGroups } from "../schema/resource.ts";
+import { isGrouped, podWatcher } from "./watches.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -4,13 +4,13 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Stored } from "../../../shared/core/object.ts";
-import { wholeOf } from "../../../shared/kube/trim.ts";
-import { applicationWatcher } from "../../../shared/spark/watches.ts";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { wholeOf } from "../../../../shared/kube/trim.ts";
+import { sparkApplicationWatcher } from "../../../../shared/spark/application/watches.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const watch = applicationWatcher.watches.find(({ resource }) => resource.kind === "PodGroup");
+const watch = sparkApplicationWatcher.watches.find(({ resource }) => resource.kind === "PodGroup");
 
 const group = (
   status: Fields,
@@ -52,7 +52,7 @@ test("a group that states no members, or has another owner, sends no application
 });
 
 test("an application is kept whole until it has a status", () => {
-  const own = applicationWatcher.watches.find(({ resource }) => resource.kind === "SparkApplication");
+  const own = sparkApplicationWatcher.watches.find(({ resource }) => resource.kind === "SparkApplication");
   const application: Stored = {
     ...{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", spec: { sparkVersion: "4.0.1" } },
     metadata: { name: "app", namespace: "ns", uid: "u", resourceVersion: "1" },

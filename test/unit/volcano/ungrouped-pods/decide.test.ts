@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Plan } from "../../../../shared/core/plan.ts";
-import { volcanoPod } from "../../../../shared/volcano/podgroup/ungrouped-pods.ts";
+import { volcanoPod } from "../../../../shared/volcano/ungrouped-pods/decide.ts";
 import { resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
 

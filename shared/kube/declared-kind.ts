@@ -1,0 +1,20 @@
+/** The declaration of a kind: its names, which every part of the product derives from the registry and none lists again. */
+import type { Resource } from "../core/object.ts";
+import type { Family } from "./resources.ts";
+
+export type DeclaredKind = {
+  readonly resource: Resource;
+  readonly family: Family;
+  /** As users shorten it for kubectl. */
+  readonly shortNames: readonly string[];
+  /** The API group of the controllers beside which it stands by; absent: the group of its resource. */
+  readonly group?: string;
+  /** Its objects have no namespace. */
+  readonly scope?: "Cluster";
+  /** Its pods leave a node that is about to go, so that a notice about the node is a message for the kind. */
+  readonly leavesNodes?: true;
+};
+
+/** True for the same kind; kinds of two groups may have one name. */
+export const isSameKind = (a: Pick<Resource, "group" | "kind">, b: Pick<Resource, "group" | "kind">): boolean =>
+  a.kind === b.kind && a.group === b.group;

@@ -1,0 +1,40 @@
+/** Kinds by their names, for components that only pass keys on and load no decisions; and the family of an API group. */
+import type { Resource } from "../core/object.ts";
+import { type DeclaredKind, isSameKind } from "../kube/declared-kind.ts";
+import type { Family } from "../kube/resources.ts";
+import { companions } from "../volcano/schema/resource.ts";
+import { kinds } from "./kinds.ts";
+
+/** The resource of each kind. */
+export const resources: readonly Resource[] = kinds.map(({ resource }) => resource);
+
+const declaredAs = (wanted: string): DeclaredKind | undefined => kinds.find(({ resource }) => resource.kind === wanted);
+
+export const resourceOf = (wanted: string): Resource | undefined => declaredAs(wanted)?.resource;
+
+export const kindNames: readonly string[] = resources.map(({ kind }) => kind);
+
+/** True for a kind whose objects have a namespace. */
+export const isNamespaced = (kind: string): boolean => declaredAs(kind)?.scope !== "Cluster";
+
+/** Kinds by the plural of their resource. */
+export const plurals: Readonly<Record<string, string>> = Object.fromEntries(
+  resources.map(({ plural, kind }) => [plural, kind]),
+);
+
+const families: ReadonlyMap<string, Family> = new Map([
+  ...kinds.map(({ resource, group = resource.group, family }): [string, Family] => [group, family]),
+  ...companions.map(({ group }): [string, Family] => [group, "volcano"]),
+]);
+
+/** Returns the family of the kinds in this API group; undefined if it has none. */
+export const familyOf = (group: string): Family | undefined => families.get(group);
+
+/** Makes the test whether a resource is of these families. */
+export const runs =
+  (chosen: readonly Family[]) =>
+  ({ resource }: { readonly resource: Resource }): boolean => {
+    const declared = kinds.find((one) => isSameKind(one.resource, resource));
+    const family = declared?.family ?? familyOf(resource.group);
+    return family !== undefined && chosen.includes(family);
+  };

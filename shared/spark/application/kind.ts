@@ -1,0 +1,10 @@
+/** The declaration of the kind SparkApplication. */
+import type { DeclaredKind } from "../../kube/declared-kind.ts";
+import { sparkApplications } from "../schema/resource.ts";
+
+export const sparkApplication = {
+  resource: sparkApplications,
+  family: "spark",
+  shortNames: ["sparkapp"],
+  leavesNodes: true,
+} as const satisfies DeclaredKind;

@@ -1,0 +1,9 @@
+/** The declaration of the kind SparkConnect. */
+import type { DeclaredKind } from "../../kube/declared-kind.ts";
+import { sparkConnects } from "../schema/resource.ts";
+
+export const sparkConnect = {
+  resource: sparkConnects,
+  family: "spark",
+  shortNames: ["sparkconn"],
+} as const satisfies DeclaredKind;

@@ -1,0 +1,9 @@
+/** The declaration of the kind ScheduledSparkApplication. */
+import type { DeclaredKind } from "../../kube/declared-kind.ts";
+import { scheduledSparkApplications } from "../schema/resource.ts";
+
+export const scheduledSparkApplication = {
+  resource: scheduledSparkApplications,
+  family: "spark",
+  shortNames: ["scheduledsparkapp"],
+} as const satisfies DeclaredKind;

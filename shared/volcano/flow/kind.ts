@@ -1,0 +1,5 @@
+/** The declaration of the kind JobFlow. */
+import type { DeclaredKind } from "../../kube/declared-kind.ts";
+import { jobFlows } from "../schema/resource.ts";
+
+export const jobFlow = { resource: jobFlows, family: "volcano", shortNames: ["jf"] } as const satisfies DeclaredKind;

@@ -114,6 +114,14 @@ ${lines(
 ];`,
   },
   listOf({
+    file: "definition",
+    suffix: "Definition",
+    list: "definitions",
+    head: "What the CRD of each kind is made from.",
+    type: "KindDefinition",
+    from: "../kube/kind-definition.ts",
+  }),
+  listOf({
     file: "installation",
     suffix: "Installation",
     list: "installations",

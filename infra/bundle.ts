@@ -111,7 +111,9 @@ export const put = (path: string, contents: Uint8Array): void => {
 };
 
 /** Functions with chunks of their own: a process of them often starts for one event, and its start is most of what it costs. */
-const alone: readonly string[] = ["admission", "api", "deliver", "forward", "reconcile", "resync", "submitter", "wake"];
+const alone: readonly string[] = [
+  ...["admission", "api", "bell", "deliver", "forward", "reconcile", "resync", "submitter", "wake"],
+];
 
 const builtWith = async (options: BuildOptions): Promise<Built> => {
   const { metafile, outputFiles = [] } = await build({ ...options, write: false });

@@ -288,7 +288,8 @@ export const onKnative = (place: Place, { admission } = withoutAdmission): reado
   ...["forward", "reconcile", "wake", "deliver"].flatMap((what) => running(what, place)),
   scheduled("resync", "*/5 * * * *", place),
   fenceOf(accountOf("resync"), place.namespace, []),
-  served("api", place),
+  bareAccount("bell", place.namespace),
+  ...["api", "bell"].map((what) => served(what, place)),
   ...(admission ? admitting(place) : []),
   ...submitting(place),
 ];

@@ -97,6 +97,19 @@ export const noticeKey = (cluster: string, kind: string, node: string): Key => (
 export const noticedKind = ({ kind }: Key): string | undefined =>
   kind.startsWith(ofNotices) ? kind.slice(ofNotices.length) : undefined;
 
+const ofEvictions = "evictions.";
+
+/** Returns the key of the eviction of a pod: its request names the pod, and nothing that leads to the pod's owner. */
+export const evictionKey = ({ cluster, namespace, name }: Omit<Key, "kind">): Key => ({
+  cluster,
+  kind: `${ofEvictions}Pod`,
+  namespace,
+  name,
+});
+
+/** True for the key of an eviction. */
+export const isEviction = ({ kind }: Key): boolean => kind.startsWith(ofEvictions);
+
 /** Hex digest of any parts; the separator cannot occur in a Kubernetes name. */
 export const digest = (...parts: readonly string[]): string => hash("sha256", parts.join("|"));
 
@@ -113,6 +126,7 @@ export const dedupe = {
   gone: (key: Key, uid: string): string => digest("gone", textOf(key), uid),
   timer: (key: Key, id: string): string => digest("t", textOf(key), id),
   sweep: (key: Key, sweep: string): string => digest("s", sweep, textOf(key)),
+  bell: (key: Key, bucket: string): string => digest("b", textOf(key), bucket),
   trigger: (key: Key, eventId: string): string => digest("a", textOf(key), eventId),
 } as const;
 

@@ -23,11 +23,15 @@ const review = z.object({
   request: z.object({
     uid: z.string().min(1),
     kind: z.object({ group: z.string(), version: z.string(), kind: z.string() }),
+    resource: z.object({ group: z.string(), version: z.string(), resource: z.string() }).optional(),
+    subResource: z.string().optional(),
     name: z.string().optional(),
     namespace: z.string().optional(),
     operation: z.string(),
     object: object.nullish(),
     oldObject: object.nullish(),
+    dryRun: z.boolean().nullish(),
+    options: z.looseObject({ gracePeriodSeconds: z.number().nullish() }).nullish(),
   }),
 });
 

@@ -5,6 +5,7 @@ import type { Obj } from "../../core/object.ts";
 import { type Family, families, features } from "../../kube/resources.ts";
 import { familyOf } from "../../registry/names.ts";
 import {
+  bellText,
   crdsText,
   featuresNamed,
   flagsKept,
@@ -65,6 +66,7 @@ type Options = ServerChoice & {
   readonly features: readonly string[];
   readonly admission?: boolean;
   readonly admissionUrl?: string;
+  readonly bellUrl?: string;
   readonly admissionFrom: readonly string[];
   readonly admissionQueueGate?: boolean;
   /** Resource groups, in JSON. */
@@ -110,11 +112,12 @@ const keptBy = ({ options, args }: ManifestsCall, part: Part): readonly Obj[] =>
 /** Returns the text that a flag asks for in place of the installation; undefined: no flag does. */
 const insteadOf = (call: ManifestsCall): string | undefined => {
   const { options } = call;
-  const { policies, admissionUrl, functions, family: families } = options;
+  const { policies, admissionUrl, bellUrl, functions, family: families } = options;
   if (policies === true) return policiesText({ ...options, families });
   const features = featuresNamed(options.features, families);
   if (functions !== undefined)
     return functionsText({ ...options, functions, families, features }, keptBy(call, "functions"));
+  if (bellUrl !== undefined) return bellText(bellUrl, { ...options, families });
   if (admissionUrl === undefined) return undefined;
   return webhooksText(admissionUrl, { ...options, families, pods: podRulesIn(options) });
 };
@@ -216,6 +219,7 @@ const withAdmission = (command: Command): Command =>
       "the host serves admission webhooks, too, and registers them; with --functions: dispatch or admission does",
     )
     .option("--admission-url <url>", "only the webhook configurations, for an admission function at this https:// URL")
+    .option("--bell-url <url>", "only the webhook configuration of a bell at this https:// URL, with its secret path")
     .option(
       "--admission-from <cidrs>",
       "networks of the API servers: no other address may reach the port of admission, e.g. 10.0.0.0/28",

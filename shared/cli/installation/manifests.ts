@@ -20,6 +20,7 @@ import {
 import { selectorOf } from "../../kube/selector.ts";
 import { yamlText } from "../io/documents.ts";
 import { Refused, type Session } from "../io/tools.ts";
+import { bellConfiguration } from "./bell.ts";
 import { admittingFunctions, functionGrants, functionNames } from "./function-rights.ts";
 import { type Installation, namespaceOf, objectsOf } from "./objects.ts";
 import type { Places } from "./policies/policy.ts";
@@ -149,15 +150,26 @@ export const functionsText = ({ functions, ...where }: FunctionsRequest, kept: r
   );
 };
 
+/** Refuses an URL that the API server would not call. */
+const checkedUrl = (url: string): string => {
+  if (url.startsWith("https://") && URL.canParse(url)) return url;
+  throw new Refused(`${JSON.stringify(url)} is not an https:// URL`);
+};
+
+type BellOptions = Places & Chosen & { readonly nodes?: boolean | undefined };
+
+/** The webhook configuration of the bell at a URL, likewise. */
+export const bellText = (url: string, { families: chosen = families, nodes = false, ...places }: BellOptions): string =>
+  stream([yamlText(bellConfiguration({ url: checkedUrl(url), families: chosen, nodes, ...oneWay(places) }))]);
+
 /** Webhook configurations for admission at a URL, under a certificate that machines trust anyway. */
 export const webhooksText = (
   url: string,
   { families: chosen = families, pods, ...places }: Places & Chosen & Pick<Installation, "pods">,
 ): string => {
-  if (!url.startsWith("https://") || !URL.canParse(url))
-    throw new Refused(`${JSON.stringify(url)} is not an https:// URL`);
+  const reach = { url: checkedUrl(url) };
   return stream(
-    webhookConfigurations({ reach: { url }, ca: undefined, families: chosen, pods, ...oneWay(places) }).map(yamlText),
+    webhookConfigurations({ reach, ca: undefined, families: chosen, pods, ...oneWay(places) }).map(yamlText),
   );
 };
 

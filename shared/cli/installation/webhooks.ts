@@ -1,9 +1,7 @@
 /** The webhook configurations of admission: own names, only Rekindle's kinds, a short timeout, failurePolicy Ignore. */
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { memoryLimitMark, noPodRules, type PodRules, podsWrittenTo } from "../../kube/admission.ts";
-import { writes } from "../../kube/kind-installation.ts";
 import { type Family, mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
-import { installations } from "../../registry/installations.ts";
 import { expressionsFor, type Places } from "./policies/policy.ts";
 import { ourLabels } from "./roles.ts";
 
@@ -25,52 +23,23 @@ export type Registration = {
 /** Name of both configurations, the only name that the host may patch. */
 export const registered = "rekindle";
 
-type Place = Pick<Resource, "group" | "version"> & { readonly scope?: "Cluster" };
+const writes = ["CREATE", "UPDATE"];
 
-const ruleOf = ({ group, version, scope }: Place, resources: readonly string[], operations: readonly string[]) => ({
-  operations,
-  apiGroups: [group],
-  apiVersions: [version],
+const sparkRule = (apiVersion: string, ...resources: readonly string[]) => ({
+  operations: writes,
+  apiGroups: ["sparkoperator.k8s.io"],
+  apiVersions: [apiVersion],
   resources,
-  scope: scope ?? "Namespaced",
+  scope: "Namespaced",
 });
-
-type Installed = (typeof installations)[number];
-
-/** Returns the rules for the kinds of a family: those of one group and version with the same operations share one. */
-const rulesOf = (family: Family, operationsOf: (kind: Installed) => readonly string[] | undefined) => {
-  const all = installations
-    .filter(({ kind }) => kind.family === family)
-    .flatMap((one) => {
-      const operations = operationsOf(one) ?? [];
-      const { resource, scope } = one.kind;
-      const place: Place = { ...resource, ...(scope === undefined ? {} : { scope }) };
-      return operations.length === 0 ? [] : [{ place, plural: resource.plural, operations }];
-    });
-  const alike = ({ place: { group, version, scope }, operations }: (typeof all)[number]): string =>
-    JSON.stringify([group, version, scope, operations]);
-  return [...Map.groupBy(all, alike).values()].flatMap((same) => {
-    const [first] = same;
-    if (first === undefined) return [];
-    return [
-      ruleOf(
-        first.place,
-        same.map(({ plural }) => plural),
-        first.operations,
-      ),
-    ];
-  });
-};
-
-const validated = ({ validated: operations }: Installed): readonly string[] => operations;
-const mutated = ({ mutated: operations }: Installed): readonly string[] | undefined => operations;
 
 const clientOf = ({ reach, ca }: Registration, path: string) => ({
   ...("url" in reach ? { url: `${reach.url.replace(/\/$/, "")}${path}` } : { service: { ...reach.service, path } }),
   ...(ca === undefined ? {} : { caBundle: Buffer.from(ca).toString("base64") }),
 });
 
-const within = (places: Registration) => {
+/** The selector of the namespaces of a deployment; none for all. */
+export const namespacesIn = (places: Places) => {
   const matchExpressions = expressionsFor(places);
   return matchExpressions.length === 0 ? {} : { namespaceSelector: { matchExpressions } };
 };
@@ -78,20 +47,25 @@ const within = (places: Registration) => {
 const webhook = (registration: Registration, path: string, own: object) => ({
   ...own,
   clientConfig: clientOf(registration, path),
-  ...within(registration),
+  ...namespacesIn(registration),
   admissionReviewVersions: ["v1"],
   sideEffects: "None",
   failurePolicy: "Ignore",
   timeoutSeconds: 3,
 });
 
-/** Groups are no kind of their own, but have defaults and rules at their creation. */
-const groupRule = ruleOf({ group: "scheduling.volcano.sh", version: "v1beta1" }, ["podgroups"], ["CREATE"]);
-const hyperNodeRule = ruleOf(
-  { group: "topology.volcano.sh", version: "v1alpha1", scope: "Cluster" },
-  ["hypernodes"],
-  writes,
-);
+const volcanoRule = (group: string, apiVersion: string, resources: readonly string[], operations = writes) => ({
+  operations,
+  apiGroups: [`${group}.volcano.sh`],
+  apiVersions: [apiVersion],
+  resources,
+  scope: "Namespaced",
+});
+
+const queueRule = (operations: readonly string[]) => ({
+  ...volcanoRule("scheduling", "v1beta1", ["queues"], [...operations]),
+  scope: "Cluster",
+});
 
 /** Matches pods with a budget annotation of Volcano. The API server evaluates it, so it sends no other pods. */
 const budgeted = {
@@ -109,6 +83,8 @@ const configuration = ({ kind, ...resource }: Resource, webhooks: readonly objec
   webhooks,
 });
 
+const created = ["CREATE"];
+
 const podMutating = (registration: Registration): readonly object[] => {
   const expression = podsWrittenTo(registration.pods ?? noPodRules);
   if (expression === undefined) return [];
@@ -119,7 +95,11 @@ const podMutating = (registration: Registration): readonly object[] => {
 const volcanoMutating = (registration: Registration): readonly object[] => [
   webhook(registration, "/mutate", {
     name: "volcano.rekindle.dev",
-    rules: [...rulesOf("volcano", mutated), groupRule],
+    rules: [
+      volcanoRule("batch", "v1alpha1", ["jobs"], created),
+      volcanoRule("scheduling", "v1beta1", ["podgroups"], created),
+      queueRule(created),
+    ],
   }),
   ...podMutating(registration),
 ];
@@ -127,7 +107,13 @@ const volcanoMutating = (registration: Registration): readonly object[] => [
 const volcanoValidating = (registration: Registration): readonly object[] => [
   webhook(registration, "/validate", {
     name: "volcano.rekindle.dev",
-    rules: [...rulesOf("volcano", validated), groupRule, hyperNodeRule],
+    rules: [
+      volcanoRule("batch", "v1alpha1", ["jobs", "cronjobs"]),
+      volcanoRule("flow", "v1alpha1", ["jobflows", "jobtemplates"]),
+      volcanoRule("scheduling", "v1beta1", ["podgroups"], created),
+      queueRule([...writes, "DELETE"]),
+      { ...volcanoRule("topology", "v1alpha1", ["hypernodes"]), scope: "Cluster" },
+    ],
   }),
   webhook(registration, "/validate", {
     name: "volcano-pods.rekindle.dev",
@@ -139,7 +125,7 @@ const volcanoValidating = (registration: Registration): readonly object[] => [
 const sparkMutating = (registration: Registration): readonly object[] => [
   webhook(registration, "/mutate", {
     name: "sparkapplications.rekindle.dev",
-    rules: rulesOf("spark", mutated),
+    rules: [sparkRule("v1beta2", "sparkapplications")],
   }),
   webhook(registration, "/mutate", {
     name: "executors.rekindle.dev",
@@ -151,7 +137,10 @@ const sparkMutating = (registration: Registration): readonly object[] => [
 const sparkValidating = (registration: Registration): readonly object[] => [
   webhook(registration, "/validate", {
     name: "spark.rekindle.dev",
-    rules: rulesOf("spark", validated),
+    rules: [
+      sparkRule("v1beta2", "sparkapplications", "scheduledsparkapplications"),
+      sparkRule("v1alpha1", "sparkconnects"),
+    ],
   }),
 ];
 

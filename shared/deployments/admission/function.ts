@@ -2,19 +2,13 @@
  * The wiring of the admission function. Behind a URL it connects to the cluster only where quotas are enforced or labels
  * select namespaces; Volcano's queues are checked where quotas are. As a process it may register itself.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import { selectorOf } from "../../kube/selector.ts";
-import { openSecret } from "../common/secret.ts";
+import { isSecretPath, openSecret } from "../common/secret.ts";
 import { openManySlices, openSlices } from "../common/slices.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { admissionApp, largest } from "./app.ts";
-
-const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
-
-/** Compares in constant time. */
-const isSame = (given: string, expected: string): boolean => timingSafeEqual(hashOf(given), hashOf(expected));
 
 type App = ReturnType<typeof admissionApp>;
 
@@ -38,7 +32,7 @@ export const openAdmissionApp = async (env: Environment): Promise<App> => {
   });
   const server = new Hono();
   server.use("/:path/*", async (c, next) =>
-    isSame(c.req.param("path"), await secret()) ? await next() : c.notFound(),
+    isSecretPath(c.req.param("path"), await secret()) ? await next() : c.notFound(),
   );
   return server.route("/:path", app);
 };

@@ -124,10 +124,8 @@ export const openSender = (settings: Wanted, telemetry: Pick<Telemetry, "queue" 
 const queueOn = ({ fifoUrl, delayUrl, updatesUrl }: SqsUrls, telemetry: Pick<Telemetry, "queue">): Queue =>
   telemetry.queue(withDeliveries(timed(fifoUrl, delayUrl), updatesUrl));
 
-type QueueSettings = Pick<
-  Settings<"reconcile">,
-  "fifoUrl" | "delayUrl" | "updatesUrl" | "natsUrl" | "natsCredentials" | "natsCaFile" | "natsPrefix"
->;
+type QueueSettings = OfNats &
+  Pick<Settings<"reconcile">, "fifoUrl" | "delayUrl"> & { readonly updatesUrl?: string | undefined };
 
 export type FunctionQueue = Carrier & {
   /** True: a dispatcher calls the function, and there is no queue to poll. */

@@ -1,4 +1,5 @@
 /** Opens secrets: a text is used as it is, a file or an ARN is read at its first use and again every five minutes. */
+import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Report } from "../../engine/ports.ts";
 import type { SecretSource } from "../settings/formats.ts";
@@ -82,6 +83,21 @@ export const openSecret = (source: SecretSource, opening: Opening): Secret => {
   const { stored = storedNow } = opening;
   return reread(source.arn, () => stored(source.arn), opening);
 };
+
+const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** Compares in constant time. */
+const isSame = (given: string, expected: string): boolean => timingSafeEqual(hashOf(given), hashOf(expected));
+
+/**
+ * True if a path begins with one of the secret ones, which have commas between them. It compares with each, so that the time
+ * tells neither which one is alike nor how much.
+ */
+export const isSecretPath = (given: string, paths: string): boolean =>
+  paths
+    .split(",")
+    .map((path) => isSame(given, path.trim()))
+    .some(Boolean);
 
 /** Opens the secret of an optional setting. */
 export const openOptional = (source: SecretSource | undefined, opening: Opening): Secret | undefined =>

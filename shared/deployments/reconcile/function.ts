@@ -62,9 +62,17 @@ const updatesPort = async (world: World, to: string, called: boolean): Promise<P
   return { updates: { ...updatesFor(world, { to }), asksAgain: called } };
 };
 
-/** Opens notices; loaded only with the first notice. */
-const noticingFor = (world: World, namespaces: readonly string[]): Pick<World, "notice"> => ({
+/** Opens notices and evictions; each is loaded only with the first one. */
+const othersFor = (
+  world: World,
+  namespaces: readonly string[],
+  families: Settings<"reconcile">["families"],
+): Pick<World, "notice" | "evicted"> => ({
   notice: async (message) => (await import("../../forward/node-notice.ts")).noticing({ ...world, namespaces })(message),
+  evicted: async (message) => {
+    const { evictionsOf } = await import("../common/evictions.ts");
+    return await evictionsOf(world, families)(message);
+  },
 });
 
 type Surroundings = {
@@ -161,7 +169,7 @@ export const openTaking = (env: Environment): BatchParts => {
       inCharge: charge,
       ...recordingFor(settings, report),
     };
-    return { ...charged, standby, ...noticingFor(charged, namespaceScope.watched), ...updates };
+    return { ...charged, standby, ...othersFor(charged, namespaceScope.watched, settings.families), ...updates };
   });
   const take: HandleBatch = async (delivered, remainingMs, enclosure) => {
     const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);

@@ -325,9 +325,9 @@ const matching =
 export const signingSecret = () =>
   textOrPlace(matching(/^[\s\S]{16,}$/), "write at least 16 characters, or the ARN of a secret");
 
-/** The first part of a path, which is a secret. */
+/** The first part of a path, which is a secret; two of them while it is changed. */
 export const secretPath = () =>
-  textOrPlace(matching(/^[A-Za-z0-9_-]{16,128}$/), "write 16 to 128 letters, digits, - and _, or the ARN of a secret");
+  textOrPlace(matching(/^[\w-]{16,128}(,[\w-]{16,128})?$/), "write 16 to 128 of a-z, A-Z, 0-9, - and _, or an ARN");
 
 /** PEM texts. */
 const shape = z.object({

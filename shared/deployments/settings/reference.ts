@@ -223,7 +223,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   admissionPath: {
     form: "secret",
-    text: "path prefix of admission; without it admission answers at /mutate and /validate",
+    text: "path prefix of admission and of the bell, or two with a comma between them while it is changed; without it admission answers at /mutate and /validate",
     parameter: "AdmissionPath",
     ...absentInHost("only the API server reaches its admission, with a certificate of its own"),
   },

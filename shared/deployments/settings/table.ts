@@ -50,7 +50,7 @@ import {
 /** Functions that answer no request of a client. */
 const background = ["reconcile", "forward", "wake", "resync", "deliver"] as const;
 
-export const functionReaders = [...background, "dispatch", "api", "admission", "submitter"] as const;
+export const functionReaders = [...background, "dispatch", "api", "admission", "bell", "submitter"] as const;
 
 export type FunctionReader = (typeof functionReaders)[number];
 export type Reader = "host" | "cli" | FunctionReader;
@@ -95,9 +95,9 @@ const called = ["reconcile", "deliver"] as const;
 const proofs = ["callSecret", "tlsClientCaFile"] as const;
 /** Readers with another way to their messages need no queue of SQS. */
 const otherwise = { unless: proofs, replacedBy: "natsUrl" } as const;
-const serving = ["api", "admission", "submitter", "dispatch", ...called] as const;
+const serving = ["api", "admission", "bell", "submitter", "dispatch", ...called] as const;
 /** Readers that send to a queue of NATS, or take messages from it. */
-const onNats = ["host", "reconcile", "forward", "resync", "deliver", "api"] as const;
+const onNats = ["host", "reconcile", "forward", "resync", "deliver", "api", "bell"] as const;
 /** Processes with a queue inside, and figures of it. */
 const queueing = ["host", "dispatch"] as const;
 /** Readers that serve metrics and the page. */
@@ -112,14 +112,14 @@ const everyStore = [...storing, "cli"] as const;
 const steppingOrCalling = [...stepping, "dispatch"] as const;
 const every = [...hosts, ...functionReaders] as const;
 /** Functions that send keys to the FIFO queue. */
-const onFifo = [...background, "api"] as const;
+const onFifo = [...background, "api", "bell"] as const;
 const connecting = ["reconcile", "forward", "resync", "deliver", "dispatch", "submitter"] as const;
 
 /** A name that ends in `Ms` is written without it, with a unit: `resync: 5m`. */
 const rows = {
   cluster: {
     schema: () => required,
-    readers: everyStore,
+    readers: [...everyStore, "bell"],
     default: "default",
     alias: "REKINDLE_CLUSTER_ALIAS",
   },
@@ -132,10 +132,10 @@ const rows = {
     secret: true,
     instead: "kubeconfig",
   },
-  namespaces: { schema: namespaces, readers: looking, default: "" },
+  namespaces: { schema: namespaces, readers: [...looking, "bell"], default: "" },
   namespaceSelector: { schema: labelSelector, readers: looking, default: "" },
-  families: { schema: chosenFamilies, readers: [...guarding, "admission", "api"], default: families.join(",") },
-  selector: { schema: labelSelector, readers: looking, default: "" },
+  families: { schema: chosenFamilies, readers: [...guarding, "admission", "api", "bell"], default: families.join(",") },
+  selector: { schema: labelSelector, readers: [...looking, "bell"], default: "" },
   checkpoints: { schema: () => place, readers: everyStore, default: "kubernetes" },
   home: { schema: namespace, readers: guarding, default: "rekindle" },
   queue: { schema: () => choice("embedded", "nats"), readers: hosts, default: "embedded", instead: "natsUrl" },
@@ -147,8 +147,8 @@ const rows = {
   },
   delayUrl: {
     schema: standardQueue,
-    readers: ["reconcile", "wake", "resync", "deliver"],
-    neededBy: called,
+    readers: ["reconcile", "wake", "resync", "deliver", "bell"],
+    neededBy: [...called, "bell"],
     ...otherwise,
   },
   updatesUrl: {
@@ -211,7 +211,7 @@ const rows = {
   admissionReach: { schema: reach, readers: admitting, default: "rekindle/rekindle-admission" },
   admissionSecret: { schema: reference, readers: admitting, default: "rekindle/rekindle-admission" },
   admissionCertificates: { schema: words, readers: admitting },
-  admissionPath: { schema: secretPath, readers: ["admission"], secret: true },
+  admissionPath: { schema: secretPath, readers: ["admission", "bell"], neededBy: ["bell"], secret: true },
   admissionQuota: { schema: yes, readers: admitting, default: "false" },
   admissionQueueGate: { schema: yes, readers: admitting, default: "false" },
   admissionResourceGroups: { schema: groupsOfPods, readers: admitting, default: "" },

@@ -155,6 +155,8 @@ export type World = {
   readonly deliver?: (message: Message) => Promise<Ending>;
   /** Takes a notice about a node, if this process acts on notices. */
   readonly notice?: (message: Message) => Promise<Ending>;
+  /** Takes the eviction of a pod, if a bell tells of evictions. */
+  readonly evicted?: (message: Message) => Promise<Ending>;
   /** The cache of this process; absent: none. */
   readonly cache?: StepCache;
   /** Returns what the call of a dispatcher encloses for a key; absent: nothing. */

@@ -7,11 +7,10 @@
 import { dedupe, groupOf, idOf, type Message, subjectOf, textOf, timerReason } from "../../core/key.ts";
 import type { Trouble } from "../../core/plan.ts";
 import { type Ending, type World, withTrace } from "../context/world.ts";
-import { isNewer, readMessage } from "../message.ts";
+import { isNewer, mostReplaced, readMessage } from "../message.ts";
 import { readLive } from "../reads/live.ts";
 import { publishTrouble, type RequeueContext, requeue } from "../writes/requeue.ts";
 import { step } from "./step.ts";
-import { allReplaced, putOff, visibleIn } from "./visibility.ts";
 
 /**
  * Returns the reason of the messages together: the newest. A step's timer may be outdated, so it hides no other message;
@@ -28,6 +27,14 @@ const endIn = (messages: readonly Message[]): Pick<Message, "until" | "stays"> =
   const back = messages.findLastIndex(({ stays }) => stays === true);
   const until = Math.min(...messages.slice(Math.max(0, back)).map((one) => one.until ?? Number.POSITIVE_INFINITY));
   return { ...(Number.isFinite(until) ? { until } : {}), ...(back < 0 ? {} : { stays: true }) };
+};
+
+/** Returns the changes of all messages that a merged message must wait for, and its fewest looks. */
+const allReplaced = (messages: readonly Message[]): Pick<Message, "after" | "looks"> => {
+  const all = new Map(messages.flatMap(({ after = [] }) => after.map((one) => [JSON.stringify(one), one] as const)));
+  if (all.size === 0) return {};
+  const looks = Math.min(...messages.flatMap((one) => (one.after === undefined ? [] : (one.looks ?? 0))));
+  return { after: [...all.values()].slice(-mostReplaced), ...(looks === 0 ? {} : { looks }) };
 };
 
 /**
@@ -74,6 +81,8 @@ const others = (messages: readonly Message[], own: Message): { readonly also?: r
 /** Takes the step of the messages whose changes are visible, and puts the others off. */
 const stepOf = async (world: World, message: Message, messages: readonly Message[]): Promise<Ending> => {
   if (message.after === undefined) return await step(world, message);
+  // Loaded with the first message of a bell.
+  const { putOff, visibleIn } = await import("./visibility.ts");
   const { visible, early } = await visibleIn(world, messages);
   await putOff(world, early, merged);
   const [first, ...more] = visible;

@@ -10,7 +10,7 @@ import { isPaused } from "../../core/annotation.ts";
 import type { Reads } from "../../core/decision.ts";
 import { BudgetError } from "../../core/http.ts";
 import { logsAged } from "../../core/kept-log.ts";
-import { type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
+import { isEviction, type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
 import { otherManagerOf } from "../../core/managed-by.ts";
 import { refText, type Stored } from "../../core/object.ts";
 import type { Effect, Plan, Refusal, Trouble, View } from "../../core/plan.ts";
@@ -64,6 +64,7 @@ const begun = async (world: World, message: Message): Promise<Ending> => {
     return await takeOther(world, message, world.deliver);
   if (world.notice !== undefined && noticedKind(message) !== undefined)
     return await takeOther(world, message, world.notice);
+  if (world.evicted !== undefined && isEviction(message)) return await takeOther(world, message, world.evicted);
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
   const [turn, creator] = [world.turns?.(), world.creators?.(message.namespace)];
@@ -81,7 +82,7 @@ const begun = async (world: World, message: Message): Promise<Ending> => {
   }
 };
 
-/** Takes a delivery or a notice. Each has a key of its own, so an unreachable listener holds up no other key. */
+/** Takes a delivery, a notice or an eviction. Each has a key of its own, so an unreachable listener holds up no other key. */
 const takeOther = async (
   world: World,
   message: Message,

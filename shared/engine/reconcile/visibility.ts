@@ -7,21 +7,12 @@ import { ApiError } from "../../core/http.ts";
 import { dedupe, type Message, type Replaced, textOf } from "../../core/key.ts";
 import type { StoredMetadata } from "../../core/object.ts";
 import type { World } from "../context/world.ts";
-import { mostReplaced } from "../message.ts";
 
 /** The pauses before the looks of one step, ms: together less than half a second. */
 const pausesMs = [0, 25, 50, 100, 250] as const;
 
 /** The delay of a message whose changes are not visible, ms, by its looks. After these its step begins all the same. */
 const delaysMs = [1_000, 5_000] as const;
-
-/** Returns the changes of all messages that a merged message must wait for, and its fewest looks. */
-export const allReplaced = (messages: readonly Message[]): Pick<Message, "after" | "looks"> => {
-  const all = new Map(messages.flatMap(({ after = [] }) => after.map((one) => [JSON.stringify(one), one] as const)));
-  if (all.size === 0) return {};
-  const looks = Math.min(...messages.flatMap((one) => (one.after === undefined ? [] : (one.looks ?? 0))));
-  return { after: [...all.values()].slice(-mostReplaced), ...(looks === 0 ? {} : { looks }) };
-};
 
 const placeOf = ({ group, plural, namespace, name }: Replaced): string => [group, plural, namespace, name].join("/");
 

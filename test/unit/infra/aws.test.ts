@@ -15,6 +15,7 @@ const handlers = await handlerParts([
   "resync",
   "api",
   "admission",
+  "bell",
   "submitter",
 ]);
 

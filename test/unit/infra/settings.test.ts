@@ -52,6 +52,7 @@ const needed: Variables = {
   REKINDLE_FIFO_URL: "https://queue.example/keys.fifo",
   REKINDLE_DELAY_URL: "https://queue.example/timers",
   REKINDLE_UPDATES_URL: "https://queue.example/updates.fifo",
+  REKINDLE_ADMISSION_PATH: "needed-by-the-bell",
   REKINDLE_CALL_URLS: "reconcile=http://reconcile.example/,deliver=http://deliver.example/",
 };
 
@@ -248,8 +249,9 @@ describe("the overlays of functions", () => {
         const reader = functionReaders.find((name) => name === one.name);
         assert.ok(reader !== undefined);
         for (const name of functionNames.filter(hasPlace("functionsOverlay")).filter((n) => isReadBy(reader, n))) {
-          // The Secret beside the ConfigMap holds the proof of calls, without which functions need queues.
-          const env = { REKINDLE_CALL_SECRET: samples.callSecret, ...environmentOf(overlay, one, ...changed(name)) };
+          // The Secret beside the ConfigMap holds the path of the bell, and the proof of calls, without which functions need queues.
+          const kept = { REKINDLE_CALL_SECRET: samples.callSecret, REKINDLE_ADMISSION_PATH: samples.admissionPath };
+          const env = { ...kept, ...environmentOf(overlay, one, ...changed(name)) };
           assert.deepEqual(inFunction(reader, name, env), asVariable(reader, name, samples[name]), name);
         }
       });
@@ -263,7 +265,7 @@ const parameters: Readonly<Partial<Record<SettingName, readonly [given: Variable
 
 /** Parameters that Lambda's functions need beside the one under test. */
 const whole: Variables = {
-  ...{ Alias: "e2e", ClusterRecord: samples.clusterRecord, Submissions: "ENABLED" },
+  ...{ Alias: "e2e", ClusterRecord: samples.clusterRecord, Submissions: "ENABLED", Rings: "ENABLED" },
   ...{ AdmissionPath: "fedcba9876543210", SubmitterRecord: samples.clusterRecord },
 };
 

@@ -199,14 +199,15 @@ describe("rekindle manifests", () => {
     );
     assert.deepEqual(patched, [
       '"sparkapplications/status","scheduledsparkapplications/status","sparkconnects/status"',
-      '"jobs"',
-      '"jobs/status","cronjobs/status"',
-      '"jobflows/status","jobtemplates/status"',
-      '"queues"',
-      '"queues/status"',
       '"pods/status"',
       '"services","configmaps"',
       '"podgroups"',
+      '"jobs"',
+      '"jobs/status"',
+      '"cronjobs/status"',
+      '"jobflows/status","jobtemplates/status"',
+      '"queues"',
+      '"queues/status"',
       '"pods"',
       '"workloads/status"',
     ]);

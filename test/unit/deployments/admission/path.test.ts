@@ -15,6 +15,9 @@ const rows: readonly (readonly [env: Record<string, string>, path: string, found
   [{ REKINDLE_ADMISSION_PATH: secret }, "/mutate", false],
   [{ REKINDLE_ADMISSION_PATH: secret }, `/${secret.slice(1)}/mutate`, false],
   [{ REKINDLE_ADMISSION_PATH: secret }, `/x/${secret}/mutate`, false],
+  [{ REKINDLE_ADMISSION_PATH: `${secret}-2,${secret}` }, `/${secret}/mutate`, true],
+  [{ REKINDLE_ADMISSION_PATH: `${secret}-2,${secret}` }, `/${secret}-2/mutate`, true],
+  [{ REKINDLE_ADMISSION_PATH: `${secret}-2,${secret}` }, `/${secret}-3/mutate`, false],
   [{}, "/mutate", true],
 ];
 

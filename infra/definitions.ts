@@ -2,72 +2,12 @@
 import * as z from "zod";
 import { ourLabels } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
-import {
-  connectSpecSchema,
-  connectStatusSchema,
-  scheduledSpecSchema,
-  scheduledStatusSchema,
-  specSchema,
-  statusSchema,
-} from "../shared/spark/schema/application.ts";
-import { scheduledSparkApplications, sparkApplications, sparkConnects } from "../shared/spark/schema/resource.ts";
-import type { Column, Definition } from "./definition.ts";
+import { ageColumn } from "../shared/kube/kind-definition.ts";
+import { definitions as ofKinds } from "../shared/registry/definitions.ts";
+import type { Definition } from "./definition.ts";
 import { limited } from "./limits.ts";
 import { structuralOf } from "./structural.ts";
-import { volcano } from "./volcano.ts";
-
-const age: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
-
-/** The group ends in k8s.io: the API server asks for the place of its approval. */
-const approved = { "api-approved.kubernetes.io": "https://github.com/kubeflow/spark-operator/pull/1298" };
-
-const sparkApplication: Definition = {
-  resource: sparkApplications,
-  singular: "sparkapplication",
-  short: ["sparkapp"],
-  columns: [
-    { name: "Suspend", type: "boolean", jsonPath: ".spec.suspend" },
-    { name: "Status", type: "string", jsonPath: ".status.applicationState.state" },
-    { name: "Attempts", type: "string", jsonPath: ".status.executionAttempts" },
-    { name: "Start", type: "string", jsonPath: ".status.lastSubmissionAttemptTime" },
-    { name: "Finish", type: "string", jsonPath: ".status.terminationTime" },
-    age,
-  ],
-  spec: specSchema,
-  status: statusSchema,
-  annotations: approved,
-};
-
-const scheduledSparkApplication: Definition = {
-  resource: scheduledSparkApplications,
-  singular: "scheduledsparkapplication",
-  short: ["scheduledsparkapp"],
-  columns: [
-    { name: "Schedule", type: "string", jsonPath: ".spec.schedule" },
-    { name: "TimeZone", type: "string", jsonPath: ".spec.timeZone" },
-    { name: "Suspend", type: "string", jsonPath: ".spec.suspend" },
-    { name: "Last Run", type: "date", jsonPath: ".status.lastRun" },
-    { name: "Last Run Name", type: "string", jsonPath: ".status.lastRunName" },
-    age,
-  ],
-  spec: scheduledSpecSchema,
-  status: scheduledStatusSchema,
-  annotations: approved,
-};
-
-const sparkConnect: Definition = {
-  resource: sparkConnects,
-  singular: "sparkconnect",
-  short: ["sparkconn"],
-  columns: [
-    age,
-    { name: "Status", type: "string", jsonPath: ".status.state" },
-    { name: "PodName", type: "string", jsonPath: ".status.server.podName" },
-  ],
-  spec: connectSpecSchema,
-  status: connectStatusSchema,
-  annotations: approved,
-};
+import { companionDefinitions } from "./volcano.ts";
 
 /** The fields of a record beside the operator's memory. The server keeps all of it, as the code reads it with care. */
 const recordSchema = z
@@ -87,24 +27,25 @@ const recordSchema = z
 
 const checkpoint: Definition = {
   resource: { group: "rekindle.dev", version: "v1alpha1", plural: "checkpoints", kind: "Checkpoint" },
-  singular: "checkpoint",
   short: ["ckpt"],
   columns: [
     { name: "Kind", type: "string", jsonPath: ".metadata.labels['rekindle\\.dev/kind']" },
     { name: "Application", type: "string", jsonPath: ".metadata.annotations['rekindle\\.dev/name']" },
     { name: "Waits for", type: "string", jsonPath: ".spec.waitsFor" },
     { name: "Wake at", type: "string", jsonPath: ".metadata.annotations['rekindle\\.dev/wake-at']" },
-    age,
+    ageColumn,
   ],
   spec: recordSchema,
 };
 
 const definitions: readonly Definition[] = [
-  sparkApplication,
-  scheduledSparkApplication,
-  sparkConnect,
+  ...ofKinds.map(({ kind: { resource, shortNames, scope }, ...definition }) => ({
+    ...definition,
+    ...{ resource, short: shortNames },
+    ...(scope === undefined ? {} : { scope }),
+  })),
   checkpoint,
-  ...volcano,
+  ...companionDefinitions,
 ];
 
 const text = { type: "string" } as const;
@@ -140,7 +81,7 @@ const versionOf = (definition: Definition) => ({
 });
 
 const crdOf = (definition: Definition): Obj => {
-  const { resource, singular, short, annotations } = definition;
+  const { resource, short, annotations } = definition;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -155,7 +96,7 @@ const crdOf = (definition: Definition): Obj => {
         kind: resource.kind,
         listKind: `${resource.kind}List`,
         plural: resource.plural,
-        singular,
+        singular: resource.kind.toLowerCase(),
         shortNames: short,
       },
       scope: definition.scope ?? "Namespaced",

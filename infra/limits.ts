@@ -1,8 +1,6 @@
 /** Constraints of CRD fields beside their types: defaults, bounds, words. Rekindle's code does its own checks. */
+import type { Limits } from "../shared/kube/kind-definition.ts";
 import type { Schema } from "./structural.ts";
-
-/** Keywords by the path of a field; `[]` stands for the items of a list, `{}` for the values of a map. */
-export type Limits = Readonly<Record<string, Schema>>;
 
 const isSchema = (value: unknown): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -30,31 +30,45 @@ export const registryRows = async (): Promise<readonly Row[]> => {
 /** A part of a kind: its file beside the declaration, and the list of all of them. */
 type Part = {
   readonly file: string;
-  /** Ends the name of the part's export. */
-  readonly suffix: string;
   readonly list: string;
   readonly head: string;
   /** Imports beside those of the parts, and the list's text. */
   readonly text: (rows: readonly Row[]) => string;
 };
 
-const importsOf = (rows: readonly Row[], file: string, suffix: string): string =>
+/** The imports of these files of each kind, in the order of their paths. */
+const imports = (rows: readonly Row[], ...files: readonly (readonly [file: string, suffix: string])[]): string =>
   rows
-    .map(({ folder, name }) => ({ from: `../${folder}/${file}.ts`, name: `${name}${suffix}` }))
+    .flatMap(({ folder, name }) =>
+      files.map(([file, suffix]) => ({ from: `../${folder}/${file}.ts`, name: `${name}${suffix}` })),
+    )
     .toSorted((a, b) => (a.from < b.from ? -1 : 1))
     .map(({ from, name }) => `import { ${name} } from "${from}";`)
     .join("\n");
 
 const lines = (rows: readonly Row[], line: (row: Row) => string): string => rows.map(line).join("\n");
 
+type Listed = Omit<Part, "text"> & { readonly suffix: string; readonly type: string; readonly from: string };
+
+/** A list of each kind's declaration with one of its parts. */
+const listOf = ({ suffix, type, from, ...part }: Listed): Part => ({
+  ...part,
+  text: (rows) => `import type { DeclaredKind } from "../kube/declared-kind.ts";
+import type { ${type} } from "${from}";
+${imports(rows, [part.file, suffix], ["kind", ""])}
+
+export const ${part.list}: readonly (${type} & { readonly kind: DeclaredKind })[] = [
+${lines(rows, ({ name }) => `  { kind: ${name}, ...${name}${suffix} },`)}
+];`,
+});
+
 const parts: readonly Part[] = [
   {
     file: "watches",
-    suffix: "Watcher",
     list: "watchers",
     head: "What is watched for each kind.",
     text: (rows) => `import type { Watcher } from "../core/operator.ts";
-${importsOf(rows, "watches", "Watcher")}
+${imports(rows, ["watches", "Watcher"])}
 
 export const watchers: readonly Watcher[] = [
 ${lines(rows, ({ name }) => `  ${name}Watcher,`)}
@@ -62,11 +76,10 @@ ${lines(rows, ({ name }) => `  ${name}Watcher,`)}
   },
   {
     file: "operator",
-    suffix: "Operator",
     list: "operators",
     head: "The operators of all kinds, for a process that loads all of them.",
     text: (rows) => `import type { Operator } from "../core/operator.ts";
-${importsOf(rows, "operator", "Operator")}
+${imports(rows, ["operator", "Operator"])}
 import type { KindSettings } from "./settings.ts";
 
 const operators: readonly ((settings: KindSettings) => Operator<unknown>)[] = [
@@ -78,12 +91,11 @@ export const operatorsOf = (settings: KindSettings): readonly Operator<unknown>[
   },
   {
     file: "operator",
-    suffix: "",
     list: "loaders",
     head: "The operator of each kind, loaded with the first message for it.",
     text: (rows) => `import type { Operator } from "../core/operator.ts";
 import type { DeclaredKind } from "../kube/declared-kind.ts";
-${importsOf(rows, "kind", "")}
+${imports(rows, ["kind", ""])}
 import type { KindSettings } from "./settings.ts";
 
 type Loader = {
@@ -101,6 +113,22 @@ ${lines(
 )}
 ];`,
   },
+  listOf({
+    file: "definition",
+    suffix: "Definition",
+    list: "definitions",
+    head: "What the CRD of each kind is made from.",
+    type: "KindDefinition",
+    from: "../kube/kind-definition.ts",
+  }),
+  listOf({
+    file: "installation",
+    suffix: "Installation",
+    list: "installations",
+    head: "The rights and the admission of each kind.",
+    type: "KindInstallation",
+    from: "../kube/kind-installation.ts",
+  }),
 ];
 
 /** Returns the generated files of the registry by their paths from infra/. */

@@ -1,7 +1,7 @@
 /** The rights that come in groups: of features with more than one resource, and of what is read together. */
 
 import type { Family } from "../../kube/resources.ts";
-import { type Rule, rule } from "./rule.ts";
+import { kindRules, type Rule, rule } from "./rule.ts";
 
 /** The rights to ask who a token is, and what its user may do. */
 export const reviewRules: readonly Rule[] = [
@@ -23,23 +23,8 @@ export const sizeRules: readonly Rule[] = [
 
 /** The rights of the page's actions. The Event about an action is the record of it. */
 export const actionRules = (chosen: readonly Family[]): readonly Rule[] => [
-  ...(chosen.includes("spark")
-    ? [
-        rule(
-          "sparkoperator.k8s.io",
-          ["sparkapplications", "scheduledsparkapplications", "sparkconnects"],
-          ["patch", "delete"],
-        ),
-      ]
-    : []),
-  ...(chosen.includes("volcano")
-    ? [
-        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["patch", "delete"]),
-        rule("flow.volcano.sh", ["jobflows"], ["patch", "delete"]),
-        rule("bus.volcano.sh", ["commands"], ["create"]),
-        rule("scheduling.volcano.sh", ["queues"], ["get"]),
-      ]
-    : []),
+  ...kindRules(chosen, ({ actions }) => actions),
+  ...(chosen.includes("volcano") ? [rule("bus.volcano.sh", ["commands"], ["create"])] : []),
   rule("", ["events"], ["create"]),
 ];
 

@@ -21,7 +21,7 @@ import {
   registrationRulesOf,
   selectionRules,
 } from "./roles.ts";
-import { type Rule, rule } from "./rule.ts";
+import { kindRules, type Rule, rule } from "./rule.ts";
 
 const records = (...verbs: readonly string[]): Rule => rule("rekindle.dev", ["checkpoints"], verbs);
 
@@ -46,38 +46,21 @@ const ofSteps = (host: readonly Rule[]): readonly Rule[] =>
 const watched = (host: readonly Rule[]): readonly Rule[] =>
   host.filter(({ verbs }) => verbs.includes("watch")).map((one) => ({ ...one, verbs: ["list", "watch"] }));
 
-const kinds = (...verbs: readonly string[]): Rule =>
-  rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
-
 /** Rules to tell in which order groups wait. */
 const order: readonly Rule[] = [rule("scheduling.k8s.io", ["priorityclasses"], ["get"])];
 
-/** Rules to read one object of each kind that people look at. */
-const readOne = (chosen: readonly Family[]): readonly Rule[] => [
+/** Rules to read what people look at: one object of each kind, or lists besides. */
+const read = (chosen: readonly Family[], verbs: readonly string[]): readonly Rule[] => [
+  ...kindRules(chosen, (kind) => kind.read?.filter((verb) => verbs.includes(verb))),
+  ...(chosen.includes("volcano") ? order : []),
   kueueViewRule,
-  ...(chosen.includes("spark") ? [kinds("get")] : []),
-  ...(chosen.includes("volcano")
-    ? [
-        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
-        rule("flow.volcano.sh", ["jobflows"], ["get"]),
-        ...order,
-      ]
-    : []),
 ];
 
 /** Rules of the HTTP API and the page, which show these objects as a list and by name. */
 const listedAndRead = (chosen: readonly Family[]): readonly Rule[] => [
-  ...(chosen.includes("spark") ? [kinds("get", "list")] : []),
-  ...(chosen.includes("volcano")
-    ? [
-        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
-        rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
-        // Counted at each scrape of the metrics, as records are.
-        rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
-        ...order,
-      ]
-    : []),
-  kueueViewRule,
+  ...read(chosen, ["get", "list"]),
+  // Counted at each scrape of the metrics, as records and queues are.
+  ...(chosen.includes("volcano") ? [rule("scheduling.volcano.sh", ["podgroups"], ["list"])] : []),
   rule("", ["pods", "events"], ["list"]),
 ];
 
@@ -95,34 +78,24 @@ export const functionRulesOf = (
     wanted.filter((feature) => !isOfPage(feature)),
   );
   const page = wanted.filter(isOfPage).flatMap((feature) => featureRulesOf(feature, chosen));
-  const spark = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("spark") ? rules : []);
-  const volcano = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("volcano") ? rules : []);
   const forward = [...watched(host), ...lookoutRules, ...identityRules, records("get", "list", "create", "update")];
   return {
     forward,
     // It watches as the forwarder does, its resyncs list what it watches, and its page shows each object and its events.
-    dispatch: [...forward, ...readOne(chosen), rule("", ["events"], ["list"]), ...page],
+    dispatch: [...forward, ...read(chosen, ["get"]), rule("", ["events"], ["list"]), ...page],
     reconcile: [...ofSteps(host), ...lookoutRules, ...nodeRules],
     resync: [
-      ...spark(kinds("list")),
-      ...volcano(
-        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),
-        rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["list"]),
-        rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
-        rule("bus.volcano.sh", ["commands"], ["list"]),
-      ),
+      ...kindRules(chosen, () => ["list"]),
+      ...(chosen.includes("volcano")
+        ? [rule("scheduling.volcano.sh", ["podgroups"], ["list"]), rule("bus.volcano.sh", ["commands"], ["list"])]
+        : []),
       rule("", ["pods"], ["list"]),
       ...lookoutRules,
       ...identityRules,
       records("get", "list", "create", "update"),
     ],
     deliver: [
-      ...spark(kinds("get")),
-      ...volcano(
-        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
-        rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get"]),
-        rule("scheduling.volcano.sh", ["queues"], ["get"]),
-      ),
+      ...kindRules(chosen, () => ["get"]),
       whoIsWho,
       rule("", ["events"], ["create"]),
       records("get", "create", "update", "delete"),

@@ -12,47 +12,43 @@ import {
   featureResource,
   features,
 } from "../../kube/resources.ts";
+import { installations } from "../../registry/installations.ts";
 import { actionRules, lookoutRules, nativeRules, reviewRules, sizeRules } from "./feature-rules.ts";
-import { type Rule, rule } from "./rule.ts";
+import { kindRules, type Rule, rule } from "./rule.ts";
 
 /** A rule, the family whose kinds need it ("any": all installations), and its purpose for the table of rights. */
 export type Needed = { readonly of: Family | "any"; readonly rule: Rule; readonly for: string };
 
 const need = (of: Needed["of"], needs: Rule, why: string): Needed => ({ of, rule: needs, for: why });
 
+/** Makes one right of those of one group that differ in the resource alone. */
+const merged = (all: readonly Needed[]): readonly Needed[] =>
+  [
+    ...Map.groupBy(all, (one) => JSON.stringify([one.of, one.rule.apiGroups, one.rule.verbs, one.for])).values(),
+  ].flatMap(([first, ...others]) =>
+    first === undefined
+      ? []
+      : [
+          {
+            ...first,
+            rule: { ...first.rule, resources: [first, ...others].flatMap(({ rule: { resources } }) => resources) },
+          },
+        ],
+  );
+
 /** Where a status or the page tells what Kueue says. */
 export const kueueViewRule: Rule = rule("kueue.x-k8s.io", ["workloads"], ["list"]);
 
+/** The rights of steps on the objects of their kinds. */
+const ofKinds: readonly Needed[] = installations.flatMap(({ kind: { resource, family }, rights }) =>
+  rights.map(({ on, verbs, for: why }) =>
+    need(family, rule(resource.group, [`${resource.plural}${on === undefined ? "" : `/${on}`}`], verbs), why),
+  ),
+);
+
 /** The rights that the host has without any feature. */
 const needed: readonly Needed[] = [
-  need(
-    "spark",
-    rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "list", "watch", "create", "delete"]),
-    "watch applications; create those of schedules, delete those whose time to live is over",
-  ),
-  need(
-    "spark",
-    rule("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["get", "list", "watch"]),
-    "watch schedules and Connect servers",
-  ),
-  need(
-    "spark",
-    rule(
-      "sparkoperator.k8s.io",
-      ["sparkapplications/status", "scheduledsparkapplications/status", "sparkconnects/status"],
-      ["patch"],
-    ),
-    "write their status",
-  ),
-  need(
-    "spark",
-    rule(
-      "sparkoperator.k8s.io",
-      ["sparkapplications/finalizers", "scheduledsparkapplications/finalizers", "sparkconnects/finalizers"],
-      ["update"],
-    ),
-    "set blockOwnerDeletion on the objects created for them, in clusters with OwnerReferencesPermissionEnforcement",
-  ),
+  ...merged(ofKinds),
   need(
     "any",
     rule("", ["pods"], ["get", "list", "watch", "create", "delete"]),
@@ -110,51 +106,9 @@ const needed: readonly Needed[] = [
   ),
   need(
     "volcano",
-    rule("batch.volcano.sh", ["jobs"], ["get", "list", "watch", "delete"]),
-    "watch jobs; delete those whose time to live is over",
-  ),
-  need("volcano", rule("batch.volcano.sh", ["jobs"], ["create"]), "create the jobs of CronJobs and JobFlows"),
-  need("volcano", rule("batch.volcano.sh", ["jobs"], ["patch"]), "name the claims that are made for a job"),
-  need("volcano", rule("batch.volcano.sh", ["jobs/status"], ["patch"]), "write their status"),
-  need(
-    "volcano",
-    rule("batch.volcano.sh", ["jobs/finalizers"], ["update"]),
-    "set blockOwnerDeletion on the objects created for them, in clusters with OwnerReferencesPermissionEnforcement",
-  ),
-  need(
-    "volcano",
     rule("bus.volcano.sh", ["commands"], ["list", "watch", "delete"]),
     "read Commands for jobs and queues; delete each one once it is recorded",
   ),
-  need("volcano", rule("batch.volcano.sh", ["cronjobs"], ["get", "list", "watch"]), "watch CronJobs"),
-  need("volcano", rule("batch.volcano.sh", ["cronjobs/status"], ["patch"]), "write their status"),
-  need(
-    "volcano",
-    rule("batch.volcano.sh", ["cronjobs/finalizers"], ["update"]),
-    "set blockOwnerDeletion on their jobs, in clusters with OwnerReferencesPermissionEnforcement",
-  ),
-  need(
-    "volcano",
-    rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get", "list", "watch"]),
-    "watch JobFlows and JobTemplates",
-  ),
-  need("volcano", rule("flow.volcano.sh", ["jobflows/status", "jobtemplates/status"], ["patch"]), "write their status"),
-  need(
-    "volcano",
-    rule("flow.volcano.sh", ["jobflows/finalizers"], ["update"]),
-    "set blockOwnerDeletion on their jobs, in clusters with OwnerReferencesPermissionEnforcement",
-  ),
-  need(
-    "volcano",
-    rule("scheduling.volcano.sh", ["queues"], ["get", "list", "watch", "create"]),
-    "watch queues; create root and default",
-  ),
-  need(
-    "volcano",
-    rule("scheduling.volcano.sh", ["queues"], ["patch"]),
-    "set a queue's parent, and mark queues that were closed with their parent",
-  ),
-  need("volcano", rule("scheduling.volcano.sh", ["queues/status"], ["patch"]), "write their status"),
   need("volcano", rule("", ["pods"], ["patch"]), "add bare pods of Volcano's scheduler to PodGroups"),
   need(
     "volcano",
@@ -290,7 +244,7 @@ export const registrationRulesOf = (chosen: readonly Family[]): readonly Rule[] 
     resourceNames: ["rekindle"],
   },
   rule("", ["resourcequotas"], ["list"]),
-  ...(chosen.includes("volcano") ? [rule("scheduling.volcano.sh", ["queues"], ["list"])] : []),
+  ...kindRules(chosen, ({ admissionReads }) => admissionReads),
   rule("", ["namespaces"], ["get"]),
 ];
 

@@ -1,7 +1,9 @@
 /** The webhook configurations of admission: own names, only Rekindle's kinds, a short timeout, failurePolicy Ignore. */
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { memoryLimitMark, noPodRules, type PodRules, podsWrittenTo } from "../../kube/admission.ts";
+import { writes } from "../../kube/kind-installation.ts";
 import { type Family, mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
+import { installations } from "../../registry/installations.ts";
 import { expressionsFor, type Places } from "./policies/policy.ts";
 import { ourLabels } from "./roles.ts";
 
@@ -23,15 +25,45 @@ export type Registration = {
 /** Name of both configurations, the only name that the host may patch. */
 export const registered = "rekindle";
 
-const writes = ["CREATE", "UPDATE"];
+type Place = Pick<Resource, "group" | "version"> & { readonly scope?: "Cluster" };
 
-const sparkRule = (apiVersion: string, ...resources: readonly string[]) => ({
-  operations: writes,
-  apiGroups: ["sparkoperator.k8s.io"],
-  apiVersions: [apiVersion],
+const ruleOf = ({ group, version, scope }: Place, resources: readonly string[], operations: readonly string[]) => ({
+  operations,
+  apiGroups: [group],
+  apiVersions: [version],
   resources,
-  scope: "Namespaced",
+  scope: scope ?? "Namespaced",
 });
+
+type Installed = (typeof installations)[number];
+
+/** Returns the rules for the kinds of a family: those of one group and version with the same operations share one. */
+const rulesOf = (family: Family, operationsOf: (kind: Installed) => readonly string[] | undefined) => {
+  const all = installations
+    .filter(({ kind }) => kind.family === family)
+    .flatMap((one) => {
+      const operations = operationsOf(one) ?? [];
+      const { resource, scope } = one.kind;
+      const place: Place = { ...resource, ...(scope === undefined ? {} : { scope }) };
+      return operations.length === 0 ? [] : [{ place, plural: resource.plural, operations }];
+    });
+  const alike = ({ place: { group, version, scope }, operations }: (typeof all)[number]): string =>
+    JSON.stringify([group, version, scope, operations]);
+  return [...Map.groupBy(all, alike).values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    return [
+      ruleOf(
+        first.place,
+        same.map(({ plural }) => plural),
+        first.operations,
+      ),
+    ];
+  });
+};
+
+const validated = ({ validated: operations }: Installed): readonly string[] => operations;
+const mutated = ({ mutated: operations }: Installed): readonly string[] | undefined => operations;
 
 const clientOf = ({ reach, ca }: Registration, path: string) => ({
   ...("url" in reach ? { url: `${reach.url.replace(/\/$/, "")}${path}` } : { service: { ...reach.service, path } }),
@@ -54,18 +86,13 @@ const webhook = (registration: Registration, path: string, own: object) => ({
   timeoutSeconds: 3,
 });
 
-const volcanoRule = (group: string, apiVersion: string, resources: readonly string[], operations = writes) => ({
-  operations,
-  apiGroups: [`${group}.volcano.sh`],
-  apiVersions: [apiVersion],
-  resources,
-  scope: "Namespaced",
-});
-
-const queueRule = (operations: readonly string[]) => ({
-  ...volcanoRule("scheduling", "v1beta1", ["queues"], [...operations]),
-  scope: "Cluster",
-});
+/** Groups are no kind of their own, but have defaults and rules at their creation. */
+const groupRule = ruleOf({ group: "scheduling.volcano.sh", version: "v1beta1" }, ["podgroups"], ["CREATE"]);
+const hyperNodeRule = ruleOf(
+  { group: "topology.volcano.sh", version: "v1alpha1", scope: "Cluster" },
+  ["hypernodes"],
+  writes,
+);
 
 /** Matches pods with a budget annotation of Volcano. The API server evaluates it, so it sends no other pods. */
 const budgeted = {
@@ -83,8 +110,6 @@ const configuration = ({ kind, ...resource }: Resource, webhooks: readonly objec
   webhooks,
 });
 
-const created = ["CREATE"];
-
 const podMutating = (registration: Registration): readonly object[] => {
   const expression = podsWrittenTo(registration.pods ?? noPodRules);
   if (expression === undefined) return [];
@@ -95,11 +120,7 @@ const podMutating = (registration: Registration): readonly object[] => {
 const volcanoMutating = (registration: Registration): readonly object[] => [
   webhook(registration, "/mutate", {
     name: "volcano.rekindle.dev",
-    rules: [
-      volcanoRule("batch", "v1alpha1", ["jobs"], created),
-      volcanoRule("scheduling", "v1beta1", ["podgroups"], created),
-      queueRule(created),
-    ],
+    rules: [...rulesOf("volcano", mutated), groupRule],
   }),
   ...podMutating(registration),
 ];
@@ -107,13 +128,7 @@ const volcanoMutating = (registration: Registration): readonly object[] => [
 const volcanoValidating = (registration: Registration): readonly object[] => [
   webhook(registration, "/validate", {
     name: "volcano.rekindle.dev",
-    rules: [
-      volcanoRule("batch", "v1alpha1", ["jobs", "cronjobs"]),
-      volcanoRule("flow", "v1alpha1", ["jobflows", "jobtemplates"]),
-      volcanoRule("scheduling", "v1beta1", ["podgroups"], created),
-      queueRule([...writes, "DELETE"]),
-      { ...volcanoRule("topology", "v1alpha1", ["hypernodes"]), scope: "Cluster" },
-    ],
+    rules: [...rulesOf("volcano", validated), groupRule, hyperNodeRule],
   }),
   webhook(registration, "/validate", {
     name: "volcano-pods.rekindle.dev",
@@ -125,7 +140,7 @@ const volcanoValidating = (registration: Registration): readonly object[] => [
 const sparkMutating = (registration: Registration): readonly object[] => [
   webhook(registration, "/mutate", {
     name: "sparkapplications.rekindle.dev",
-    rules: [sparkRule("v1beta2", "sparkapplications")],
+    rules: rulesOf("spark", mutated),
   }),
   webhook(registration, "/mutate", {
     name: "executors.rekindle.dev",
@@ -137,10 +152,7 @@ const sparkMutating = (registration: Registration): readonly object[] => [
 const sparkValidating = (registration: Registration): readonly object[] => [
   webhook(registration, "/validate", {
     name: "spark.rekindle.dev",
-    rules: [
-      sparkRule("v1beta2", "sparkapplications", "scheduledsparkapplications"),
-      sparkRule("v1alpha1", "sparkconnects"),
-    ],
+    rules: rulesOf("spark", validated),
   }),
 ];
 

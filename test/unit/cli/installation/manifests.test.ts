@@ -199,15 +199,14 @@ describe("rekindle manifests", () => {
     );
     assert.deepEqual(patched, [
       '"sparkapplications/status","scheduledsparkapplications/status","sparkconnects/status"',
-      '"pods/status"',
-      '"services","configmaps"',
-      '"podgroups"',
       '"jobs"',
-      '"jobs/status"',
-      '"cronjobs/status"',
+      '"jobs/status","cronjobs/status"',
       '"jobflows/status","jobtemplates/status"',
       '"queues"',
       '"queues/status"',
+      '"pods/status"',
+      '"services","configmaps"',
+      '"podgroups"',
       '"pods"',
       '"workloads/status"',
     ]);

@@ -1,0 +1,13 @@
+/** The rights and the admission of the kind SparkConnect. */
+import { type KindInstallation, ownObjects, writeStatus, writes } from "../../kube/kind-installation.ts";
+
+export const sparkConnectInstallation: KindInstallation = {
+  rights: [
+    { verbs: ["get", "list", "watch"], for: "watch Connect servers" },
+    writeStatus,
+    ownObjects("the objects created for them"),
+  ],
+  read: ["get", "list"],
+  actions: ["patch", "delete"],
+  validated: writes,
+};

@@ -8,7 +8,7 @@ import { until, type WaitingOn } from "../core/waiting-on.ts";
 import type { Json } from "./responses.ts";
 
 /** The label that names the LocalQueue of an object, whose start and stop Kueue then decides. */
-const queueLabel = "kueue.x-k8s.io/queue-name";
+export const queueLabel = "kueue.x-k8s.io/queue-name";
 
 const resource = (plural: string, kind: string): Resource => ({
   ...{ group: "kueue.x-k8s.io", version: "v1beta2" },
@@ -25,8 +25,10 @@ export const jobUidLabel = "kueue.x-k8s.io/job-uid";
 /** The label of Workloads that Rekindle has created: only these are watched. */
 export const ownWorkloads = { "app.kubernetes.io/managed-by": "rekindle" } as const;
 
+type Labelled = { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } };
+
 /** Returns the LocalQueue of an object; undefined if Kueue does not admit it. */
-export const localQueueOf = ({ metadata }: Obj): string | undefined => {
+export const localQueueOf = ({ metadata }: Labelled): string | undefined => {
   const queue = metadata.labels?.[queueLabel];
   return queue === "" ? undefined : queue;
 };

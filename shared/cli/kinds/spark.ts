@@ -98,7 +98,8 @@ const wantedExecutors = (spec: unknown): number | undefined => {
   const { data } = executorSpec.safeParse(spec);
   if (data === undefined) return undefined;
   const { executor, dynamicAllocation, sparkConf } = data;
-  if (dynamicAllocation?.enabled === true || sparkConf["spark.dynamicAllocation.enabled"] === "true") return undefined;
+  const byConfs = sparkConf["spark.dynamicAllocation.enabled"]?.trim().toLowerCase() === "true";
+  if (dynamicAllocation?.enabled === true || byConfs) return undefined;
   const byConf = Number(sparkConf["spark.executor.instances"]);
   return executor?.instances ?? (Number.isInteger(byConf) ? byConf : 1);
 };

@@ -27,7 +27,7 @@ import { explain, reportingInput } from "../../kube/schema.ts";
 import { policiesOf } from "../application/spec/policies.ts";
 import { ignoredOfServer } from "../connect/ignored.ts";
 import { readConnectSpec } from "../connect/read.ts";
-
+import { unadmittedGrowth } from "../executors/owner.ts";
 import { readScheduleSpec } from "../scheduled/read.ts";
 import { specSchema } from "../schema/application.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
@@ -157,6 +157,8 @@ const texts = z.record(z.string(), z.string());
 
 type Spec = Extract<ReturnType<typeof parseSpec>, { ok: true }>["spec"];
 
+const labelsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["labels"]).data ?? {};
+
 const annotationsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["annotations"]).data ?? {};
 
 /** The UID of an object that is not stored yet. */
@@ -206,9 +208,8 @@ const judgedApplication = (object: AdmittedObject, named: RequestedName, confs: 
 const judgedConnect = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
   const read = readConnectSpec({ ...object, metadata: named });
   if (!read.ok) return { broken: [read.message], warnings: [] };
-  const { labels } = object.metadata;
   const server = {
-    ...{ ...named, labels: texts.safeParse(labels).data ?? {}, apiServer },
+    ...{ ...named, labels: labelsOf(object), apiServer },
     spec: withConfDefaults(read.spec, confs),
   };
   const metadata = { ...named, uid: unborn, resourceVersion: "" };
@@ -275,11 +276,22 @@ const judgedSchedule = (object: AdmittedObject, named: RequestedName, confs: Tex
   return { broken, warnings: broken.length > 0 ? [] : toldLater(object, named, confs) };
 };
 
+/** A spec of applications in an object of this kind, and the annotations that its runs have. */
+type Runs = (object: AdmittedObject) => { readonly spec: unknown; readonly annotations: Texts };
+
+/** Errors of an object whose runs could have executors that Kueue has not admitted; none of a spec that does not parse. */
+const unadmitted = (runs: Runs, object: AdmittedObject, named: RequestedName, confs: Texts): readonly string[] => {
+  const { spec, annotations } = runs(object);
+  const parsed = parseWith(confs, { metadata: named, spec });
+  return parsed.ok ? unadmittedGrowth({ labels: labelsOf(object), annotations, spec: parsed.spec }) : [];
+};
+
 type Known = {
   /** Absent: the object has no limits. */
   readonly limits?: LimitsCheck;
   readonly patched?: (object: AdmittedObject, confs: Texts) => readonly PatchOperation[];
   readonly judged?: (object: AdmittedObject, named: RequestedName, confs: Texts) => Judgement;
+  readonly runs?: Runs;
 };
 
 /** group/kind → its admission. Upstream has no defaults for schedules and SparkConnects. */
@@ -288,8 +300,13 @@ const known: Readonly<Record<string, Known>> = {
     limits: applicationLimits,
     patched: applicationDefaults,
     judged: judgedApplication,
+    runs: (object) => ({ spec: object.spec, annotations: annotationsOf(object) }),
   },
-  "sparkoperator.k8s.io/ScheduledSparkApplication": { limits: scheduleLimits, judged: judgedSchedule },
+  "sparkoperator.k8s.io/ScheduledSparkApplication": {
+    limits: scheduleLimits,
+    judged: judgedSchedule,
+    runs: ({ spec }) => ({ spec: fieldsOf(spec)["template"], annotations: {} }),
+  },
   "sparkoperator.k8s.io/SparkConnect": { limits: connectLimits, judged: judgedConnect },
   "/Pod": { patched: podLimits },
 };
@@ -307,6 +324,14 @@ export const patchedBy = (request: AdmissionRequest, confs: Texts = {}): Verdict
   return patched === undefined || !object || isTooMuch(object.spec) ? pass : { ...pass, patch: patched(object, confs) };
 };
 
+/** An update of an object that could outgrow its quota already is allowed: Kueue stops such a one by an update. */
+const outgrows = (request: AdmissionRequest, confs: Texts): readonly string[] => {
+  const { runs } = knownOf(request);
+  const errorsOf = (one: AdmittedObject | null | undefined): readonly string[] =>
+    runs === undefined || !one ? [] : unadmitted(runs, one, namedAs(one, request), confs);
+  return errorsOf(request.oldObject).length > 0 ? [] : errorsOf(request.object);
+};
+
 /** Refuses an object that could not run, with the deployment's confs below its own. */
 export const judgedBy = (request: AdmissionRequest, confs: Texts = {}): Verdict => {
   const { judged, limits } = knownOf(request);
@@ -314,5 +339,6 @@ export const judgedBy = (request: AdmissionRequest, confs: Texts = {}): Verdict 
   if (judged === undefined || !object || isSameSpec(request)) return pass;
   const beyond = limits?.(object.spec) ?? "";
   if (beyond !== "") return { allowed: false, message: beyond };
-  return verdictOf(judged(object, namedAs(object, request), confs));
+  const { broken, warnings } = judged(object, namedAs(object, request), confs);
+  return verdictOf({ broken: broken.length > 0 ? broken : outgrows(request, confs), warnings });
 };

@@ -4,6 +4,7 @@
 import type { Resource } from "../../core/object.ts";
 import { derivedLabel } from "../../kube/names.ts";
 import { bytesOf, ratioOf } from "../configuration/conf.ts";
+import { scaleOf } from "../executors/demand.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../schema/application.ts";
 import { volcanoPodGroups } from "../schema/resource.ts";
 import { type AuxiliaryObject, metadataOf, objectOf, type Subject } from "./object.ts";
@@ -47,9 +48,11 @@ export const executorAmounts = (spec: SparkApplicationSpec): Amounts => ({
   memory: inMebi(bytesOfPod(spec, spec.executor) + besides(spec)),
 });
 
-/** The number of executors that the driver requests at its start. */
-export const firstExecutors = ({ executor, dynamicAllocation }: SparkApplicationSpec): number =>
-  Math.max(0, executor.instances ?? 0, dynamicAllocation?.minExecutors ?? 0, dynamicAllocation?.initialExecutors ?? 0);
+/** The number of executors that the driver requests at its start: by fields, as upstream, and by confs of dynamic allocation. */
+export const firstExecutors = (spec: SparkApplicationSpec): number => {
+  const { minExecutors = 0, initialExecutors = 0 } = spec.dynamicAllocation ?? {};
+  return Math.max(0, spec.executor.instances ?? 0, minExecutors, initialExecutors, scaleOf(spec)?.initial ?? 0);
+};
 
 /** Thousandths of a quantity of cores; 0 for an invalid one, which was refused before. */
 const milliOf = (text: string): number => {

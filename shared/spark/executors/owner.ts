@@ -1,9 +1,10 @@
 /** The allocator of an application's executors: the driver's own, or Rekindle; and when Rekindle cannot be it. */
 
+import { localQueueOf, queueLabel } from "../../kube/kueue.ts";
 import { type Conf, flagOf, listOf } from "../configuration/conf.ts";
 import { standIn } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
-import { withDefaults } from "../schema/rules.ts";
+import { growthCause, withDefaults } from "../schema/rules.ts";
 import { volcanoStep } from "../submission/steps/driver.ts";
 import { batchConf, batchIn, mostInBatch } from "./allocation.ts";
 
@@ -15,10 +16,12 @@ export const owners = ["assist", "own"] as const;
 export const isOwn = (annotations: Readonly<Record<string, string>>): boolean =>
   annotations[ownerAnnotation]?.trim() === "own";
 
+const instancesConf = "spark.executor.instances";
+
 /** The number of executors that an application asks for: the field, then the conf, as Spark would read them. */
 export const wantedOf = (spec: SparkApplicationSpec): number => {
   const { instances } = withDefaults(spec).executor;
-  const text = spec.sparkConf?.["spark.executor.instances"]?.trim() ?? "";
+  const text = spec.sparkConf?.[instancesConf]?.trim() ?? "";
   const given = instances ?? (/^\d{1,9}$/.test(text) ? Number(text) : 0);
   return Math.max(0, given);
 };
@@ -100,3 +103,38 @@ export const obstaclesIn = (given: VersionedConf): readonly string[] =>
       ({ what, why }) =>
         `metadata.annotations[${ownerAnnotation}]: own cannot be combined with ${what}: ${why}; change that, or remove the annotation`,
     );
+
+type Texts = Readonly<Record<string, string>>;
+
+/** An application, or one about to be. */
+type Queued = { readonly labels?: Texts; readonly annotations?: Texts; readonly spec: SparkApplicationSpec };
+
+/**
+ * Errors of an application with Kueue's queue label whose run could have executors that Kueue has not admitted: Kueue
+ * admits as many as `spec.executor.instances` says, and reads neither confs nor the driver's demand.
+ */
+export const unadmittedGrowth = ({ labels = {}, annotations = {}, spec }: Queued): readonly string[] => {
+  if (localQueueOf({ metadata: { labels } }) === undefined) return [];
+  const admits = `metadata.labels[${queueLabel}]: Kueue admits as many executors as spec.executor.instances says`;
+  const cause = growthCause(spec);
+  if (cause !== undefined)
+    return isOwn(annotations)
+      ? []
+      : [
+          `${admits}, and with ${cause} the driver would create more: remove ${cause} and set spec.executor.instances, or set the annotation ${ownerAnnotation}: own, with which Rekindle creates no more than Kueue has admitted`,
+        ];
+  return spec.executor.instances === undefined && spec.sparkConf?.[instancesConf] !== undefined
+    ? [`${admits}, and ${instancesConf} in spec.sparkConf is not read: write the number in spec.executor.instances`]
+    : [];
+};
+
+/** A number of executors in a LocalQueue. */
+export type Admitted = { readonly queue: string; readonly executors: number };
+
+/** The executors that Kueue has admitted of an application with its queue label; undefined without the label. */
+export const admittedBy = ({ labels = {}, spec }: Queued): Admitted | undefined => {
+  const queue = localQueueOf({ metadata: { labels } });
+  return queue === undefined
+    ? undefined
+    : { queue, executors: Math.max(0, withDefaults(spec).executor.instances ?? 0) };
+};

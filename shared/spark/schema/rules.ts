@@ -226,10 +226,29 @@ const sizes = (role: "driver" | "executor", pod: Sizes, conf: Readonly<Record<st
   return { ...(cores === undefined ? {} : { cores }), ...(memory === undefined ? {} : { memory }) };
 };
 
-/** True when the driver decides how many executors it needs. */
-export const isDynamic = (spec: SparkApplicationSpec): boolean =>
-  spec.dynamicAllocation?.enabled === true ||
-  spec.sparkConf?.["spark.dynamicAllocation.enabled"]?.trim().toLowerCase() === "true";
+type Allocating = {
+  readonly dynamicAllocation?: { readonly enabled?: boolean | undefined } | undefined;
+  readonly sparkConf?: Confs | undefined;
+};
+
+export const dynamicConf = "spark.dynamicAllocation.enabled";
+
+/** Confs with which a driver asks for executors as it needs them. */
+export const growthConfs = [dynamicConf, "spark.streaming.dynamicAllocation.enabled"] as const;
+
+const turnsOn = ({ sparkConf = {} }: Allocating, key: string): boolean =>
+  sparkConf[key]?.trim().toLowerCase() === "true";
+
+/** True when the driver's tasks decide how many executors it needs, by the field or by the conf as Spark reads it. */
+export const isDynamic = (spec: Allocating): boolean =>
+  spec.dynamicAllocation?.enabled === true || turnsOn(spec, dynamicConf);
+
+/** The field or the conf by which a driver asks for executors as it needs them; undefined where their number is fixed. */
+export const growthCause = (spec: Allocating): string | undefined => {
+  if (spec.dynamicAllocation?.enabled === true) return "spec.dynamicAllocation.enabled";
+  const conf = growthConfs.find((key) => turnsOn(spec, key));
+  return conf === undefined ? undefined : `${conf} in spec.sparkConf`;
+};
 
 /** The defaults of upstream's webhook, applied where a spec is read: the stored object stays as its user wrote it. */
 export const withDefaults = (spec: SparkApplicationSpec): SparkApplicationSpec => {

@@ -4,6 +4,7 @@
  */
 import type { Obj, OwnerReference } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
+import { localQueueOf } from "../../kube/kueue.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Rules } from "../configuration/versions.ts";
 import { decommissionConfs } from "../executors/allocation.ts";
@@ -11,7 +12,7 @@ import { recoversShuffle, reuseConf } from "../executors/claim-policy.ts";
 import { scaleOf } from "../executors/demand.ts";
 import { wantedOf } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
-import { isDynamic } from "../schema/rules.ts";
+import { growthCause, growthConfs, isDynamic } from "../schema/rules.ts";
 import type { Pair } from "./arguments/pod.ts";
 import type { SparkPod } from "./pods/pod.ts";
 
@@ -73,6 +74,10 @@ export const additions: readonly { readonly what: string; readonly why: string }
   {
     what: `with it, claims for each executor and the plugin KubernetesLocalDiskShuffleDataIO, ${reuseConf}=true, unless it is set`,
     why: "the driver takes an absent conf for true, and the plugin in executors for false: it would find no shuffle data on a claim",
+  },
+  {
+    what: "without it, for an application with Kueue's queue label: spark.dynamicAllocation.enabled=false and spark.streaming.dynamicAllocation.enabled=false",
+    why: "Kueue has admitted a fixed number of executors, and -D options or the image's defaults could raise it",
   },
   {
     what: "without it and without dynamic allocation, spark.executor.maxNumFailures of 12 or four for every executor",
@@ -158,7 +163,6 @@ const executorGrace = "spark.kubernetes.executor.terminationGracePeriodSeconds";
 
 const failureWindow = "spark.executor.failuresValidityInterval";
 const failureCount = "spark.executor.maxNumFailures";
-const elastic = ["spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled"] as const;
 
 const variablePrefixes = ["spark.kubernetes.driverEnv.", "spark.executorEnv."] as const;
 
@@ -181,10 +185,6 @@ export const epochConfs = ({ uid }: Pick<Application, "uid">, attempt: number): 
   return variablePrefixes.flatMap((prefix) => addedVariables.map((name): Pair => [`${prefix}${name}`, values[name]]));
 };
 
-/** True when the driver may ask for any number of executors: Spark then forgives twice their maximum. */
-const isElastic = ({ dynamicAllocation, sparkConf }: SparkApplicationSpec): boolean =>
-  dynamicAllocation?.enabled === true || elastic.some((key) => sparkConf?.[key]?.trim().toLowerCase() === "true");
-
 /**
  * Spark counts failed executors over a driver's whole life, and then ends it; a window ends crash loops but not long
  * runs. Executors of lost nodes count as failed (`application/executors/repair.ts`), so the limit is twice Spark's own,
@@ -192,7 +192,9 @@ const isElastic = ({ dynamicAllocation, sparkConf }: SparkApplicationSpec): bool
  */
 const failuresPassed = (spec: SparkApplicationSpec): readonly Pair[] => {
   if (spec.sparkConf?.[failureCount] !== undefined) return [];
-  const most: readonly Pair[] = isElastic(spec) ? [] : [[failureCount, `${Math.max(12, 4 * wantedOf(spec))}`]];
+  // A driver that may ask for any number of executors forgives twice their maximum.
+  const most: readonly Pair[] =
+    growthCause(spec) !== undefined ? [] : [[failureCount, `${Math.max(12, 4 * wantedOf(spec))}`]];
   return [[failureWindow, "1h"], ...most];
 };
 
@@ -217,6 +219,15 @@ export const confsOfOwn: readonly Pair[] = [
   ["spark.executor.instances", "0"],
   ["spark.kubernetes.executor.disableConfigMap", "true"],
 ];
+
+/**
+ * Confs of an application with Kueue's queue label whose driver creates the executors: without them, `-D` options or the
+ * image's defaults could turn dynamic allocation on. A conf of the user's is off already: see `unadmittedGrowth`.
+ */
+export const confsOfQueue = (labels: Readonly<Record<string, string>> = {}, given: readonly Pair[]): readonly Pair[] =>
+  localQueueOf({ metadata: { labels } }) === undefined
+    ? []
+    : growthConfs.filter((key) => given.every(([name]) => name !== key)).map((key): Pair => [key, "false"]);
 
 /** Defaults that Rekindle adds: put first, so that the user's confs win. */
 export const confs = (spec: SparkApplicationSpec, rules: Rules, own: boolean): readonly Pair[] => {

@@ -4,9 +4,10 @@ import { fieldsOf } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { type Amounts, add, multiply, usageAtCreation } from "../../kube/pod-usage.ts";
 import type { Quantity } from "../../kube/quantity.ts";
-import type { Conf } from "../configuration/conf.ts";
+import { type Conf, flagOf } from "../configuration/conf.ts";
 import { executorOf } from "../executor-pod/builder.ts";
 import { firstId } from "../executors/allotment.ts";
+import { dynamicConf } from "../schema/rules.ts";
 import { planned, type SubmissionInput } from "./submit.ts";
 
 type PlannedPods = {
@@ -23,7 +24,7 @@ const firstIn = (conf: Conf): number => {
     return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
   };
   const fixed = count("spark.executor.instances");
-  if (conf.get("spark.dynamicAllocation.enabled")?.trim() !== "true") return fixed ?? 2;
+  if (!flagOf(conf, dynamicConf)) return fixed ?? 2;
   const least = count("spark.dynamicAllocation.minExecutors") ?? 0;
   return Math.max(least, count("spark.dynamicAllocation.initialExecutors") ?? least, fixed ?? 0);
 };

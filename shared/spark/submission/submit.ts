@@ -5,12 +5,13 @@ import { rulesFor } from "../configuration/versions.ts";
 import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
-import { isOwn, obstaclesIn } from "../executors/owner.ts";
+import { isOwn, obstaclesIn, unadmittedGrowth } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { brokenRules, withDefaults } from "../schema/rules.ts";
 import {
   confs,
   confsOfOwn,
+  confsOfQueue,
   driverOwner,
   epochConfs,
   executorOwner,
@@ -77,6 +78,7 @@ const labelled = (pod: SparkPod, labels: Readonly<Record<string, string>>): Spar
 const inTheWay = ({ app, spec }: SubmissionInput): readonly string[] => [
   ...brokenRules({ name: app.name, namespace: app.namespace, spec }),
   ...wrongScratch(spec),
+  ...unadmittedGrowth({ ...app, spec }),
   ...(spec.mode === "client" ? ["spec.mode: client mode would run the driver inside the operator; use cluster"] : []),
 ];
 
@@ -105,11 +107,12 @@ const built = (input: SubmissionInput, identity: Identity, line: Arguments, exec
   const given = givenConfs(input, line, own);
   const obstacles = own ? obstaclesIn({ conf: new Map(given), sparkVersion: spec.sparkVersion }) : [];
   if (obstacles.length > 0) return { refused: obstacles.join("; ") };
+  const held = own ? confsOfOwn : confsOfQueue(app.labels, given);
   const prepared = prepare({
     ...line,
     master: `k8s://${input.apiServer}`,
     name: app.name,
-    confs: own ? [...given, ...confsOfOwn] : given,
+    confs: [...given, ...held],
     submittedAt: input.submittedAt,
   });
   if ("refused" in prepared) return prepared;

@@ -3,6 +3,10 @@ import type { Mutant } from "./mutants.ts";
 
 const host = "test/unit/host/tools/kueue.test.ts";
 
+const quota = "test/unit/spark/executors/queue-quota.test.ts";
+
+const demand = "test/unit/spark/application/executors/demand.test.ts";
+
 const jobs = "test/unit/host/tools/kueue-jobs.test.ts";
 
 export const kueueMutants: readonly Mutant[] = [
@@ -14,6 +18,22 @@ export const kueueMutants: readonly Mutant[] = [
     replace: "state.retryAt === undefined && localQueueOf(object) !== undefined",
     scenarios: ["kueued"],
     fault: "crash-after",
+  },
+  {
+    name: "kueue-clamps-nothing",
+    promise: "an application never has more executors than Kueue has admitted",
+    file: "shared/spark/application/executors/lookup.ts",
+    find: "Math.min(wantedIn(context, demand), admittedIn(context)?.executors ?? Number.POSITIVE_INFINITY)",
+    replace: "Math.max(wantedIn(context, demand), admittedIn(context)?.executors ?? 0)",
+    tests: [demand],
+  },
+  {
+    name: "kueue-overlooks-confs",
+    promise: "dynamic allocation by a conf, in any spelling that Spark reads, is dynamic allocation",
+    file: "shared/spark/schema/rules.ts",
+    find: '.trim().toLowerCase() === "true"',
+    replace: ' === "true"',
+    tests: [quota],
   },
   {
     name: "managed-by-unheeded",

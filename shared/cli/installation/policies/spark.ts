@@ -83,6 +83,15 @@ const scale = {
   },
 } as const;
 
+const queue = "kueue.x-k8s.io/queue-name";
+const allocator = "rekindle.dev/executors";
+
+/** The rule of applications that Kueue admits: `own` is true where Rekindle creates the executors of `spec`. */
+const admittedGrowth = (spec: string, own: string): Rule => ({
+  expression: `!has(object.metadata.labels) || !('${queue}' in object.metadata.labels) || object.metadata.labels['${queue}'] == '' || ${own} || !((has(${spec}.dynamicAllocation) && has(${spec}.dynamicAllocation.enabled) && ${spec}.dynamicAllocation.enabled) || ['spark.dynamicAllocation.enabled', 'spark.streaming.dynamicAllocation.enabled'].exists(key, key in variables.conf && variables.conf[key].trim().lowerAscii() == 'true'))`,
+  message: `metadata.labels[${queue}]: Kueue admits as many executors as spec.executor.instances says, and with dynamic allocation the driver would create more: set spec.executor.instances instead, or set the annotation ${allocator}: own, with which Rekindle creates no more than Kueue has admitted`,
+});
+
 export const sparkPolicies: readonly Policy[] = [
   {
     name: "sparkapplications.rekindle.dev",
@@ -110,6 +119,10 @@ export const sparkPolicies: readonly Policy[] = [
       ...["driver", "executor"].flatMap((pod) => [sized(pod, "memory"), sized(pod, "memoryOverhead")]),
       ...ingresses,
       scale.rule,
+      admittedGrowth(
+        "object.spec",
+        `(has(object.metadata.annotations) && '${allocator}' in object.metadata.annotations && object.metadata.annotations['${allocator}'].trim() == 'own')`,
+      ),
     ],
   },
   {
@@ -118,7 +131,7 @@ export const sparkPolicies: readonly Policy[] = [
     apiVersion: "v1beta2",
     resource: "scheduledsparkapplications",
     variables: confVariables("object.spec.template"),
-    rules: [named(63), ...confRules],
+    rules: [named(63), ...confRules, admittedGrowth("object.spec.template", "false")],
   },
   {
     name: "sparkconnects.rekindle.dev",

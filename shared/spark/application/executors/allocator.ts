@@ -36,7 +36,7 @@ import {
 } from "../../executors/allotment.ts";
 import { claimPolicyOf } from "../../executors/claim-policy.ts";
 import { handoverOf } from "../../executors/claims.ts";
-import { demandAfter, firstDemand, gaugeEveryMs, scaleOf, targetOf } from "../../executors/demand.ts";
+import { demandAfter, firstDemand, gaugeEveryMs, scaleOf } from "../../executors/demand.ts";
 import { idsOf } from "../../executors/ids.ts";
 import { freshLedger } from "../../executors/ledger.ts";
 import { type ApplicationContext, removal } from "../run/context.ts";
@@ -68,6 +68,7 @@ import {
   lostSince,
   membersOfRun,
   readClaims,
+  unadmittedWait,
   unchangedSince,
   withMembers,
 } from "./lookup.ts";
@@ -185,7 +186,7 @@ function* demanded(situation: Situation): Reads<Situation> {
   // The driver counts with the tasks that a usual executor runs at once.
   const need = gauge === undefined ? undefined : gauge * (allotment.singleTask === true ? scale.slots : 1);
   const after = need === undefined ? before : demandAfter(scale, before, need, now);
-  return { ...situation, gauge, allotment: { ...allotment, demand: after }, expected: targetOf(scale, after) };
+  return { ...situation, gauge, allotment: { ...allotment, demand: after }, expected: expectedOf(context, after) };
 }
 
 /** Reads the claims that may be handed on, where executors are about to be created and each has claims of its own. */
@@ -248,6 +249,7 @@ const limitedWait = (situation: Situation, { memory, wakeAt }: AllocationResult)
 
 /** A run whose number of executors follows its driver's demand is looked at regularly: no event tells of a demand. */
 const followed = (situation: Situation, result: AllocationResult): AllocationResult => ({
+  ...unadmittedWait(situation.context, result.memory.allotment?.demand),
   ...result,
   ...limitedWait(situation, result),
   ...(situation.scale === undefined || result.memory.allotment?.listens !== true

@@ -4,26 +4,43 @@
  */
 import { all, get, list, proxyGet, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Looking, Query } from "../../../core/plan.ts";
+import type { Looking, Query, Wait } from "../../../core/plan.ts";
 import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { claims as claimResource, pods } from "../../../kube/resources.ts";
 import { type Allotment, isLiving, lostIdsGap, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
 import { type ClaimReads, lacksClaim } from "../../executors/claims.ts";
-import { gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.ts";
+import { type Demand, gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
 import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
-import { wantedOf } from "../../executors/owner.ts";
+import { type Admitted, admittedBy, wantedOf } from "../../executors/owner.ts";
 import { type ApplicationContext, bodyOf, executorsAgain, ownSpec } from "../run/context.ts";
 import { evidenceOf, type Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
 import { shownExecutors } from "../state/status.ts";
 
-/** The number of executors that an own run is to have: the driver's demand, or the number in the spec. */
-export const expectedOf = ({ read, memory }: ApplicationContext): number => {
+/** The executors that Kueue has admitted; undefined where the application has no queue label. */
+const admittedIn = ({ read, object }: ApplicationContext): Admitted | undefined =>
+  read.ok ? admittedBy({ ...object.metadata, spec: read.spec }) : undefined;
+
+/** The number of executors that an own run wants: the driver's demand, or the number in the spec. */
+const wantedIn = ({ read, memory }: ApplicationContext, demand = memory.allotment?.demand): number => {
   if (!read.ok) return 0;
   const scale = scaleOf(read.spec);
-  return scale === undefined ? wantedOf(read.spec) : targetOf(scale, memory.allotment?.demand);
+  return scale === undefined ? wantedOf(read.spec) : targetOf(scale, demand);
+};
+
+/** The number of executors that an own run is to have: what it wants, and no more than Kueue has admitted. */
+export const expectedOf = (context: ApplicationContext, demand?: Demand): number =>
+  Math.min(wantedIn(context, demand), admittedIn(context)?.executors ?? Number.POSITIVE_INFINITY);
+
+/** The wait of an own run that wants more executors than Kueue has admitted. */
+export const unadmittedWait = (context: ApplicationContext, demand?: Demand): Pick<Wait, "waitsFor"> => {
+  const admitted = admittedIn(context);
+  const wanted = wantedIn(context, demand);
+  if (admitted === undefined || wanted <= admitted.executors) return {};
+  const { queue, executors: granted } = admitted;
+  return { waitsFor: { on: "grant", wanted, granted, why: `Kueue has admitted no more in LocalQueue ${queue}` } };
 };
 
 /** The most pods that are read one by one; more are read by one list. */

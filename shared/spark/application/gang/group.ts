@@ -20,7 +20,7 @@ import {
 import { metadataOf, objectOf } from "../../auxiliary-objects/object.ts";
 import { executorOf } from "../../executor-pod/builder.ts";
 import { firstId } from "../../executors/allotment.ts";
-import { wantedOf } from "../../executors/owner.ts";
+import { admittedBy, wantedOf } from "../../executors/owner.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../../schema/application.ts";
 import { volcanoPodGroups } from "../../schema/resource.ts";
 import { addedLabels, foundBy } from "../../submission/additions.ts";
@@ -81,7 +81,8 @@ const membersFor = (
   spec: SparkApplicationSpec,
   { driver, pod }: { readonly driver: Driver; readonly pod: Obj },
 ): GangMembers => {
-  const count = Math.max(wantedOf(spec), firstExecutors(spec));
+  const { executors: most = Number.POSITIVE_INFINITY } = admittedBy({ ...context.object.metadata, spec }) ?? {};
+  const count = Math.min(most, Math.max(wantedOf(spec), firstExecutors(spec)));
   const one = executorPod(context, driver);
   const executors = {
     ...{ task: executorTask, count, after: driverTask },

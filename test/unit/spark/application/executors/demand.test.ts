@@ -8,9 +8,13 @@ import { newAllotment } from "../../../../../shared/spark/executors/allotment.ts
 import { waitIn } from "../../../../support/plans.ts";
 import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "../fixtures.ts";
 
-const app = (more: { generation?: number; spec?: object } = {}): Stored =>
+const app = (more: { generation?: number; labels?: Record<string, string>; spec?: object } = {}): Stored =>
   application({
-    metadata: { annotations: { "rekindle.dev/executors": "own" }, generation: more.generation ?? 1 },
+    metadata: {
+      annotations: { "rekindle.dev/executors": "own" },
+      generation: more.generation ?? 1,
+      ...(more.labels === undefined ? {} : { labels: more.labels }),
+    },
     spec: { ...spec, executor: { cores: 1, memory: "512m" }, ...more.spec },
     status: {
       applicationState: { state: "RUNNING" },
@@ -250,5 +254,40 @@ describe("a step of a run whose driver decides how many executors it needs", () 
     });
     assert.deepEqual(plan.stages.flat().map(said).map(brief), ["create 1001", "create 1002"]);
     assert.deepEqual(plan.memory.allotment?.demand, { target: 2, at: eight, initialUntil: eight + 60_000 });
+  });
+
+  const queued = { "kueue.x-k8s.io/queue-name": "team-a" };
+  const conf = { "spark.dynamicAllocation.enabled": "True", "spark.dynamicAllocation.minExecutors": "3" };
+  const rows = [
+    { what: "the field", wanted: 7, spec: { dynamicAllocation: { enabled: true, maxExecutors: 9 } } },
+    { what: "a conf and a minimum above it", wanted: 3, spec: { sparkConf: conf } },
+  ];
+  for (const { what, wanted, spec: more } of rows)
+    test(`never has more executors than Kueue has admitted, with ${what}`, () => {
+      const object = app({ labels: queued, spec: { executor: { cores: 1, instances: 2 }, ...more } });
+      const hears = { "": gauge(7) };
+      const { plan } = decided({ object, memory: memory(object, { demand: demand(0) }), pods: [pod()], hears });
+      assert.deepEqual(plan.stages.flat().map(said).map(brief).filter(notOfTheRun), ["create 1001", "create 1002"]);
+      const limited = `${wanted} are wanted, 2 granted (Kueue has admitted no more in LocalQueue team-a)`;
+      assert.ok(waitIn(plan).waitsFor?.includes(limited), waitIn(plan).waitsFor);
+    });
+
+  test("has none where Kueue has admitted none", () => {
+    const object = app({ labels: queued, spec: { executor: { cores: 1 }, sparkConf: conf } });
+    const hears = { "": gauge(7) };
+    const { plan } = decided({ object, memory: memory(object, { demand: demand(0) }), pods: [pod()], hears });
+    assert.deepEqual(plan.stages.flat().map(said).map(brief).filter(notOfTheRun), []);
+  });
+
+  test("deletes idle executors that Kueue has not admitted", () => {
+    const object = app({ labels: queued, spec: { executor: { cores: 1, instances: 1 }, sparkConf: conf } });
+    const { plan } = decided({
+      ...{ object, memory: memory(object, { ...known, demand: demand(3) }), pods: [pod(), ...three], again: three },
+      hears: { "": gauge(3), allexecutors: holding([], { 1001: 1, 1002: 0, 1003: 0 }) },
+    });
+    assert.deepEqual(plan.stages.flat().map(said).map(brief).filter(notOfTheRun), [
+      "delete spark-pi-1-exec-1003 u-1003 at 1",
+      "delete spark-pi-1-exec-1002 u-1002 at 1",
+    ]);
   });
 });

@@ -61,6 +61,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   admissionCertificates: "/certificates",
   admissionPath: "0123456789abcdef",
   admissionQuota: "true",
+  admissionQuotaEstimate: "true",
   admissionQueueGate: "true",
   admissionResourceGroups: JSON.stringify([{ resourceGroup: "gpu", labels: { pool: "gpu" } }]),
   leases: "mine",

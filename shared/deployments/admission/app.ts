@@ -95,14 +95,14 @@ export type Quotas = (namespace: string) => Promise<readonly unknown[]>;
 const counted = async (
   request: AdmissionRequest,
   judging: Judging,
-  { quotas, confs = {} }: Pick<Admits, "quotas" | "confs">,
+  { quotas, confs = {}, estimate }: Pick<Admits, "quotas" | "confs" | "estimate">,
 ): Promise<Verdict> => {
   const { isCounted, judgedBy, withinQuotas } = await sparkRules();
   const verdict = await judging(request, () => judgedBy(request, confs));
   if (quotas === undefined || !verdict.allowed || !isCounted(request)) return verdict;
   try {
     const found = await quotas(request.namespace ?? "default");
-    return await judging(request, () => withinQuotas(found, request, { verdict, confs }));
+    return await judging(request, () => withinQuotas(found, request, { verdict, confs, estimate }));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     return { ...verdict, warnings: [...verdict.warnings, `the quotas of its namespace could not be read: ${why}`] };
@@ -116,6 +116,8 @@ export type Admits = {
   readonly around?: ReviewReads | undefined;
   /** Reads quotas for requests that are otherwise allowed; absent: no quota is enforced. */
   readonly quotas?: Quotas | undefined;
+  /** Quotas count upstream's estimate in place of the planned pods. */
+  readonly estimate?: boolean | undefined;
   /** The label selector of the deployment's scope; absent: all objects. Objects outside it are allowed. */
   readonly selects?: Selects | undefined;
   /** The namespaces in scope; absent: all. While they cannot be read, a request counts as out of scope. */

@@ -41,7 +41,8 @@ const openApp = async (settings: Settings<"admission">): Promise<App> => {
   const { admissionQuota: quota, selector, clusterRecord, logLevel, ...chosen } = settings;
   const selects = selectorOf(selector);
   const pods = { queueGate: settings.admissionQueueGate, groups: settings.admissionResourceGroups };
-  const own = { selects, pods, slices: openSlices(), confs: settings.sparkDefaults };
+  const estimate = settings.admissionQuotaEstimate;
+  const own = { selects, pods, slices: openSlices(), confs: settings.sparkDefaults, estimate };
   if (!quota && chosen.namespaceSelector === "") return admissionApp(own);
   if (clusterRecord === undefined) throw missingRecord("quotas and labels of namespaces are read");
   const { openAccess } = await import("../common/cluster-access.ts");

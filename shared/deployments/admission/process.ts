@@ -301,7 +301,7 @@ const namesOf = (reach: Reach): readonly string[] => {
 type AdmissionSettings = Pick<
   Settings<"admission">,
   | ("admissionReach" | "admissionSecret" | "admissionCertificates" | "admissionListen")
-  | ("admissionQuota" | "admissionQueueGate" | "admissionResourceGroups")
+  | ("admissionQuota" | "admissionQuotaEstimate" | "admissionQueueGate" | "admissionResourceGroups")
   | ("namespaces" | "namespaceSelector" | "families" | "selector" | "sparkDefaults")
 >;
 
@@ -330,6 +330,7 @@ export const openAdmission = (
       slices,
       around: surroundingsOf(transport, Date.now),
       quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
+      estimate: configuration.admissionQuotaEstimate,
       selects: selectorOf(configuration.selector),
       confs: configuration.sparkDefaults,
       pods,

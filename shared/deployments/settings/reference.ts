@@ -233,6 +233,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     value: "webhook.resourceQuotaEnforcement.enable",
     valueOnly: true,
   },
+  admissionQuotaEstimate: {
+    form: "switch",
+    text: "admissionQuota counts upstream's estimate in place of the planned pods: cores, memory and instances of the spec's fields alone",
+  },
   admissionQueueGate: {
     form: "switch",
     text: "admission adds a scheduling gate to pods with the annotation scheduling.volcano.sh/queue-allocation-gate until their queue has room; for a Volcano scheduler with SchedulingGatesQueueAdmission",

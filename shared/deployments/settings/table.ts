@@ -213,6 +213,7 @@ const rows = {
   admissionCertificates: { schema: words, readers: admitting },
   admissionPath: { schema: secretPath, readers: ["admission", "bell"], neededBy: ["bell"], secret: true },
   admissionQuota: { schema: yes, readers: admitting, default: "false" },
+  admissionQuotaEstimate: { schema: yes, readers: admitting, default: "false" },
   admissionQueueGate: { schema: yes, readers: admitting, default: "false" },
   admissionResourceGroups: { schema: groupsOfPods, readers: admitting, default: "" },
   leases: { schema: names, readers: guarding, default: "spark-operator-lock,spark-operator-controller-lock" },

@@ -43,6 +43,7 @@ import {
 } from "../schema/rules.ts";
 import { plannedPods, plannedUsage } from "../submission/planned-pods.ts";
 import { type SubmissionInput, submit } from "../submission/submit.ts";
+import { upstreamEstimate } from "./upstream-estimate.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -88,8 +89,15 @@ export const exceeded = (requests: Requests, quotas: readonly unknown[]): readon
 
 const nano = 1e9;
 
+/** How admission counts: with the deployment's confs below the application's, and by upstream's estimate if it is set. */
+export type Counting = { readonly confs: Texts; readonly estimate?: boolean | undefined };
+
 /** The usage of the pods with which the application begins; none for one that cannot be submitted. */
-export const requestsOf = (object: AdmittedObject, named: RequestedName, confs: Texts): Requests => {
+export const requestsOf = (object: AdmittedObject, named: RequestedName, { confs, estimate }: Counting): Requests => {
+  if (estimate === true) {
+    const { data } = specSchema.safeParse(object.spec);
+    return data === undefined ? {} : upstreamEstimate(withDefaults(data));
+  }
   const parsed = parseWith(confs, { ...object, metadata: named });
   const pods = parsed.ok
     ? plannedPods(inputOf({ ...named, annotations: annotationsOf(object), spec: parsed.spec }))
@@ -105,10 +113,10 @@ const runs = (object: AdmittedObject | null | undefined): boolean => {
   return state === "SUBMITTED" || state === "RUNNING";
 };
 
-const increase = (request: AdmissionRequest, confs: Texts): Requests => {
+const increase = (request: AdmissionRequest, counting: Counting): Requests => {
   const { object, oldObject } = request;
   const requested = (one: AdmittedObject | null | undefined): Requests =>
-    one ? requestsOf(one, namedAs(one, request), confs) : {};
+    one ? requestsOf(one, namedAs(one, request), counting) : {};
   const before = runs(oldObject) ? requested(oldObject) : {};
   return Object.fromEntries(
     Object.entries(requested(object)).map(([name, amount]) => [name, amount - (before[name] ?? 0)]),
@@ -119,14 +127,14 @@ const increase = (request: AdmissionRequest, confs: Texts): Requests => {
 export const isCounted = (request: AdmissionRequest): boolean =>
   request.kind.kind === "SparkApplication" && ["CREATE", "UPDATE"].includes(request.operation) && !isSameSpec(request);
 
-/** The verdict after the namespace's quotas, with the deployment's confs below the application's: a refusal stays one. */
+/** The verdict after the namespace's quotas: a refusal stays one. */
 export const withinQuotas = (
   quotas: readonly unknown[],
   request: AdmissionRequest,
-  { verdict, confs }: { readonly verdict: Verdict; readonly confs: Texts },
+  { verdict, ...counting }: Counting & { readonly verdict: Verdict },
 ): Verdict => {
   if (!verdict.allowed) return verdict;
-  const excess = exceeded(increase(request, confs), quotas);
+  const excess = exceeded(increase(request, counting), quotas);
   return excess.length === 0 ? verdict : { allowed: false, message: excess.join("; ") };
 };
 

@@ -87,6 +87,14 @@ export const readingMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/ignored/confs.test.ts"],
   },
   {
+    name: "upstreams-estimate-unset",
+    promise: "admission's quota counts upstream's estimate where the deployment asks for it, and planned pods elsewhere",
+    file: "shared/spark/admission/review.ts",
+    find: "if (estimate === true) {",
+    replace: "if (estimate === undefined) {",
+    tests: ["test/unit/spark/admission/quota.test.ts"],
+  },
+  {
     name: "template-fields-overwritten-in-silence",
     promise: "a field of a pod template that the pod does not have is told",
     file: "shared/spark/ignored/fields.ts",

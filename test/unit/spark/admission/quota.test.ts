@@ -7,7 +7,9 @@ import { creating, good, saidBy } from "./reviews.ts";
 
 const named = { name: "app", namespace: "team" };
 const requests = (changes: object, confs: Readonly<Record<string, string>> = {}) =>
-  requestsOf({ metadata: { name: "app" }, spec: { ...good, ...changes } }, named, confs);
+  requestsOf({ metadata: { name: "app" }, spec: { ...good, ...changes } }, named, { confs });
+const estimated = (changes: object) =>
+  requestsOf({ metadata: { name: "app" }, spec: { ...good, ...changes } }, named, { confs: {}, estimate: true });
 const mebi = 2 ** 20;
 
 describe("the usage of an application's first pods has", () => {
@@ -79,6 +81,39 @@ describe("the usage of an application's first pods has", () => {
   test("nothing where the application cannot be submitted: its own rule refuses it", () => {
     assert.deepEqual(requests({ sparkConf: { "spark.master": "x" } }), {});
   });
+});
+
+describe("upstream's estimate, where the deployment asks for it, has", () => {
+  const rows: readonly (readonly [string, object, Readonly<Record<string, number>>])[] = [
+    [
+      "its overhead factor, except for Java",
+      {},
+      { cpu: 2, "requests.cpu": 2, "limits.cpu": 2, memory: 2 * Math.floor(1024 * mebi * 1.4) },
+    ],
+    ["its minimum overhead for Java", { type: "Java" }, { memory: 2 * (1024 + 384) * mebi }],
+    ["the spec's overhead factor", { memoryOverheadFactor: "0.5" }, { "limits.memory": 2 * 1536 * mebi }],
+    [
+      "the executors' overhead, once for each instance",
+      { executor: { cores: 2, memory: "512m", memoryOverhead: "100m", instances: 10 }, type: "Java" },
+      { cpu: 21, memory: (1024 + 384 + 10 * 612) * mebi },
+    ],
+    ["the core limit", { driver: { cores: 1, coreLimit: "1500m" } }, { cpu: 2, "limits.cpu": 2.5 }],
+    [
+      "neither coreRequest nor confs nor dynamic allocation",
+      {
+        driver: { coreRequest: "100m" },
+        sparkConf: { "spark.executor.instances": "10" },
+        dynamicAllocation: { enabled: true, minExecutors: 20 },
+      },
+      { cpu: 2 },
+    ],
+  ];
+  for (const [what, changes, wanted] of rows)
+    test(what, () => {
+      const got = estimated(changes);
+      for (const [name, amount] of Object.entries(wanted)) assert.equal(got[name], amount, name);
+      assert.equal(got["pods"], undefined);
+    });
 });
 
 const quota = (hard: object, used: object, more: object = {}) => ({

@@ -5,12 +5,9 @@
 import {
   absentInFunctions,
   absentInHost,
-  admissionByObjects,
   atPort,
-  byFlag,
   byLambda,
   byPod,
-  byUrl,
   choiceFor,
   consumed,
   hostOutsidePods,
@@ -25,6 +22,7 @@ import {
   switchFor,
   type Target,
 } from "./absence.ts";
+import { admissionReference } from "./admission-reference.ts";
 import { pastReference } from "./past-reference.ts";
 import { signInReference } from "./sign-in-reference.ts";
 import type { SettingName } from "./table.ts";
@@ -194,59 +192,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   takeOver: { form: "switch", text: "write even if another controller of these kinds runs" },
   coexist: { form: "switch", text: "run beside another controller that watches other namespaces" },
-  admission: {
-    form: "switch",
-    text: "serve admission webhooks over HTTPS and register them with the API server",
-    value: "webhook.enable",
-    valueOnly: true,
-    absent: { sam: byUrl, hostOverlay: byFlag },
-  },
-  admissionListen: {
-    form: "text",
-    text: "listen address of admission",
-    ...admissionByObjects,
-  },
-  admissionReach: {
-    form: "text",
-    text: "address at which the API server calls admission: a Service as NAMESPACE/NAME[:PORT], or an https:// URL",
-    ...admissionByObjects,
-  },
-  admissionSecret: {
-    form: "text",
-    text: "Secret with the certificate that the replicas share and renew",
-    ...admissionByObjects,
-  },
-  admissionCertificates: {
-    form: "text",
-    text: "folder with tls.crt, tls.key and ca.crt that another tool renews, e.g. cert-manager; replaces the Secret",
-    absent: { sam: byUrl, hostOverlay: byFlag },
-  },
-  admissionPath: {
-    form: "secret",
-    text: "path prefix of admission and of the bell, or two with a comma between them while it is changed; without it admission answers at /mutate and /validate",
-    parameter: "AdmissionPath",
-    ...absentInHost("only the API server reaches its admission, with a certificate of its own"),
-  },
-  admissionQuota: {
-    form: "switch",
-    text: "admission refuses SparkApplications whose first pods exceed a ResourceQuota: the driver and the initial executors, as planned from spec and confs",
-    value: "webhook.resourceQuotaEnforcement.enable",
-    valueOnly: true,
-  },
-  admissionQuotaEstimate: {
-    form: "switch",
-    text: "admissionQuota counts upstream's estimate in place of the planned pods: cores, memory and instances of the spec's fields alone",
-  },
-  admissionQueueGate: {
-    form: "switch",
-    text: "admission adds a scheduling gate to pods with the annotation scheduling.volcano.sh/queue-allocation-gate until their queue has room; for a Volcano scheduler with SchedulingGatesQueueAdmission",
-    value: "webhook.queueGate",
-  },
-  admissionResourceGroups: {
-    form: "JSON",
-    text: "JSON: the resourceGroups of Volcano's volcano-admission.conf, which admission writes into their pods",
-    value: "webhook.resourceGroups",
-  },
+  ...admissionReference,
   leases: { form: "list", text: "leases of other controllers; empty: no detection by lease" },
   controllerNamespaces: { form: "list", text: "namespaces of administrators: signs of other controllers count there" },
   gang: choiceFor(

@@ -88,7 +88,8 @@ export const readingMutants: readonly Mutant[] = [
   },
   {
     name: "upstreams-estimate-unset",
-    promise: "admission's quota counts upstream's estimate where the deployment asks for it, and planned pods elsewhere",
+    promise:
+      "admission's quota counts upstream's estimate where the deployment asks for it, and planned pods elsewhere",
     file: "shared/spark/admission/review.ts",
     find: "if (estimate === true) {",
     replace: "if (estimate === undefined) {",

@@ -37,7 +37,7 @@ export const admissionReference = {
   },
   admissionQuota: {
     form: "switch",
-    text: "admission refuses SparkApplications whose first pods exceed a ResourceQuota: the driver and the initial executors, as planned from spec and confs",
+    text: "admission refuses applications of Spark whose first pods exceed a ResourceQuota: the driver and the initial executors, as planned from spec and confs",
     value: "webhook.resourceQuotaEnforcement.enable",
     valueOnly: true,
   },

@@ -176,6 +176,7 @@ export const openBodies = ({ longest, total }: BodyLimits): Bodies => {
     receive: async (incoming, response) => {
       const bytes = lengthOf(incoming, longest);
       if (!(bytes > 0 && bytes <= longest)) return Buffer.alloc(0);
+      if (response.closed) return undefined;
       const one = await entered(incoming, response, bytes);
       if (one === undefined) return undefined;
       const body = await read(incoming, longest);

@@ -14,7 +14,7 @@ import type { Delivered } from "../../engine/reconcile/intake.ts";
 import { identifyBy } from "../common/authentication.ts";
 import { openOptional } from "../common/secret.ts";
 import type { Settings } from "../settings/read.ts";
-import { type Answering, listenUntil, type Received } from "./server.ts";
+import { type Answering, listenUntil, type Receive } from "./server.ts";
 
 type Called = Settings<"reconcile"> | Settings<"deliver">;
 
@@ -40,8 +40,8 @@ type Call = {
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Undefined: longer than `longestBody`. */
-  readonly body: string | undefined;
+  /** Reads the body; undefined: longer than `longestBody`. */
+  readonly body: () => Promise<string | undefined>;
   /** The time that the platform leaves the function, ms. */
   readonly leftMs: number;
 };
@@ -88,8 +88,13 @@ type Rights = { readonly calls: boolean; readonly encloses: boolean };
  */
 const answering = ({ settings, take, during, report }: Parts): ((call: Call) => Promise<Answer>) => {
   const identify = identifyBy(openOptional(settings.callSecret, { report, setting: "callSecret" }), report);
+  const isCertified = settings.tlsClientCaFile !== undefined;
+  /** True for a call without any proof, which is refused before its body is read. */
+  const isUnproven = ({ headers }: Call): boolean =>
+    identify === undefined
+      ? !isCertified
+      : headers["x-rekindle-signature"] === undefined && headers["authorization"] === undefined;
   const rightsOf = async ({ method, path, headers }: Call, body: string): Promise<Rights> => {
-    const isCertified = settings.tlsClientCaFile !== undefined;
     if (identify === undefined) return { calls: isCertified, encloses: isCertified };
     const caller = await identify({
       ...{ method, path, body, arn: undefined },
@@ -109,23 +114,29 @@ const answering = ({ settings, take, during, report }: Parts): ((call: Call) => 
     );
     return { status: 200, body: { ...answerOf(failed), ...(carried.length === 0 ? {} : { messages: carried }) } };
   };
-  return async (call) => {
-    const { method, path, body } = call;
-    if (method === "GET" && health.has(path)) return { status: 200, body: { ok: true } };
-    if (method !== "POST") return refusal(405, "a dispatcher calls with POST");
-    if (body === undefined) return refusal(413, "body too large");
-    const rights = await rightsOf(call, body);
-    if (rights.calls) return await work(call, body, rights);
+  const unknown = (): Answer => {
     report("warn", "refused a call whose sender did not prove itself");
     return refusal(401, unauthorized);
   };
+  return async (call) => {
+    const { method, path } = call;
+    if (method === "GET" && health.has(path)) return { status: 200, body: { ok: true } };
+    if (method !== "POST") return refusal(405, "a dispatcher calls with POST");
+    if (isUnproven(call)) return unknown();
+    const body = await call.body();
+    if (body === undefined) return refusal(413, "body too large");
+    const rights = await rightsOf(call, body);
+    return rights.calls ? await work(call, body, rights) : unknown();
+  };
 };
 
-/** Returns the body of a call; undefined if it is too long. */
-const bodyOf = ({ headers, rawBody }: Received): string | undefined =>
-  Number(headers["content-length"] ?? 0) > longestBody || rawBody.length > longestBody
-    ? undefined
-    : rawBody.toString("utf8");
+/** Receives the body of a call; undefined if it is too long. A call that has ended is given up. */
+const bodyOf = async ({ headers }: IncomingMessage, receive: Receive): Promise<string | undefined> => {
+  if (Number(headers["content-length"] ?? 0) > longestBody) return undefined;
+  const body = await receive();
+  if (body === undefined) return await new Promise(() => {});
+  return body.length > longestBody ? undefined : body.toString("utf8");
+};
 
 const singly = (headers: IncomingMessage["headers"]): Call["headers"] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
@@ -138,10 +149,16 @@ export const serveCalls = async (parts: Parts, stopped: Promise<void>): Promise<
       "set the function's environment: REKINDLE_LISTEN (is missing: the address at which the dispatcher calls)",
     );
   const answer = answering(parts);
-  const listener: Answering = (request, response) => {
+  const listener: Answering = (request, response, receive) => {
     const answered = async (): Promise<Answer> => {
       const { method = "", url: path = "", headers } = request;
-      return await answer({ method, path, headers: singly(headers), body: bodyOf(request), leftMs: unhurriedMs });
+      return await answer({
+        method,
+        path,
+        headers: singly(headers),
+        body: () => bodyOf(request, receive),
+        leftMs: unhurriedMs,
+      });
     };
     answered()
       .catch((cause: unknown): Answer => {
@@ -191,7 +208,7 @@ export const answersUrl = (parts: Parts): ((event: unknown, context?: unknown) =
       method: requestContext.http.method,
       path: rawQueryString === "" ? rawPath : `${rawPath}?${rawQueryString}`,
       headers,
-      body: Buffer.byteLength(body) > longestBody ? undefined : body,
+      body: async () => (Buffer.byteLength(body) > longestBody ? undefined : body),
       leftMs: remainingMsOf(context),
     });
     return {

@@ -1,8 +1,8 @@
 /** The HTTP functions as processes: each is a hono app behind the listener of an HTTP server. */
-import type { RequestListener } from "node:http";
+import { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
-import { getRequestListener } from "@hono/node-server";
-import { listenUntil, type Served } from "./server.ts";
+import { getRequestListener, type Http2Bindings, type HttpBindings } from "@hono/node-server";
+import { type Answering, listenUntil, type Receive, type Served } from "./server.ts";
 
 /** The longest time for which a body that nobody reads is received, ms. */
 const longestMs = 500;
@@ -23,24 +23,65 @@ const drained = (incoming: Readable): Promise<void> =>
     incoming.removeAllListeners("data").resume();
   });
 
+type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
+
 /**
- * Returns the listener of `fetch`. An answer waits until the declared body has arrived: a server that closes a
- * connection on which its client still sends resets it, and the client may never read the answer. A body that is too
- * large, or still not there after half a second, ends its connection: the rest would stay in the connection, and the
- * next request on it, maybe of another client behind the same proxy, would get no answer. A body without a declared
- * length may have no end: the library drains its connection for half a second and closes it.
+ * Returns the body of a request as a stream that receives it when the app first reads it. A request that ends before its
+ * body is there has had its answer, or needs none: the app that waits for the body is given up with it.
  */
-export const requestListener = (fetch: Parameters<typeof getRequestListener>[0]): RequestListener =>
-  getRequestListener(async (request, env) => {
-    const response = await fetch(request, env);
-    const { incoming } = env;
-    if (!(response instanceof Response) || !("complete" in incoming)) return response;
-    const declared = incoming.headers["content-length"];
-    if (declared === undefined) return response;
-    if (!incoming.complete && Number(declared) <= largestBytes) await drained(incoming);
-    if (!incoming.complete) response.headers.set("connection", "close");
-    return response;
+const bodyOf = (receive: Receive): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      pull: async (controller) => {
+        const body = await receive();
+        if (body === undefined) return await new Promise<void>(() => {});
+        if (body.length > 0) controller.enqueue(new Uint8Array(body));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+
+const hasBody = ({ method, headers }: IncomingMessage): boolean =>
+  method !== "GET" &&
+  method !== "HEAD" &&
+  (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0);
+
+const isOfPort = (env: HttpBindings | Http2Bindings): env is HttpBindings => env.incoming instanceof IncomingMessage;
+
+/** Answers by `fetch`, once the declared body has arrived or has been dropped. */
+const answered = async (fetch: Fetch, request: Request, env: HttpBindings): Promise<Response> => {
+  const response = await fetch(request, env);
+  const { incoming } = env;
+  const declared = incoming.headers["content-length"];
+  if (declared === undefined) return response;
+  if (!incoming.complete && Number(declared) <= largestBytes) await drained(incoming);
+  if (!incoming.complete) response.headers.set("connection", "close");
+  return response;
+};
+
+/**
+ * Returns the listener of `fetch`. The app begins before the body has arrived, so that a refusal that needs no body waits
+ * for none. An answer waits until the declared body has arrived: a server that closes a connection on which its client
+ * still sends resets it, and the client may never read the answer. A body that is too large, or still not there after
+ * half a second, ends its connection: the rest would stay in the connection, and the next request on it, maybe of another
+ * client behind the same proxy, would get no answer. A body without a declared length may have no end: the library drains
+ * its connection for half a second and closes it.
+ */
+export const requestListener = (fetch: Fetch): Answering => {
+  const receivers = new WeakMap<object, Receive>();
+  const listener = getRequestListener((request, env) => {
+    const receive = receivers.get(env.incoming);
+    if (!isOfPort(env) || receive === undefined) throw new Error("a request of another server");
+    if (!hasBody(env.incoming)) return answered(fetch, request, env);
+    const { url, method, headers } = request;
+    return answered(fetch, new Request(url, { method, headers, body: bodyOf(receive), duplex: "half" }), env);
   });
+  return (incoming, outgoing, receive) => {
+    receivers.set(incoming, receive);
+    void listener(incoming, outgoing);
+  };
+};
 
 type App = { readonly fetch: (request: Request) => Response | Promise<Response> };
 

@@ -51,25 +51,19 @@ const certificateOf = async (settings: Served): Promise<Secure | undefined> => {
   return clientCa === undefined ? own : { ...own, ca: await readFile(clientCa), requestCert: true };
 };
 
-/** A request whose body has arrived; of one that is too long, nothing or a part that is longer than the longest. */
-export type Received = IncomingMessage & { rawBody: Buffer };
+/**
+ * Receives the body of a request within the bound of its port; of one that is too long, nothing or a part that is longer
+ * than the longest. Undefined: the request has ended.
+ */
+export type Receive = () => Promise<Buffer | undefined>;
 
-export type Answering = (request: Received, response: ServerResponse) => void;
+/** Answers a request. A body that `receive` does not ask for takes no room of the port. */
+export type Answering = (request: IncomingMessage, response: ServerResponse, receive: Receive) => void;
 
-/** Answers a request once its body has arrived, within the bound of the port. */
+/** Answers requests whose bodies share the bound of the port. */
 const receiving = (answer: Answering, longest: number): RequestListener => {
   const bodies = openBodies({ longest, total: Math.max(bodyBytes, 4 * longest) });
-  return (request, response) => {
-    void bodies.receive(request, response).then((rawBody) => {
-      if (rawBody === undefined) return;
-      const received = Object.assign(request, { rawBody });
-      // The connection outlives its request, and keeps what belongs to it.
-      response.once("close", () => {
-        received.rawBody = Buffer.alloc(0);
-      });
-      answer(received, response);
-    });
-  };
+  return (request, response) => answer(request, response, () => bodies.receive(request, response));
 };
 
 /** Makes the server of a port, with the port's bounds. `longest`: the longest body, bytes. */

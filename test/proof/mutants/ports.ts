@@ -49,6 +49,23 @@ export const portMutants: readonly Mutant[] = [
     tests: port,
   },
   {
+    name: "bodies-before-answers",
+    promise: "an answer that needs no body waits for none",
+    file: "shared/deployments/http/server.ts",
+    find: "return (request, response) => answer(request, response, () => bodies.receive(request, response));",
+    replace:
+      "return (request, response) => void bodies.receive(request, response).then((body) => answer(request, response, async () => body));",
+    tests: port,
+  },
+  {
+    name: "unproven-calls-with-bodies",
+    promise: "a call without proof is refused before its body is read",
+    file: "shared/deployments/http/dispatch-calls.ts",
+    find: "if (isUnproven(call)) return unknown();",
+    replace: "",
+    tests: ["test/unit/deployments/dispatch/calls.test.ts"],
+  },
+  {
     name: "connections-without-bound",
     promise: "a port has a bounded number of connections",
     file: "shared/deployments/http/connections.ts",

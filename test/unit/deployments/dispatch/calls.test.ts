@@ -130,14 +130,16 @@ describe("a function that a dispatcher calls", () => {
       assert.equal(steps, 0);
     });
 
-  test("refuses a body that is too large, and a method other than POST", async () => {
+  test("refuses a body that is too large, a call without proof whatever its body, and a method other than POST", async () => {
     await withFunction(
       async () => [],
       async (_, url) => {
-        const large = await fetch(url, { method: "POST", body: "x".repeat(300_000) });
+        const body = "x".repeat(300_000);
+        const large = await fetch(url, { method: "POST", body, headers: { authorization: "Bearer no" } });
+        const unproven = await fetch(url, { method: "POST", body });
         const other = await fetch(url, { method: "PUT", body: "{}" });
         const health = await fetch(new URL("/healthz", url));
-        assert.deepEqual([large.status, other.status, health.status], [413, 405, 200]);
+        assert.deepEqual([large.status, unproven.status, other.status, health.status], [413, 401, 405, 200]);
       },
     );
   });

@@ -9,7 +9,8 @@ import { type Answering, openPort } from "../../../../shared/deployments/http/se
 
 const mebibyte = 1_048_576;
 
-const echo: Answering = ({ rawBody }, response) => void response.end(String(rawBody.length));
+const echo: Answering = (_, response, receive) =>
+  void receive().then((body) => body !== undefined && response.end(String(body.length)));
 
 describe("a port", () => {
   let server: Server | undefined;
@@ -50,9 +51,17 @@ describe("a port", () => {
     `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${bytes}\r\n\r\n${"x".repeat(sent)}`;
 
   /** Posts a whole body; returns status and answer, or the error. */
-  const post = (port: number, bytes: number, from = "127.0.0.1"): Promise<string> =>
+  const post = (port: number, bytes: number, from = "127.0.0.1", path = "/"): Promise<string> =>
     new Promise((resolve) => {
-      const options = { port, host: "127.0.0.1", method: "POST", localAddress: from, agent: false, timeout: 3_000 };
+      const options = {
+        port,
+        host: "127.0.0.1",
+        path,
+        method: "POST",
+        localAddress: from,
+        agent: false,
+        timeout: 3_000,
+      };
       const sent = request(options, (answer) => {
         let text = "";
         answer.on("data", (chunk: Buffer) => {
@@ -111,9 +120,10 @@ describe("a port", () => {
 
   test("ends idle connections of the caller that has most of them, and answers a new one", async () => {
     const going = Promise.withResolvers<void>();
-    const port = await opened((incoming, response) => {
-      if (incoming.rawBody.length === 3) void going.promise.then(() => response.end("late"));
-      else response.end("now");
+    const port = await opened(async (_, response, receive) => {
+      const isLate = (await receive())?.length === 3;
+      if (isLate) await going.promise;
+      response.end(isLate ? "late" : "now");
     });
     const worked = post(port, 3);
     const other = await held(port, "", "127.0.0.3");
@@ -128,6 +138,20 @@ describe("a port", () => {
     going.resolve();
     assert.equal(await worked, "200 late", "the connection that the port worked for has ended");
     assert.equal(hasEnded, false, "the connection of a caller with only one has ended");
+  });
+
+  test("answers a slow sender at once whose body it does not need, and gives it no room", async () => {
+    const port = await opened((incoming, response, receive) => {
+      if (incoming.url === "/proven") return echo(incoming, response, receive);
+      response.writeHead(401).end("who are you");
+    }, mebibyte);
+    const crowd = Array.from({ length: 40 }, () => held(port, unfinished(mebibyte, 10)));
+    const heard = heardBy(await Promise.all(crowd));
+    const began = performance.now();
+    while (heard.length < 40 && performance.now() - began < 2_000) await sleep(10);
+    assert.equal(heard.filter((text) => text.startsWith("HTTP/1.1 401 ")).length, 40);
+    assert.ok(performance.now() - began < 450, "a refusal waited for its body");
+    assert.equal(await post(port, mebibyte, "127.0.0.1", "/proven"), `200 ${mebibyte}`);
   });
 
   test("gives the room of an answered request back", async () => {

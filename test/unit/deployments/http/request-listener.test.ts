@@ -1,11 +1,12 @@
 /** HTTP servers: what a refused body leaves on a connection that a proxy shares among clients. */
 import assert from "node:assert/strict";
-import { Agent, createServer, request, type Server } from "node:http";
+import { Agent, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { requestListener } from "../../../../shared/deployments/http/process.ts";
+import { openPort } from "../../../../shared/deployments/http/server.ts";
 
 const app = new Hono();
 app.use("/limited", bodyLimit({ maxSize: 1_000, onError: (c) => c.text("too large", 413) }));
@@ -15,7 +16,7 @@ app.post("/unread", (c) => c.text("refused", 401));
 describe("an HTTP server", () => {
   let server: Server;
   before(async () => {
-    server = createServer(requestListener(app.fetch));
+    server = openPort(requestListener(app.fetch));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   });
   after(() => {

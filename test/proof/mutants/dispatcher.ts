@@ -82,8 +82,8 @@ export const dispatcherMutants: readonly Mutant[] = [
     name: "function-obeys-strangers",
     promise: "a function runs no step for a caller without valid authentication",
     file: "shared/deployments/http/dispatch-calls.ts",
-    find: "if (rights.calls) return",
-    replace: "if (rights.calls || method !== undefined) return",
+    find: "return rights.calls ?",
+    replace: "return rights.calls || method !== undefined ?",
     tests: calls,
   },
   {

@@ -114,6 +114,22 @@ ${lines(
 ];`,
   },
   listOf({
+    file: "states",
+    suffix: "States",
+    list: "states",
+    head: "The states of each kind, and their meaning.",
+    type: "KindStates",
+    from: "../kube/object-state.ts",
+  }),
+  listOf({
+    file: "inspection",
+    suffix: "Inspection",
+    list: "inspections",
+    head: "The kinds that the command line and the page show, and how.",
+    type: "KindInspection",
+    from: "../kube/object-state.ts",
+  }),
+  listOf({
     file: "definition",
     suffix: "Definition",
     list: "definitions",

@@ -11,6 +11,8 @@ export type DeclaredKind = {
   readonly group?: string;
   /** Its objects have no namespace. */
   readonly scope?: "Cluster";
+  /** The kind of the objects that its objects create. */
+  readonly creates?: Resource;
   /** Its pods leave a node that is about to go, so that a notice about the node is a message for the kind. */
   readonly leavesNodes?: true;
 };

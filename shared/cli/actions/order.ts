@@ -3,8 +3,8 @@ import { request } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import { apiVersionOf, type Resource, type Stored } from "../../core/object.ts";
 import { collectionPath } from "../../kube/paths.ts";
+import { commands } from "../../volcano/schema/resource.ts";
 import type { Source } from "../io/tools.ts";
-import { commands } from "../kinds/volcano.ts";
 
 type CommandRequest = {
   readonly about: Stored;

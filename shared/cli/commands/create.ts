@@ -9,6 +9,7 @@ import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
 import { collectionPath, objectPath, withQuery } from "../../kube/paths.ts";
 import { bodyOf, errorOf, storedOf } from "../../kube/responses.ts";
+import { scheduledSparkApplications as resource } from "../../spark/schema/resource.ts";
 import {
   type HadoopFiles,
   hadoopFiles,
@@ -25,7 +26,6 @@ import { type Document, documentsOf, nameText } from "../io/documents.ts";
 import { connected, onNamespace, type Scoped } from "../io/options.ts";
 import { adviceOn, lineOf, Refused, type Session, type Tools } from "../io/tools.ts";
 import { kindOf, usual } from "../kinds/all.ts";
-import { scheduledSparkApplication } from "../kinds/spark.ts";
 
 type Creating = {
   readonly namespace: string | undefined;
@@ -171,7 +171,6 @@ const fromSchedule = async (
   session: Session,
   { name, from, namespace }: { readonly name: string; readonly from: string; readonly namespace: string | undefined },
 ): Promise<Document> => {
-  const { resource } = scheduledSparkApplication;
   const ref = refOf(from, session, namespace);
   const { value: schedule } = await openCluster(session.transport).get({ resource, ...ref });
   if (schedule === undefined)

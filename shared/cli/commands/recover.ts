@@ -6,6 +6,8 @@ import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import type { Metadata, Resource } from "../../core/object.ts";
+import type { DeclaredKind } from "../../kube/declared-kind.ts";
+import { kinds } from "../../registry/kinds.ts";
 import { ambiguous, findTarget, isMissing, targetOf } from "../inspection/target.ts";
 import { asJson, asYaml } from "../io/documents.ts";
 import {
@@ -21,31 +23,26 @@ import {
 import { exits, notServed, type Recovered, type RecoverHow, Refused, type Session, type Tools } from "../io/tools.ts";
 import { everyKind } from "../kinds/all.ts";
 import { isNameOf, placeNamed } from "../kinds/name.ts";
-import { jobTemplates, queues } from "../kinds/volcano.ts";
 
-/** A kind that has records. `scope` as of an operator: its objects have no namespace. */
-type Place = { readonly resource: Resource; readonly names: readonly string[]; readonly scope?: "Cluster" };
+/** Kinds whose objects have records that people may recover. */
+const places: readonly DeclaredKind[] = kinds.filter(({ resource }) => resource.group !== "");
 
-/** Kinds that have records, and that no other command knows. */
-const others: readonly Place[] = [
-  {
-    resource: jobTemplates,
-    names: ["jt"],
-  },
-  { resource: queues, names: ["q"], scope: "Cluster" },
-];
-
-const places: readonly Place[] = [...everyKind.map(({ resource }) => ({ resource, names: [] })), ...others];
-
-/** Kinds whose objects create others are recovered first: otherwise they would create again what was ended. */
-const makers: readonly string[] = ["CronJob", "JobFlow", "ScheduledSparkApplication"];
+/** Those that no other command knows. */
+const others: readonly DeclaredKind[] = places.filter(({ resource }) =>
+  everyKind.every((one) => one.resource !== resource),
+);
 
 /** A key of a kind that no other command knows. A Queue has no namespace: `queue/NAME`. */
 const otherNamed = (text: string, session: Session, given?: string): Key | undefined => {
   const [word = "", ...rest] = text.split("/");
-  const place = others.find(({ resource, names }) => isNameOf(resource, names, word));
+  const place = others.find(({ resource, shortNames }) => isNameOf(resource, shortNames, word));
   if (place === undefined || rest.length === 0) return undefined;
-  const { namespace = session.namespace ?? "default", name } = placeNamed(text, place.resource, place.names, given);
+  const { namespace = session.namespace ?? "default", name } = placeNamed(
+    text,
+    place.resource,
+    place.shortNames,
+    given,
+  );
   const { kind } = place.resource;
   return { cluster: "default", kind, namespace: place.scope === "Cluster" ? "" : namespace, name };
 };
@@ -89,7 +86,9 @@ const metadataIn = async (
 const textOf = ({ kind, namespace, name }: Omit<Key, "cluster">): string =>
   [kind.toLowerCase(), namespace, name].filter((part) => part !== "").join("/");
 
-const rankOf = ({ kind }: Key): number => (makers.includes(kind) ? 0 : 1);
+/** Kinds whose objects create others are recovered first: otherwise they would create again what was ended. */
+const rankOf = ({ kind }: Key): number =>
+  places.some(({ resource, creates }) => resource.kind === kind && creates !== undefined) ? 0 : 1;
 
 const hintsIn = async (session: Session, namespace: string): Promise<readonly CheckpointHint[]> => {
   if (session.table !== undefined) return await session.table.records.hints(namespace === "" ? [] : [namespace]);

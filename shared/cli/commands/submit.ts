@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { digest } from "../../core/key.ts";
 import type { Obj } from "../../core/object.ts";
+import type { ObjectState } from "../../kube/object-state.ts";
 import { applicationOf, flags } from "../creation/submission.ts";
 import { look, statusText } from "../inspection/status.ts";
 import { lifeOf, stillText, type Target } from "../inspection/target.ts";
@@ -12,7 +13,6 @@ import { connected, onNamespace, outputOption, type Scoped, timeoutOption } from
 import { spanText } from "../io/text.ts";
 import { exits, Refused, type Session, type Tools } from "../io/tools.ts";
 import { usual } from "../kinds/all.ts";
-import type { ObjectState } from "../kinds/kind.ts";
 import { createObject } from "./create.ts";
 import { showLog } from "./log.ts";
 

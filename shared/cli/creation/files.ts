@@ -9,11 +9,10 @@ import { fileURLToPath } from "node:url";
 import { type Bucket, type BucketPlace, digestsOf, objectUrl, openGcs, openS3 } from "../../adapters/buckets.ts";
 import { isRecord } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
-
+import { scheduledSparkApplications } from "../../spark/schema/resource.ts";
 import type { Document } from "../io/documents.ts";
 import { Refused } from "../io/tools.ts";
 import { usual } from "../kinds/all.ts";
-import { scheduledSparkApplication } from "../kinds/spark.ts";
 
 export type UploadOptions = {
   readonly uploadTo?: string;
@@ -104,7 +103,7 @@ const replaced = (object: Obj, replace: Replace): Obj => {
   if (!apiVersion.startsWith(`${usual.resource.group}/`) || !isRecord(spec)) return object;
   if (kind === usual.resource.kind) return { ...object, spec: withFiles(spec, "spec", replace) };
   const { template } = spec;
-  if (kind !== scheduledSparkApplication.resource.kind || !isRecord(template)) return object;
+  if (kind !== scheduledSparkApplications.kind || !isRecord(template)) return object;
   return { ...object, spec: { ...spec, template: withFiles(template, "spec.template", replace) } };
 };
 

@@ -7,12 +7,13 @@ import { otherManagerOf } from "../../core/managed-by.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
+import type { Cells, ObjectState } from "../../kube/object-state.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
 import { columns, type Paint, plain, spanText, toneOf } from "../io/text.ts";
 import { notServed, type Session } from "../io/tools.ts";
-import { everyKind, kinds } from "../kinds/all.ts";
-import { type Cells, departureText, type Kind, type ObjectState } from "../kinds/kind.ts";
+import { everyKind, usual } from "../kinds/all.ts";
+import { departureText, type Kind } from "../kinds/kind.ts";
 import { openRates, type Rates } from "./rates.ts";
 import { type RecordView, recordId, recordsIn } from "./record.ts";
 import { type Usage, usageColumns, usageOf } from "./usage.ts";
@@ -137,7 +138,7 @@ const cells = (item: Listed, now: number): readonly string[] => [
   item.namespace,
   item.name,
   item.state,
-  String(item.attempts ?? (item.kind === kinds[0].resource.kind ? 0 : "")),
+  String(item.attempts ?? (item.kind === usual.resource.kind ? 0 : "")),
   item.createdAt === undefined ? "" : spanText(now - item.createdAt),
   shortened(reasonOf(item)),
 ];
@@ -164,11 +165,11 @@ const tables = (rows: readonly Listed[], now: number, { isWide, paint }: Looks):
 };
 
 const resourceNamed = (kind: string): Resource =>
-  everyKind.find(({ resource }) => resource.kind === kind)?.resource ?? kinds[0].resource;
+  everyKind.find(({ resource }) => resource.kind === kind)?.resource ?? usual.resource;
 
 /** The name in the form that other commands take. */
 const keyText = ({ kind, namespace, name }: Listed): string =>
-  kind === kinds[0].resource.kind ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
+  kind === usual.resource.kind ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
 
 /** As data: instants as the API writes them, a cell that is empty left out. */
 const dataOf = ({ createdAt, details, ...row }: Listed) => ({

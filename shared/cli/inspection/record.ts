@@ -12,9 +12,9 @@ import type { Key } from "../../core/key.ts";
 import { counted } from "../../core/text.ts";
 import { timeText } from "../../core/time.ts";
 import { type Position, waiting } from "../../core/updates.ts";
+import type { ExecutorCount } from "../../kube/object-state.ts";
 import { whenText } from "../io/text.ts";
 import type { ReadTable, Session, Source } from "../io/tools.ts";
-import type { ExecutorCount } from "../kinds/kind.ts";
 
 const update = z.object({
   state: z.string(),

@@ -11,12 +11,13 @@ import { isLabelValue, type Stored } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { platformText } from "../../core/waiting-on.ts";
+import { type ObjectState, quiet, unseen } from "../../kube/object-state.ts";
 import { isEnding, mayBelongTo, podStatus } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
 import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt } from "../../kube/startup.ts";
 import { type Paint, plain, toneOf, whenText } from "../io/text.ts";
 import type { Session, Source } from "../io/tools.ts";
-import { departureHelp, departureText, type ObjectState, quiet, unseen } from "../kinds/kind.ts";
+import { departureHelp, departureText } from "../kinds/kind.ts";
 import { type KueueView, kueueOf, kueueText } from "./kueue.ts";
 import {
   driverWordsOf,
@@ -237,7 +238,7 @@ const underway: Row = (seen) => {
   const waitsFor = record?.waitsFor ?? state.what.waitsFor;
   const { message } = state;
   // A record that waits shows that a host has looked at the object, whatever its status shows yet.
-  const isSeen = state.what === unseen && record?.waitsFor !== undefined;
+  const isSeen = state.what.waitsFor === unseen.waitsFor && record?.waitsFor !== undefined;
   return {
     waitsFor: message === undefined || waitsFor.includes(message) ? waitsFor : `${waitsFor} (${message})`,
     since: waitsSince(seen),

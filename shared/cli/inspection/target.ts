@@ -8,14 +8,15 @@ import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Metadata, type Stored } from "../../core/object.ts";
 import { nearTo } from "../../core/text.ts";
+import type { ObjectState } from "../../kube/object-state.ts";
 import { inOrder, labelOf, mayBelongTo, podStatus } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
+import { jobs, keys } from "../../volcano/schema/resource.ts";
 import { columns } from "../io/text.ts";
 import { notServed, Refused, type Session } from "../io/tools.ts";
 import { everyKind, kindNamed, kindNames, kindsNear, usual } from "../kinds/all.ts";
-import type { Kind, ObjectState } from "../kinds/kind.ts";
+import type { Kind } from "../kinds/kind.ts";
 import { partsOf } from "../kinds/name.ts";
-import { jobs, keys } from "../kinds/volcano.ts";
 
 export type Target = { readonly kind: Kind; readonly key: Key };
 

@@ -11,9 +11,9 @@ import type { Resource, Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { byRank, rankedInQueue } from "../../kube/queue-order.ts";
 import { priorityClasses } from "../../kube/resources.ts";
+import { podGroups } from "../../volcano/schema/resource.ts";
 import { columns, spanText } from "../io/text.ts";
 import { notServed } from "../io/tools.ts";
-import { podGroups } from "../kinds/volcano.ts";
 
 export type WaitingGroup = {
   readonly group: Stored;

@@ -2,18 +2,21 @@
 
 import { apiVersionOf, type Obj } from "../../core/object.ts";
 import { nearTo } from "../../core/text.ts";
+import { inspections } from "../../registry/inspections.ts";
 import type { Kind } from "./kind.ts";
 import { isNameOf } from "./name.ts";
-import { scheduledSparkApplication, sparkApplication, sparkConnect } from "./spark.ts";
-import { volcanoCronJob, volcanoJob, volcanoJobFlow } from "./volcano.ts";
 
-/** The kinds of Spark; the first is meant where the user names none. */
-export const kinds = [sparkApplication, scheduledSparkApplication, sparkConnect] as const;
+/** The kinds of all families that people are shown. */
+export const everyKind: readonly Kind[] = inspections.map(({ kind: { resource, shortNames }, ...inspection }) => ({
+  ...inspection,
+  ...{ resource, shortNames },
+}));
 
-export const [usual] = kinds;
+const [first] = everyKind;
+if (first === undefined) throw new Error("no kind is shown");
 
-/** The kinds of all families. */
-export const everyKind: readonly Kind[] = [...kinds, volcanoJob, volcanoCronJob, volcanoJobFlow];
+/** The kind that is meant where the user names none: the registry's first. */
+export const usual: Kind = first;
 
 /** A kind by its name, plural or short name, with or without its group, or by a beginning of at least eight letters. */
 export const kindNamed = (text: string): Kind | undefined => {

@@ -5,9 +5,10 @@
 import * as z from "zod";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
 import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
-import { kinds } from "../kinds/all.ts";
-import type { Kind } from "../kinds/kind.ts";
-import { podGroups, queues, volcanoCronJob, volcanoJob, volcanoJobFlow } from "../kinds/volcano.ts";
+import { inspections } from "../../registry/inspections.ts";
+import { kinds } from "../../registry/kinds.ts";
+import { states } from "../../registry/states.ts";
+import { podGroups } from "../../volcano/schema/resource.ts";
 
 export const familyNames = ["spark", "volcano"] as const;
 
@@ -52,43 +53,44 @@ const upstreamFor = (group: string): Upstream => {
   return found;
 };
 
-type More = Partial<Pick<CountedKind, "becomes" | "isReported" | "isOpen">>;
+const stated = z.looseObject({ state: z.string().optional().catch(undefined), phase: z.string().optional() });
 
-const counted = ({ resource, stateOf: standingOf }: Kind, more: More = {}): CountedKind => ({
-  resource,
-  stateOf: (object) => standingOf(object).state,
-  isOpen: () => false,
-  becomes: {},
-  isReported: () => true,
-  isRun: true,
-  ...more,
-});
-
-const isUnfinished =
-  ({ stateOf: standingOf }: Kind) =>
-  (object: Obj): boolean =>
-    standingOf(object).ended === undefined;
-
-const [sparkApplication, ...sparkOthers] = kinds;
-
-const sparkMemory = z.looseObject({ state: z.looseObject({ phase: z.string() }) });
-
-const sparkBecomes: Readonly<Record<string, string>> = {
-  NEW: "submitted",
-  SUBMITTED: "adopted, and followed to its end",
-  RUNNING: "adopted, and followed to its end",
-  UNKNOWN: "adopted, and followed to its end",
-  SUCCEEDING: "completed, or run again as its policy says",
-  FAILING: "retried when upstream would have retried it, or failed",
-  SUBMISSION_FAILED: "retried when upstream would have retried it, or failed",
-  PENDING_RERUN: "submitted when its old pods are gone",
-  INVALIDATING: "ended and run again, because its spec was changed",
-  SUSPENDING: "suspended",
-  SUSPENDED: "left suspended",
-  RESUMING: "submitted",
-  COMPLETED: "left as it is, until its time to live is over",
-  FAILED: "left as it is, until its time to live is over",
+/** The state in the status of a kind that people are not shown. */
+const plainState = (object: Obj): string => {
+  const { state, phase } = stated.safeParse(object.status ?? {}).data ?? {};
+  return state || phase || "NEW";
 };
+
+/** The kinds of a family that have states. Those with an end have objects that are open until then. */
+const countedOf = (family: FamilyName): readonly CountedKind[] =>
+  states
+    .filter(({ kind }) => kind.family === family)
+    .map(({ kind, states: meanings }) => {
+      const shown = inspections.find((one) => one.kind === kind);
+      const hasEnds = Object.values(meanings).some(({ ended }) => ended !== undefined);
+      return {
+        resource: kind.resource,
+        stateOf: (object) => shown?.stateOf(object).state ?? plainState(object),
+        isOpen: (object) => hasEnds && shown?.stateOf(object).ended === undefined,
+        becomes: Object.fromEntries(
+          Object.entries(meanings).flatMap(([state, { adopted }]) =>
+            adopted === undefined ? [] : [[state === "" ? "NEW" : state, adopted]],
+          ),
+        ),
+        isReported: shown?.isReported ?? (() => true),
+        isRun: true,
+      };
+    });
+
+/** The kinds of a family; the first is the one that users submit. */
+const kindsOf = (family: FamilyName, ...others: readonly CountedKind[]): readonly [CountedKind, ...CountedKind[]] => {
+  const [first, ...rest] = countedOf(family);
+  if (first === undefined) throw new Error(`no kind of ${family} has states`);
+  return [first, ...rest, ...others];
+};
+
+const rememberedOf = (family: FamilyName): readonly string[] =>
+  kinds.filter((kind) => kind.family === family).map(({ resource }) => resource.kind);
 
 const spark: Family = {
   name: "spark",
@@ -97,59 +99,9 @@ const spark: Family = {
   lease: { usual: "spark-operator-lock", flags: ["leader-election-lock-name"] },
   hooks: { path: /^\/(mutate|validate)-(-v1-pod|sparkoperator-k8s-io-.+)$/, near: /spark/ },
   record: { name: "rekindle-migration", label: "kubeflow-spark-operator" },
-  kinds: [
-    counted(sparkApplication, {
-      isOpen: isUnfinished(sparkApplication),
-      becomes: sparkBecomes,
-      isReported: (memory, object) => {
-        const phase = sparkMemory.safeParse(memory).data?.state.phase;
-        return phase === undefined || (phase || "NEW") === sparkApplication.stateOf(object).state;
-      },
-    }),
-    ...sparkOthers.map((kind) => counted(kind)),
-  ],
-  remembered: kinds.map(({ resource }) => resource.kind),
+  kinds: kindsOf("spark"),
+  remembered: rememberedOf("spark"),
 };
-
-const ended = "left as it is, until its time to live is over";
-
-const jobBecomes: Readonly<Record<string, string>> = {
-  NEW: "started when its group is admitted",
-  Pending: "adopted; missing pods are created when its group is admitted",
-  Running: "adopted, and followed to its end",
-  Restarting: "its pods are created again when the old ones are gone",
-  Aborting: "aborted when its pods are gone",
-  Aborted: "left until it is resumed",
-  Completing: "completed when its pods are gone",
-  Terminating: "terminated when its pods are gone",
-  Completed: ended,
-  Terminated: ended,
-  Failed: ended,
-};
-
-const jobMemory = z.looseObject({ phase: z.string(), version: z.number(), retryCount: z.number() });
-const jobStatus = z.looseObject({ version: z.number().default(0), retryCount: z.number().default(0) });
-
-/** Compares the phase, and the two counters by which upstream tells old pods from new and limits its retries. */
-const isJobReported: CountedKind["isReported"] = (memory, object) => {
-  const known = jobMemory.safeParse(memory).data;
-  if (known === undefined) return true;
-  const shown = jobStatus.safeParse(object.status ?? {}).data;
-  const { state } = volcanoJob.stateOf(object);
-  return known.phase === state && known.version === shown?.version && known.retryCount === shown.retryCount;
-};
-
-const stated = z.looseObject({ state: z.string().optional().catch(undefined), phase: z.string().optional() });
-
-/** A kind whose objects have no forecast: its state is read from the status. */
-const plain = (resource: Resource, isRun: boolean): CountedKind => ({
-  resource,
-  stateOf: (object) => {
-    const { state, phase } = stated.safeParse(object.status ?? {}).data ?? {};
-    return state || phase || "NEW";
-  },
-  ...{ isOpen: () => false, becomes: {}, isReported: () => true, isRun },
-});
 
 const volcano: Family = {
   name: "volcano",
@@ -159,15 +111,12 @@ const volcano: Family = {
   scheduler: { leases: ["volcano", "vc-scheduler"] },
   hooks: { path: /\/[a-z]+\/(mutate|validate)$/, near: /volcano/ },
   record: { name: "rekindle-migration-volcano", label: "volcano" },
-  kinds: [
-    counted(volcanoJob, { isOpen: isUnfinished(volcanoJob), becomes: jobBecomes, isReported: isJobReported }),
-    counted(volcanoCronJob),
-    counted(volcanoJobFlow, { isOpen: isUnfinished(volcanoJobFlow) }),
-    plain(queues, true),
-    // PodGroups belong to their jobs.
-    plain(podGroups, false),
-  ],
-  remembered: ["Job", "CronJob", "JobFlow", "JobTemplate", "Queue", "Pod"],
+  // PodGroups belong to their jobs: hosts do not run them.
+  kinds: kindsOf("volcano", {
+    ...{ resource: podGroups, stateOf: plainState, isOpen: () => false, becomes: {} },
+    ...{ isReported: () => true, isRun: false },
+  }),
+  remembered: rememberedOf("volcano"),
 };
 
 /** All families, by their names. */

@@ -5,6 +5,9 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { createObject, pages } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import { quantityOf } from "../../kube/quantity.ts";
+import { job as jobKind } from "../../volcano/job/kind.ts";
+import { phaseOf, specOf } from "../../volcano/job/view.ts";
+import { jobs } from "../../volcano/schema/resource.ts";
 import { order } from "../actions/order.ts";
 import { eventsAbout } from "../inspection/log.ts";
 import { recordOf } from "../inspection/record.ts";
@@ -12,7 +15,6 @@ import { asJson, asYaml, documentsOf, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onNamespace, outputOption, type Scoped } from "../io/options.ts";
 import { Refused, type Session, type Tools } from "../io/tools.ts";
 import { placeNamed } from "../kinds/name.ts";
-import { jobs, phaseOf, specOf, volcanoJob } from "../kinds/volcano.ts";
 import { jobTable, podRows, podTable, viewOf } from "./tables.ts";
 
 /** Flags of `rekindle job run`. */
@@ -105,7 +107,7 @@ const onJob = (name: string, tools: Tools, act: (session: Session, job: Stored, 
     .option("-N, --name <name>", "the same")
     .action((given: string | undefined, options: Named) =>
       connected(tools, options, async (session) => {
-        const place = placeNamed(nameIn(given, options, name), jobs, volcanoJob.shortNames, options.namespace);
+        const place = placeNamed(nameIn(given, options, name), jobs, jobKind.shortNames, options.namespace);
         await act(session, await jobNamed(session, namespaceOf(place, session), place.name), options);
       }),
     );

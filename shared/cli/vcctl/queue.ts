@@ -3,13 +3,13 @@ import { Command, Option } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { createObject, mergeObject } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Stored } from "../../core/object.ts";
+import { podGroups, queues } from "../../volcano/schema/resource.ts";
 import { order } from "../actions/order.ts";
 import { allOf, listedOrNone, readPriorities, waitingIn, waitingTable } from "../inspection/waiting-groups.ts";
 import { asJson, asYaml, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onCluster, outputOption } from "../io/options.ts";
 import { Refused, type ServerChoice, type Session, type Tools } from "../io/tools.ts";
 import { placeNamed } from "../kinds/name.ts";
-import { podGroups, queues } from "../kinds/volcano.ts";
 import { queueTable } from "./tables.ts";
 
 type Named = ServerChoice & { readonly name?: string };

@@ -2,10 +2,11 @@
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
-import type { Kind, ObjectState } from "../../cli/kinds/kind.ts";
+import type { Kind } from "../../cli/kinds/kind.ts";
 import type { Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import type { Change } from "../../forward/keys.ts";
+import type { ObjectState } from "../../kube/object-state.ts";
 import { labelOf } from "../../kube/pods.ts";
 import {
   type ApplicationView,

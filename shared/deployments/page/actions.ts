@@ -17,7 +17,6 @@ import { order } from "../../cli/actions/order.ts";
 import type { Target } from "../../cli/inspection/target.ts";
 import { Refused } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
-import { phaseOf } from "../../cli/kinds/volcano.ts";
 import { isPaused } from "../../core/annotation.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { eventOf, events } from "../../core/event.ts";
@@ -27,6 +26,7 @@ import { digest } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { Action, ActionAnswer, ActionRequest, Row } from "../../page/wire.ts";
+import { phaseOf } from "../../volcano/job/view.ts";
 import { queues } from "../../volcano/schema/resource.ts";
 import type { Viewer } from "./access.ts";
 

@@ -15,7 +15,6 @@ import { accountsOf } from "../../cli/inspection/usage.ts";
 import { asYaml } from "../../cli/io/documents.ts";
 import { Refused, type Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
-import { specOf, statusOf } from "../../cli/kinds/volcano.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { ApiError } from "../../core/http.ts";
 import { isTooMuch } from "../../core/json.ts";
@@ -37,6 +36,7 @@ import {
   type Lane,
   type Row,
 } from "../../page/wire.ts";
+import { specOf, statusOf } from "../../volcano/job/view.ts";
 import { type Flow, flowSpecSchema, flowStatusSchema } from "../../volcano/schema/workflows.ts";
 import { actionsOn } from "./actions.ts";
 import type { Board } from "./board.ts";

@@ -11,11 +11,11 @@ import {
   readPriorities,
   waitingIn,
 } from "../../cli/inspection/waiting-groups.ts";
-import { podGroups } from "../../cli/kinds/volcano.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import type { WaitingInQueue } from "../../page/answers.ts";
+import { podGroups } from "../../volcano/schema/resource.ts";
 
 /** The shortest time between two lists, ms, and the times of a list that passes between two: long ones become rare. */
 const shortestMs = 5_000;

@@ -1,9 +1,10 @@
 /** The declaration of the kind ScheduledSparkApplication. */
 import type { DeclaredKind } from "../../kube/declared-kind.ts";
-import { scheduledSparkApplications } from "../schema/resource.ts";
+import { scheduledSparkApplications, sparkApplications } from "../schema/resource.ts";
 
 export const scheduledSparkApplication = {
   resource: scheduledSparkApplications,
   family: "spark",
   shortNames: ["scheduledsparkapp"],
+  creates: sparkApplications,
 } as const satisfies DeclaredKind;

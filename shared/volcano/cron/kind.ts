@@ -1,9 +1,10 @@
 /** The declaration of the kind CronJob. */
 import type { DeclaredKind } from "../../kube/declared-kind.ts";
-import { cronJobs } from "../schema/resource.ts";
+import { cronJobs, jobs } from "../schema/resource.ts";
 
 export const cronJob = {
   resource: cronJobs,
   family: "volcano",
   shortNames: ["cronvcjob", "cronvj"],
+  creates: jobs,
 } as const satisfies DeclaredKind;

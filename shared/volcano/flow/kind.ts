@@ -1,5 +1,10 @@
 /** The declaration of the kind JobFlow. */
 import type { DeclaredKind } from "../../kube/declared-kind.ts";
-import { jobFlows } from "../schema/resource.ts";
+import { jobFlows, jobs } from "../schema/resource.ts";
 
-export const jobFlow = { resource: jobFlows, family: "volcano", shortNames: ["jf"] } as const satisfies DeclaredKind;
+export const jobFlow = {
+  resource: jobFlows,
+  family: "volcano",
+  shortNames: ["jf"],
+  creates: jobs,
+} as const satisfies DeclaredKind;

@@ -70,7 +70,15 @@ const rooms: Readonly<Record<string, Room>> = {
     ],
   },
   simulator: { rooms: ["core", "kube"], packages: ["hono", "@hono/node-server", "zod", "yaml"] },
-  cli: { rooms: ["core", "kube", "registry", "adapters"], packages: ["commander", "yaml", "zod"] },
+  cli: {
+    rooms: [
+      ...["core", "kube", "registry", "adapters"],
+      // What the commands of one family name of it.
+      ...["shared/spark/schema/resource.ts", "shared/volcano/schema/resource.ts"],
+      ...["shared/volcano/job/kind.ts", "shared/volcano/job/view.ts"],
+    ],
+    packages: ["commander", "yaml", "zod"],
+  },
   page: { rooms: [], packages: ["preact", "@preact/signals"], node: [] },
   deployments: {
     rooms: [...belowDeployments, "cli", "page"],

@@ -44,7 +44,7 @@ describe("words that people read", () => {
         found.some(({ file, text }) => file.endsWith(end) && text.includes(says)),
         `${end}: ${says}`,
       );
-    shown("kinds/spark.ts", "the driver to finish");
+    shown("spark/application/states.ts", "the driver to finish");
     shown("aws/template.yaml", "one stack per cluster");
     shown("grafana/alerts.yaml", "The API server does not answer");
     shown("rekindle/values.yaml", "in a Secret");

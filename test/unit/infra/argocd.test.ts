@@ -7,7 +7,7 @@ import { everyKind } from "../../../shared/cli/kinds/all.ts";
 import { apiVersionOf, type Obj } from "../../../shared/core/object.ts";
 
 /** An object in a state. */
-const inState = ({ resource, state }: (typeof checks)[number], name: string): Obj => {
+const inState = ({ resource, stateAt: state }: (typeof checks)[number], name: string): Obj => {
   const status = state.toReversed().reduce<unknown>((value, field) => ({ [field]: value }), name);
   return {
     apiVersion: apiVersionOf(resource),
@@ -36,19 +36,19 @@ describe("the health checks for Argo CD", () => {
   for (const check of checks) {
     const isListed = everyKind.some(({ resource }) => resource.kind === check.resource.kind);
     test(`of ${check.resource.kind}: Degraded is what has failed, and what has completed is Healthy`, () => {
-      for (const [state, health] of isListed ? Object.entries(check.healths) : []) {
+      for (const [state, { health }] of isListed ? Object.entries(check.states) : []) {
         const said = saidOf(check, state);
         assert.equal(health === "Degraded", said === "badly", state);
         assert.ok(said !== "well" || health === "Healthy", state);
       }
-      assert.ok(Object.keys(check.healths).length > 0);
+      assert.ok(Object.keys(check.states).length > 0);
     });
 
     test(`of ${check.resource.kind} is a script whose blocks are closed, with every state`, () => {
       const text = script(check);
       const opened = [...text.matchAll(/\b(function|then|do)\b/g)].length;
       assert.equal([...text.matchAll(/\bend\b/g)].length, opened);
-      for (const [state, health] of Object.entries(check.healths))
+      for (const [state, { health }] of Object.entries(check.states))
         assert.ok(text.includes(`  ["${state}"] = "${health}",`), state);
       assert.match(text, /\nreturn health\n$/);
     });

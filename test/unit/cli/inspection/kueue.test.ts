@@ -3,14 +3,23 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import { kueueOf, kueueText } from "../../../../shared/cli/inspection/kueue.ts";
+import { everyKind } from "../../../../shared/cli/kinds/all.ts";
 import type { Kind } from "../../../../shared/cli/kinds/kind.ts";
-import { scheduledSparkApplication, sparkApplication } from "../../../../shared/cli/kinds/spark.ts";
-import { volcanoJob } from "../../../../shared/cli/kinds/volcano.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { kueueCrds } from "../../../support/kueue.ts";
 import { application, make, openTerminal } from "../terminal.ts";
+
+const named = (name: string): Kind => {
+  const found = everyKind.find(({ resource }) => resource.kind === name);
+  assert.ok(found !== undefined);
+  return found;
+};
+
+const sparkApplication = named("SparkApplication");
+const scheduledSparkApplication = named("ScheduledSparkApplication");
+const volcanoJob = named("Job");
 
 const start = Date.parse("2026-11-02T08:00:00Z");
 const label = { "kueue.x-k8s.io/queue-name": "team-a" };

@@ -1,8 +1,8 @@
 /** `rekindle status` of what runs: its executors, since when it waits, and a Connect server that is not ready. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { sparkConnect } from "../../../../shared/cli/kinds/spark.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
+import { sparkConnectInspection } from "../../../../shared/spark/connect/inspection.ts";
 import { application, make, openTerminal } from "../terminal.ts";
 
 const start = Date.UTC(2026, 10, 2, 8, 0, 0);
@@ -76,7 +76,7 @@ describe("rekindle status of a running application", () => {
 
 test("a SparkConnect that is not ready names the log of its server, unless its message says what to correct", () => {
   const told = (message: string) =>
-    sparkConnect.stateOf({
+    sparkConnectInspection.stateOf({
       apiVersion: "sparkoperator.k8s.io/v1alpha1",
       kind: "SparkConnect",
       metadata: { name: "sc", namespace: "team-a" },

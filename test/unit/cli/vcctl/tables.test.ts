@@ -1,9 +1,9 @@
 /** Tables of queues, and the reason of a failed JobFlow: what is not known is no zero and no silence. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { volcanoJobFlow } from "../../../../shared/cli/kinds/volcano.ts";
 import { queueTable } from "../../../../shared/cli/vcctl/tables.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
+import { jobFlowInspection } from "../../../../shared/volcano/flow/inspection.ts";
 
 const made = (kind: string, more: object): Stored => ({
   ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind },
@@ -21,7 +21,7 @@ test("a queue whose groups cannot be listed shows no counts, and one without gro
 
 test("a failed flow names the jobs that failed", () => {
   const messageOf = (phase: string, failedJobs: readonly string[]) =>
-    volcanoJobFlow.stateOf(made("JobFlow", { status: { state: { phase }, failedJobs } })).message;
+    jobFlowInspection.stateOf(made("JobFlow", { status: { state: { phase }, failedJobs } })).message;
   assert.equal(messageOf("Failed", ["f-a"]), "job f-a failed");
   assert.equal(messageOf("Failed", ["f-a", "f-b"]), "jobs f-a, f-b failed");
   assert.deepEqual([messageOf("Failed", []), messageOf("Running", [])], [undefined, undefined]);

@@ -232,6 +232,9 @@ const unrecorded: Row = (seen) => {
   return { waitsFor: state.what.waitsFor, since: state.since, todo };
 };
 
+/** True of a text with the message, of which either may be cut. */
+const says = (text: string, message: string): boolean => oneLine(text).includes(oneLine(message).slice(0, 80));
+
 const underway: Row = (seen) => {
   const { state } = seen;
   const record = recordIn(seen);
@@ -240,7 +243,7 @@ const underway: Row = (seen) => {
   // A record that waits shows that a host has looked at the object, whatever its status shows yet.
   const isSeen = state.what.waitsFor === unseen.waitsFor && record?.waitsFor !== undefined;
   return {
-    waitsFor: message === undefined || waitsFor.includes(message) ? waitsFor : `${waitsFor} (${message})`,
+    waitsFor: message === undefined || says(waitsFor, message) ? waitsFor : `${waitsFor} (${message})`,
     since: waitsSince(seen),
     until: record?.wakeAt,
     todo: isSeen ? quiet : state.what.todo,

@@ -16,6 +16,7 @@ import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
+import type { Json } from "../../kube/responses.ts";
 
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
@@ -24,6 +25,7 @@ import { ignoredOfServer } from "./ignored.ts";
 import {
   type ConnectState,
   endingsOf,
+  heldConditions,
   isReady,
   type Memory,
   parseMemory,
@@ -326,11 +328,19 @@ export const statusUpdate = ({ status }: Plan<unknown>): StateUpdate | undefined
   return typeof state === "string" ? { state, attempt: 0, terminal: false } : undefined;
 };
 
+/** Returns the status of the plan, or else the one shown, with the trouble as the message of its condition. */
+const heldUp = (object: Stored, message: string, planned?: Json): Json | undefined => {
+  const status = planned ?? fieldsOf(object.status);
+  const { conditions } = status;
+  return Array.isArray(conditions) ? { ...status, conditions: heldConditions(conditions, message) } : undefined;
+};
+
 /** The operator of SparkConnects under the given settings. */
 export const sparkConnect = (settings: Settings): Operator<Memory> => ({
   ...sparkConnectWatcher,
   parse: parseMemory,
   statusUpdate,
   recovery,
+  heldUp,
   decide: (key, view) => decide(settings, key, view),
 });

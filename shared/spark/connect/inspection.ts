@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { type Advice, adviceOf, type KindInspection } from "../../kube/object-state.ts";
+import { type Advice, adviceOf, type KindInspection, quiet } from "../../kube/object-state.ts";
 import { executorCount } from "../executors/count.ts";
 import { connectLabel, serverName } from "../schema/resource.ts";
 import { sparkConnectStates } from "./states.ts";
@@ -11,7 +11,9 @@ const connectShape = z.object({
   state: z.string().optional(),
   startTime: z.string().nullish(),
   lastUpdateTime: z.string().nullish(),
-  server: z.object({ podName: z.string().optional(), serviceName: z.string().optional() }).optional(),
+  server: z
+    .object({ podName: z.string().optional(), podIp: z.string().optional(), serviceName: z.string().optional() })
+    .optional(),
   conditions: z.array(z.object({ status: z.string(), message: z.string().optional() })).optional(),
 });
 
@@ -21,10 +23,12 @@ const connectStatusOf = (object: { readonly [field: string]: unknown }): z.infer
 };
 
 /** The outlook of a state. The log of a server tells more than a message that says no more than the state. */
-const connectOutlookOf = ({ metadata }: Obj, state: string, message = ""): Advice => {
+const connectOutlookOf = (object: Obj, state: string, message = ""): Advice => {
   const known = adviceOf(sparkConnectStates, state, "state");
   if (state !== "NotReady" || !message.startsWith("Server pod is not ready")) return known;
-  const { namespace = "default", name } = metadata;
+  if (connectStatusOf(object).server?.podIp === undefined)
+    return { ...known, waitsFor: "its server to start", todo: quiet };
+  const { namespace = "default", name } = object.metadata;
   return { ...known, todo: `see what the server's log says: rekindle log sparkconnect/${namespace}/${name}` };
 };
 

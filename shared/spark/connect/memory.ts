@@ -4,7 +4,7 @@
  * and its executors, without those that an earlier JVM of the pod left. Pure.
  */
 import * as z from "zod";
-import { fieldsOf, same } from "../../core/json.ts";
+import { fieldsOf, isRecord, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
@@ -78,6 +78,14 @@ const conditionsOf = (object: Stored, shown: ConnectState, now: number) => {
     return { type, status, lastTransitionTime: same?.lastTransitionTime ?? timeText(now), reason, message };
   });
 };
+
+/** The conditions with a trouble as the message of a server that is not ready. */
+export const heldConditions = (shown: readonly unknown[], message: string): readonly unknown[] =>
+  shown.map((one) =>
+    isRecord(one) && one["type"] === readyType && one["status"] !== "True"
+      ? { ...one, message: `held up by the platform: ${message}`.slice(0, longestMessage) }
+      : one,
+  );
 
 /** The whole desired `status`; `lastUpdateTime` changes only with another field. */
 export const projected = (object: Stored, shown: ConnectState, now: number): Record<string, unknown> => {

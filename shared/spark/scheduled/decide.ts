@@ -5,10 +5,11 @@
  * No run is deleted before `settledMs` have passed since its creation: until then a slow step could create the deleted
  * run again.
  */
+
 import * as z from "zod";
 import { nextAfter, nextAfterMissed, type Schedule } from "../../core/cron.ts";
 import { type Decision, list } from "../../core/decision.ts";
-import { isRecord } from "../../core/json.ts";
+import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Operator, readerOf, type Salvaged, salvage } from "../../core/operator.ts";
@@ -28,6 +29,7 @@ import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { createdAt, prunedAt, settledAt, timingOf } from "../../kube/history.ts";
 import { isEnding } from "../../kube/pods.ts";
+import type { Json } from "../../kube/responses.ts";
 import { instant } from "../../kube/schema.ts";
 import { scheduledSparkApplications } from "../schema/resource.ts";
 import { creation, type Desired, readScheduleSpec, runName } from "./read.ts";
@@ -326,11 +328,19 @@ export const statusUpdate = ({ status, memory }: Plan<Memory>): StateUpdate | un
   return { state, attempt: 0, terminal: false, ...(typeof reason === "string" ? { message: reason } : {}) };
 };
 
+/** Returns the status of the plan, or else the one shown, with the trouble as its reason: no time of the schedule is lost by it. */
+const heldUp = (object: Stored, message: string, planned?: Json): Json => ({
+  scheduleState: "Scheduled",
+  ...(planned ?? fieldsOf(object.status)),
+  reason: `held up by the platform: ${message}`.slice(0, 1_024),
+});
+
 /** The operator of ScheduledSparkApplications under the given settings. */
 export const scheduledSparkApplication = (settings: Settings): Operator<Memory> => ({
   ...scheduledSparkApplicationWatcher,
   parse: parseMemory,
   statusUpdate,
   recovery,
+  heldUp,
   decide: (key, view) => decide(settings, key, view),
 });

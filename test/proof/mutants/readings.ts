@@ -87,6 +87,22 @@ export const readingMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/ignored/confs.test.ts"],
   },
   {
+    name: "refused-run-unsaid",
+    promise: "the status of a schedule says that the platform refuses its next run, and why",
+    file: "shared/spark/scheduled/decide.ts",
+    find: "reason: `held up by the platform: ",
+    replace: "why: `",
+    tests: ["test/unit/host/denied-spark.test.ts"],
+  },
+  {
+    name: "refused-server-unsaid",
+    promise: "the condition of a SparkConnect says that the platform refuses its server, and why",
+    file: "shared/spark/connect/memory.ts",
+    find: "message: `held up by the platform: ",
+    replace: "why: `",
+    tests: ["test/unit/host/denied-spark.test.ts"],
+  },
+  {
     name: "upstreams-estimate-unset",
     promise:
       "admission's quota counts upstream's estimate where the deployment asks for it, and planned pods elsewhere",

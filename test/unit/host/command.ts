@@ -5,7 +5,7 @@ import type { Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
 import { preview, recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
-import { flagView, forecast, runs } from "../../../shared/deployments/cli/render.ts";
+import { check, flagView, forecast, runs } from "../../../shared/deployments/cli/render.ts";
 import { waitIn } from "../../support/plans.ts";
 import type { Stand } from "./stand.ts";
 
@@ -47,7 +47,7 @@ export const rekindle = async (stand: Beside, ...args: readonly string[]): Promi
     recover: (_, key, how) => recoverKey({ transport }, key, how, (ms) => tools.sleep(ms)),
     move: (_, move) => moveRecords(transport, move),
     render: never,
-    check: never,
+    check: async (object) => check(object),
     crds: async () => [],
     host: async () => 0,
     demo: async () => 0,

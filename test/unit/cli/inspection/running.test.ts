@@ -75,15 +75,17 @@ describe("rekindle status of a running application", () => {
 });
 
 test("a SparkConnect that is not ready names the log of its server, unless its message says what to correct", () => {
-  const told = (message: string) =>
+  const told = (message: string, server: object = { podIp: "10.0.0.7" }) =>
     sparkConnectInspection.stateOf({
       apiVersion: "sparkoperator.k8s.io/v1alpha1",
       kind: "SparkConnect",
       metadata: { name: "sc", namespace: "team-a" },
-      status: { state: "NotReady", conditions: [{ status: "False", message }] },
+      status: { state: "NotReady", server, conditions: [{ status: "False", message }] },
     });
   const silent = told("Server pod is not ready: ");
   assert.equal(silent.message, "Server pod is not ready");
   assert.match(silent.what.todo, /rekindle log sparkconnect\/team-a\/sc$/);
+  const podless = told("Server pod is not ready: ", {});
+  assert.deepEqual([podless.what.waitsFor, podless.what.todo.includes("log")], ["its server to start", false]);
   assert.equal(told("exceeded quota").what.todo, "correct what the message names");
 });

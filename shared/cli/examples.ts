@@ -55,6 +55,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   jobtemplate: ["jobtemplate list", "jobtemplate describe extract -o json"],
   pod: ["pod list -j pair", "pod list -q research --all-namespaces"],
   "pod list": ["pod list -j pair"],
+  docs: ["docs quota", "docs executor lost --whole"],
 };
 
 const sentence = (summary: string): string => `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;

@@ -160,6 +160,11 @@ export const rows: readonly Row[] = [
     open: async () => (await import("./installation/uninstall.ts")).uninstall,
   },
   {
+    name: "docs",
+    summary: "find sections of the documentation by words; needs no cluster",
+    open: async () => (await import("./commands/docs.ts")).docs,
+  },
+  {
     name: "completion",
     summary: "print a script for bash, zsh or fish that completes commands, options and names",
     open: async (all) => (await import("./commands/completion.ts")).completion(all),

@@ -213,6 +213,8 @@ export type Tools = {
   check(object: Obj): Promise<Forecast>;
   /** The texts of our CustomResourceDefinitions, one YAML document each. */
   crds(): Promise<readonly { readonly group: string; readonly text: string }[]>;
+  /** The pages of the documentation; paths from the package's root. */
+  pages(): Promise<readonly { readonly path: string; readonly text: string }[]>;
   /** Runs the host with these arguments until it ends. Returns its exit code. */
   host(args: readonly string[]): Promise<number>;
   demo(args: readonly string[]): Promise<number>;

@@ -66,6 +66,17 @@ const crds = async (root: URL): ReturnType<Tools["crds"]> => {
   return Promise.all(texts);
 };
 
+/** Reads the pages of the documentation, with README first. */
+const pages = async (root: URL): ReturnType<Tools["pages"]> => {
+  const below = async (folder: string): Promise<readonly string[]> =>
+    (await readdir(new URL(folder, root), { recursive: true }))
+      .filter((file) => file.endsWith(".md"))
+      .sort()
+      .map((file) => `${folder}${file.replaceAll("\\", "/")}`);
+  const paths = ["README.md", ...(await below("infra/docs/")), ...(await below("shared/docs/")), "CHANGELOG.md"];
+  return await Promise.all(paths.map(async (path) => ({ path, text: await readFile(new URL(path, root), "utf8") })));
+};
+
 const confirm = async (question: string): Promise<boolean> => {
   if (!process.stdin.isTTY) return false;
   const { createInterface } = await import("node:readline/promises");
@@ -156,6 +167,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   render: async (object, how) => (await import("./render.ts")).render(object, how),
   check: async (object) => (await forecasts()).check(object),
   crds: () => crds(root),
+  pages: () => pages(root),
   host,
   demo,
 });

@@ -10,7 +10,15 @@ const refused = (): never => {
 const tools: Tools = {
   ...{ version: "1", paint: (_, text) => text, now: () => 0, print: () => {}, warn: () => {} },
   ...{ connect: refused, page: refused, preview: refused, replay: refused, recover: refused, render: refused },
-  ...{ runs: refused, forecast: refused, policies: refused, flag: refused, check: refused, crds: refused },
+  ...{
+    runs: refused,
+    forecast: refused,
+    policies: refused,
+    flag: refused,
+    check: refused,
+    crds: refused,
+    pages: refused,
+  },
   ...{ host: refused, demo: refused, confirm: refused, sleep: refused, stopped: refused, stdin: refused },
   move: async function* () {},
 };

@@ -34,6 +34,8 @@ export type Setting = {
   /** The environment that names the store of records. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** The pages of the documentation; absent: none. */
+  readonly pages?: readonly { readonly path: string; readonly text: string }[];
   readonly colours?: boolean;
   /** Called after each sleep of a command. */
   readonly slept?: (simulator: Simulator) => Promise<void>;
@@ -79,6 +81,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         render,
         check: async (object) => check(object),
         crds: async () => crdFiles,
+        pages: async () => setting.pages ?? [],
         host: async (given) => given.length,
         demo: async () => 0,
         paint: paintFor(setting.colours === true),

@@ -1,5 +1,5 @@
 /** The command line beside a host on the same simulated cluster, and its output. */
-
+import { globSync, readFileSync } from "node:fs";
 import { plain } from "../../../shared/cli/io/text.ts";
 import type { Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
@@ -11,6 +11,13 @@ import type { Stand } from "./stand.ts";
 
 /** A stand, and the standard input of a command; absent: it is empty. */
 type Beside = Pick<Stand, "simulator" | "turn"> & { readonly stdin?: string };
+
+const root = new URL("../../../", import.meta.url);
+
+const pages = globSync("infra/docs/**/*.md", { cwd: root }).map((path) => ({
+  path,
+  text: readFileSync(new URL(path, root), "utf8"),
+}));
 
 const never = async (): Promise<never> => {
   throw new Error("not asked for");
@@ -49,6 +56,7 @@ export const rekindle = async (stand: Beside, ...args: readonly string[]): Promi
     render: never,
     check: async (object) => check(object),
     crds: async () => [],
+    pages: async () => pages,
     host: async () => 0,
     demo: async () => 0,
     paint: plain,

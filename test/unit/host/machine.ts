@@ -62,6 +62,7 @@ const toolsFor = (said: Pick<Tools, "print" | "warn" | "host">): Tools => ({
     replay: never,
     page: never,
     crds: never,
+    pages: never,
     demo: never,
     confirm: never,
     paint: plain,

@@ -4,7 +4,6 @@
  */
 
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { BudgetError } from "../../core/http.ts";
 import { isRecord, jsonOf, opensMoreThan } from "../../core/json.ts";
 import type { Slices } from "../../engine/ports.ts";
@@ -24,6 +23,7 @@ import type { Labels, Selects } from "../../kube/selector.ts";
 import { familyOf } from "../../registry/names.ts";
 import type { RelatedObjects } from "../../volcano/admission/review.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
+import { limitBody } from "../http/request-body.ts";
 
 /** The rules of a family, loaded with its first request: many clusters have one family alone. */
 const volcanoRules = () => import("../../volcano/admission/review.ts");
@@ -209,7 +209,7 @@ export const admissionApp = (admits: Admits = {}): Hono => {
       return c.json(answerTo(request, (await isOurs(request, admits)) ? await judge(request) : pass));
     });
   };
-  app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));
+  app.use(limitBody(largest));
   app.get("/healthz", (c) => c.text("ok"));
   review("/mutate", (request) => patched(request, judging, admits));
   review("/validate", async (request) => {

@@ -3,7 +3,6 @@
  * where it is served.
  */
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { type Caller, forbidden, mayReach, openRate, unauthorized } from "../../api/callers.ts";
 import {
   abilityFor,
@@ -31,6 +30,7 @@ import {
 } from "../common/authentication.ts";
 import { once } from "../common/once.ts";
 import type { ApiParts } from "../host/process.ts";
+import { limitBody } from "../http/request-body.ts";
 import type { ObjectDetail, Reader } from "../read-api/reader.ts";
 
 const off = (c: Context): Response => c.json({ error: "the read API is off: configure REKINDLE_CLUSTER_RECORD" }, 404);
@@ -151,23 +151,21 @@ const step = async (c: Context, parts: Parts, admitted: Admitted, key: ObjectNam
   return c.json({ error: why }, why.startsWith("kind") ? 404 : 400);
 };
 
-const limited = (maxSize: number) => bodyLimit({ maxSize, onError: (c) => c.json({ error: "body too large" }, 413) });
-
 /** Serves the triggers. */
 const serveTriggers = (app: Hono, parts: ApiParts, gate: Gate): void => {
   const { kinds, plurals } = parts;
-  app.use("/reconcile/*", limited(65_536));
+  app.use("/reconcile/*", limitBody(65_536));
   app.post("/reconcile/:kind/:namespace/:name", async (c) => {
     const admitted = await gate(c, "trigger");
     return admitted instanceof Response ? admitted : await step(c, parts, admitted, c.req.param());
   });
-  app.use("/alerts", limited(262_144));
+  app.use("/alerts", limitBody(262_144));
   app.post("/alerts", async (c) => {
     const admitted = await gate(c, undefined);
     if (admitted instanceof Response) return admitted;
     return await answer(c, parts, admitted, alertIntents(admitted.body, { kinds: kinds(), now: Date.now() }));
   });
-  app.use("/events", limited(262_144));
+  app.use("/events", limitBody(262_144));
   app.post("/events", async (c) => {
     const admitted = await gate(c, undefined);
     if (admitted instanceof Response) return admitted;
@@ -208,37 +206,39 @@ const serveFigures = (app: Hono, { scrape, guarded }: ApiParts, gate: Gate): voi
 /** Returns the URL at which the listener receives updates, as its request claims. */
 const listenerIn = (c: Context): string => c.req.header("x-rekindle-listener") ?? "";
 
-/**
- * Returns the refusal of an acknowledgement: too many failures from its address, or a wrong signature; undefined where
- * it is valid.
- */
-type Refuses = (c: Context, body: string) => Promise<Response | undefined>;
+/** Returns the body of an acknowledgement, or its refusal: too many failures from its address, or no valid signature. */
+type Verified = (c: Context) => Promise<Response | string>;
 
 /**
  * Opens the check of acknowledgements. Its rate limit is separate, so that requests here do not count against callers.
  */
-const openListeners = (verify: Acknowledging["verify"]): Refuses => {
+const openListeners = (verify: Acknowledging["verify"]): Verified => {
   const rate = openRate(() => performance.now());
-  return async (c, body) => {
+  return async (c) => {
     const { address } = originOf(c.env);
     const blocked = rate(address, strangersPerMinute, 0);
     if (blocked > 0) return wait(c, blocked);
     const timestamp = c.req.header("x-rekindle-timestamp") ?? "";
     const given = c.req.header("x-rekindle-signature") ?? "";
-    if (await verify(listenerIn(c), { timestamp, method: "POST", path: c.req.path, body }, given)) return undefined;
+    const body = given === "" ? undefined : await c.req.text();
+    if (
+      body !== undefined &&
+      (await verify(listenerIn(c), { timestamp, method: "POST", path: c.req.path, body }, given))
+    )
+      return body;
     const seconds = rate(address, strangersPerMinute);
     return seconds > 0 ? wait(c, seconds) : c.json({ error: unauthorized }, 401);
   };
 };
 
 const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: ApiParts): void => {
-  const refuses = acknowledging === undefined ? undefined : openListeners(acknowledging.verify);
-  app.use("/acknowledge/*", bodyLimit({ maxSize: 65_536, onError: (c) => c.json({ error: "body too large" }, 413) }));
+  const verified = acknowledging === undefined ? undefined : openListeners(acknowledging.verify);
+  app.use("/acknowledge/*", limitBody(65_536));
   app.post("/acknowledge/:kind/:namespace/:name", async (c) => {
-    if (acknowledging === undefined) return c.json({ error: "acknowledgements are off: set updatesSecret" }, 404);
-    const body = await c.req.text();
-    const refusal = await refuses?.(c, body);
-    if (refusal !== undefined) return refusal;
+    if (acknowledging === undefined || verified === undefined)
+      return c.json({ error: "acknowledgements are off: set updatesSecret" }, 404);
+    const body = await verified(c);
+    if (body instanceof Response) return body;
     const given = c.req.header("x-rekindle-signature") ?? "";
     const key = c.req.param();
     const wanted = stepOf(key, kinds(), given);

@@ -44,14 +44,15 @@ const dismissed = (incoming: IncomingMessage, response: ServerResponse): void =>
   response.end(slow, () => incoming.socket.destroy());
 };
 
-/** Reads a body to its end, or until it is longer than `most`. Undefined: its sender has gone. */
-const read = (incoming: IncomingMessage, most: number): Promise<Buffer | undefined> =>
+/** Reads a body to its end, or until it is longer than `most`. Undefined: its sender has gone, or has its answer. */
+const read = (incoming: IncomingMessage, response: ServerResponse, most: number): Promise<Buffer | undefined> =>
   new Promise((resolve) => {
     const parts: Buffer[] = [];
     let length = 0;
     // The connection outlives its request: a listener that stayed would keep the body.
     const end = (body: Buffer | undefined): void => {
       for (const [event, listener] of listeners) incoming.off(event, listener);
+      response.off("close", gone);
       resolve(body);
     };
     const whole = (): void => end(Buffer.concat(parts));
@@ -70,6 +71,8 @@ const read = (incoming: IncomingMessage, most: number): Promise<Buffer | undefin
       ["close", gone],
     ] as const;
     for (const [event, listener] of listeners) incoming.on(event, listener);
+    // A request that has its answer does not close: the server drops the rest of its body.
+    response.once("close", gone);
   });
 
 export type Bodies = {
@@ -179,7 +182,7 @@ export const openBodies = ({ longest, total }: BodyLimits): Bodies => {
       if (response.closed) return undefined;
       const one = await entered(incoming, response, bytes);
       if (one === undefined) return undefined;
-      const body = await read(incoming, longest);
+      const body = await read(incoming, response, longest);
       room.received(one);
       return response.writableEnded || response.destroyed ? undefined : body;
     },

@@ -130,12 +130,11 @@ const answering = ({ settings, take, during, report }: Parts): ((call: Call) => 
   };
 };
 
-/** Receives the body of a call; undefined if it is too long. A call that has ended is given up. */
+/** Receives the body of a call; undefined if it is too long, or the call has ended. */
 const bodyOf = async ({ headers }: IncomingMessage, receive: Receive): Promise<string | undefined> => {
   if (Number(headers["content-length"] ?? 0) > longestBody) return undefined;
   const body = await receive();
-  if (body === undefined) return await new Promise(() => {});
-  return body.length > longestBody ? undefined : body.toString("utf8");
+  return body === undefined || body.length > longestBody ? undefined : body.toString("utf8");
 };
 
 const singly = (headers: IncomingMessage["headers"]): Call["headers"] =>
@@ -166,6 +165,7 @@ export const serveCalls = async (parts: Parts, stopped: Promise<void>): Promise<
         return refusal(500, "internal");
       })
       .then(({ status, body }) => {
+        if (response.headersSent) return;
         response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
       });
   };

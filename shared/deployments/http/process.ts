@@ -2,6 +2,9 @@
 import { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { getRequestListener, type Http2Bindings, type HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { HTTPException } from "hono/http-exception";
+import { lazyBody } from "./request-body.ts";
 import { type Answering, listenUntil, type Receive, type Served } from "./server.ts";
 
 /** The longest time for which a body that nobody reads is received, ms. */
@@ -25,22 +28,13 @@ const drained = (incoming: Readable): Promise<void> =>
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
 
-/**
- * Returns the body of a request as a stream that receives it when the app first reads it. A request that ends before its
- * body is there has had its answer, or needs none: the app that waits for the body is given up with it.
- */
+/** Returns the body of a request, which is received when the app first reads it. It fails if the request ends before. */
 const bodyOf = (receive: Receive): ReadableStream<Uint8Array> =>
-  new ReadableStream(
-    {
-      pull: async (controller) => {
-        const body = await receive();
-        if (body === undefined) return await new Promise<void>(() => {});
-        if (body.length > 0) controller.enqueue(new Uint8Array(body));
-        controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  lazyBody(async () => {
+    const body = await receive();
+    if (body === undefined) throw new HTTPException(408);
+    return new Uint8Array(body);
+  });
 
 const hasBody = ({ method, headers }: IncomingMessage): boolean =>
   method !== "GET" &&
@@ -52,7 +46,8 @@ const isOfPort = (env: HttpBindings | Http2Bindings): env is HttpBindings => env
 /** Answers by `fetch`, once the declared body has arrived or has been dropped. */
 const answered = async (fetch: Fetch, request: Request, env: HttpBindings): Promise<Response> => {
   const response = await fetch(request, env);
-  const { incoming } = env;
+  const { incoming, outgoing } = env;
+  if (outgoing.headersSent) return RESPONSE_ALREADY_SENT;
   const declared = incoming.headers["content-length"];
   if (declared === undefined) return response;
   if (!incoming.complete && Number(declared) <= largestBytes) await drained(incoming);

@@ -3,12 +3,12 @@
  * site cannot send them: a browser names its origin, and lets no foreign page set their header.
  */
 import type { Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import * as z from "zod";
 import { openRate } from "../../api/callers.ts";
 import { isName, isNamespace } from "../../api/events.ts";
 import { jsonOf } from "../../core/json.ts";
 import { actionHeader, actionNames } from "../../page/wire.ts";
+import { limitBody } from "../http/request-body.ts";
 import { hasAbility, isOwn, type Viewer } from "./access.ts";
 import type { Actions, Answer, RequestedAction } from "./actions.ts";
 
@@ -67,10 +67,7 @@ export const serveActions = (app: Hono, actions: Actions | undefined, admit: Adm
     const found = await perform(viewer, wish);
     return found instanceof Response ? found : c.json(found.body, found.status, { "cache-control": "no-store" });
   };
-  app.use(
-    "/page/action/*",
-    bodyLimit({ maxSize: mostBytes, onError: (c) => c.json({ error: "body too large" }, 413) }),
-  );
+  app.use("/page/action/*", limitBody(mostBytes));
   if (actions === undefined) {
     app.post("/page/action/*", (c) => forbidden(c, "the page of this process only reads"));
     return;

@@ -4,7 +4,6 @@
  */
 import { isIP } from "node:net";
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { openLines, type Telemetry } from "../../adapters/telemetry/tracing.ts";
 import { ApiError } from "../../core/http.ts";
@@ -24,6 +23,7 @@ import {
   submissionOf,
 } from "../../spark/submission/rest-submission.ts";
 import { openAccess } from "../common/cluster-access.ts";
+import { limitBody } from "../http/request-body.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 
 export type Submitter = {
@@ -114,9 +114,9 @@ const complete = async (cluster: Cluster, submission: Submission, pod: Stored): 
 const traceOf = (given: string | undefined, { id }: Submission): string =>
   given !== undefined && traceForm.test(given) ? given : begun(id);
 
-const answered = async (c: Context, submitter: Submitter): Promise<Response> => {
+const answered = async (c: Context, body: unknown, submitter: Submitter): Promise<Response> => {
   const { sparkVersion, now, telemetry } = submitter;
-  const handed = readHanded(await c.req.json().catch(() => undefined));
+  const handed = readHanded(body);
   if ("code" in handed) throw new Refusal(handed);
   const submission = submissionOf(handed, { now: now(), sparkVersion });
   if ("code" in submission) throw new Refusal(submission);
@@ -163,17 +163,23 @@ export const submitterApp = (submitter: Submitter): Hono => {
   const app = new Hono();
   const { now, atOnce } = submitter;
   let busy = 0;
+  const checkLoad = (): void => {
+    if (busy < atOnce) return;
+    throw new Refusal({ code: "SUBMITTER_OVERLOADED", message: `${busy} submissions are under way: try again` });
+  };
   const tooLarge = (c: Context): Response => faultResponse(c, { code: "BAD_REQUEST", message: "body too large" }, now);
   app.get("/healthz", (c) => c.text("ok"));
-  app.use(path, bodyLimit({ maxSize: largest, onError: tooLarge }));
+  app.use(path, limitBody(largest, tooLarge));
   app.post(path, async (c) => {
     if (!/^application\/json(;|$)/i.test(c.req.header("content-type") ?? ""))
       throw new Refusal({ code: "UNSUPPORTED_MEDIA_TYPE", message: "content-type application/json is needed" });
-    if (busy >= atOnce)
-      throw new Refusal({ code: "SUBMITTER_OVERLOADED", message: `${busy} submissions are under way: try again` });
+    checkLoad();
+    const body: unknown = await c.req.json().catch(() => undefined);
+    // Others may have begun meanwhile: a submission is under way once its body is here.
+    checkLoad();
     busy += 1;
     try {
-      return await answered(c, submitter);
+      return await answered(c, body, submitter);
     } finally {
       busy -= 1;
     }

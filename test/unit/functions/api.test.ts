@@ -155,8 +155,10 @@ describe("the api server", () => {
     const answers = await Promise.all(sizes.map((size) => app.fetch(request({ body: "x".repeat(size) }))));
     assert.deepEqual([answers.map(({ status }) => status), asked.length], [[202, 413, 413], 1]);
     const endless = new ReadableStream<Uint8Array>({ pull: (to) => to.enqueue(new Uint8Array(16_384)) });
-    const unmeasured = new Request(`http://door${path}`, { method: "POST", body: endless, duplex: "half" });
-    assert.equal((await app.fetch(unmeasured)).status, 413);
+    const unmeasured = { method: "POST", body: endless, duplex: "half" } as const;
+    const proof = { headers: { authorization: "Bearer a" } };
+    assert.equal((await app.fetch(new Request(`http://door${path}`, unmeasured))).status, 401);
+    assert.equal((await app.fetch(new Request(`http://door${path}`, { ...unmeasured, ...proof }))).status, 413);
   });
 
   test("hides the cause of a failure from the caller", async () => {

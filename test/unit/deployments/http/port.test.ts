@@ -5,12 +5,32 @@ import { request, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Hono } from "hono";
+import { requestListener } from "../../../../shared/deployments/http/process.ts";
+import { limitBody } from "../../../../shared/deployments/http/request-body.ts";
 import { type Answering, openPort } from "../../../../shared/deployments/http/server.ts";
 
 const mebibyte = 1_048_576;
 
 const echo: Answering = (_, response, receive) =>
   void receive().then((body) => body !== undefined && response.end(String(body.length)));
+
+/** An app whose callers prove themselves by a header. `open`: requests whose bodies it reads. */
+const guarded = () => {
+  let open = 0;
+  const app = new Hono();
+  app.use(limitBody(mebibyte));
+  app.post("/", async (c) => {
+    if (c.req.header("authorization") === undefined) return c.text("who?", 401);
+    open += 1;
+    try {
+      return c.text(String((await c.req.text()).length));
+    } finally {
+      open -= 1;
+    }
+  });
+  return { answer: requestListener(app.fetch), open: () => open };
+};
 
 describe("a port", () => {
   let server: Server | undefined;
@@ -51,12 +71,13 @@ describe("a port", () => {
     `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${bytes}\r\n\r\n${"x".repeat(sent)}`;
 
   /** Posts a whole body; returns status and answer, or the error. */
-  const post = (port: number, bytes: number, from = "127.0.0.1", path = "/"): Promise<string> =>
+  const post = (port: number, bytes: number, from = "127.0.0.1", { path = "/", headers = {} } = {}): Promise<string> =>
     new Promise((resolve) => {
       const options = {
         port,
         host: "127.0.0.1",
         path,
+        headers,
         method: "POST",
         localAddress: from,
         agent: false,
@@ -151,11 +172,52 @@ describe("a port", () => {
     while (heard.length < 40 && performance.now() - began < 2_000) await sleep(10);
     assert.equal(heard.filter((text) => text.startsWith("HTTP/1.1 401 ")).length, 40);
     assert.ok(performance.now() - began < 450, "a refusal waited for its body");
-    assert.equal(await post(port, mebibyte, "127.0.0.1", "/proven"), `200 ${mebibyte}`);
+    assert.equal(await post(port, mebibyte, "127.0.0.1", { path: "/proven" }), `200 ${mebibyte}`);
   });
 
   test("gives the room of an answered request back", async () => {
     const port = await opened(echo, 8 * mebibyte);
     for (let nth = 0; nth < 12; nth += 1) assert.equal(await post(port, 8 * mebibyte), `200 ${8 * mebibyte}`);
+  });
+
+  const proof = { authorization: "a" };
+
+  for (const [form, head] of [
+    ["declared", `content-length: ${mebibyte / 2}`],
+    ["chunked", "transfer-encoding: chunked"],
+  ])
+    test(`answers slow senders without proof before their ${form} bodies arrive, and keeps no room for them`, async (t) => {
+      const port = await opened(guarded().answer, mebibyte);
+      // No answer may come from a deadline, or from the look at slow senders.
+      t.mock.timers.enable({ apis: ["setTimeout"] });
+      const text = `POST / HTTP/1.1\r\nhost: a\r\n${head}\r\n\r\n`;
+      const heard = heardBy(await Promise.all(Array.from({ length: 64 }, () => held(port, text))));
+      assert.equal(await post(port, mebibyte, "127.0.0.1", { headers: proof }), `200 ${mebibyte}`);
+      for (let turns = 0; turns < 200 && heard.length < 64; turns += 1) {
+        t.mock.timers.tick(500);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const answers = heard.map((answer) => answer.slice(0, 12));
+      assert.deepEqual(answers, Array(64).fill("HTTP/1.1 401"));
+    });
+
+  test("tells a slow sender why its request ends, and the app that it has ended", async () => {
+    const { answer, open } = guarded();
+    const port = await opened(answer, mebibyte);
+    const text = `POST / HTTP/1.1\r\nhost: a\r\nauthorization: a\r\ncontent-length: ${mebibyte}\r\n\r\nx`;
+    const crowd = await Promise.all(Array.from({ length: 40 }, () => held(port, text)));
+    const heard = heardBy(crowd);
+    await sleep(1_200);
+    assert.match(heard[0] ?? "", /^HTTP\/1.1 408 [\s\S]*came too slowly while other requests waited"}\r\n0\r\n\r\n$/);
+    for (const socket of crowd) socket.destroy();
+    for (let tries = 0; tries < 100 && open() > 0; tries += 1) await sleep(10);
+    assert.equal(open(), 0, "the app still waits for bodies of requests that have ended");
+  });
+
+  test("refuses a chunked body that is longer than its path allows", async () => {
+    const port = await opened(guarded().answer, 2 * mebibyte);
+    const headers = { ...proof, "transfer-encoding": "chunked" };
+    assert.equal(await post(port, 1.5 * mebibyte, "127.0.0.1", { headers }), '413 {"error":"body too large"}');
+    assert.equal(await post(port, 10, "127.0.0.1", { headers }), "200 10");
   });
 });

@@ -15,6 +15,7 @@ import { usualNamespaces } from "../../../shared/kube/upstream-controllers.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { policyLines } from "../../../shared/spark/application/spec/policies.ts";
 import { crdFiles, crds } from "../../support/crds.ts";
+import { docPages } from "../../support/doc-pages.ts";
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
@@ -34,7 +35,7 @@ export type Setting = {
   /** The environment that names the store of records. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** The pages of the documentation; absent: none. */
+  /** The pages of the documentation; absent: those of this version. */
   readonly pages?: readonly { readonly path: string; readonly text: string }[];
   readonly colours?: boolean;
   /** Called after each sleep of a command. */
@@ -81,7 +82,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         render,
         check: async (object) => check(object),
         crds: async () => crdFiles,
-        pages: async () => setting.pages ?? [],
+        pages: async () => setting.pages ?? docPages,
         host: async (given) => given.length,
         demo: async () => 0,
         paint: paintFor(setting.colours === true),

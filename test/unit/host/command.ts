@@ -1,23 +1,16 @@
 /** The command line beside a host on the same simulated cluster, and its output. */
-import { globSync, readFileSync } from "node:fs";
 import { plain } from "../../../shared/cli/io/text.ts";
 import type { Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
 import { preview, recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
 import { check, flagView, forecast, runs } from "../../../shared/deployments/cli/render.ts";
+import { docPages } from "../../support/doc-pages.ts";
 import { waitIn } from "../../support/plans.ts";
 import type { Stand } from "./stand.ts";
 
 /** A stand, and the standard input of a command; absent: it is empty. */
 type Beside = Pick<Stand, "simulator" | "turn"> & { readonly stdin?: string };
-
-const root = new URL("../../../", import.meta.url);
-
-const pages = globSync("infra/docs/**/*.md", { cwd: root }).map((path) => ({
-  path,
-  text: readFileSync(new URL(path, root), "utf8"),
-}));
 
 const never = async (): Promise<never> => {
   throw new Error("not asked for");
@@ -56,7 +49,7 @@ export const rekindle = async (stand: Beside, ...args: readonly string[]): Promi
     render: never,
     check: async (object) => check(object),
     crds: async () => [],
-    pages: async () => pages,
+    pages: async () => docPages,
     host: async () => 0,
     demo: async () => 0,
     paint: plain,

@@ -71,7 +71,7 @@ export const usedValues: Readonly<Record<string, z.ZodType>> = {
   ...{ "prometheus.metrics.jobStartLatencyBuckets": text, "prometheus.metrics.jobSubmitLatencyBuckets": text },
   ...{ "prometheus.podMonitor.create": flag, "prometheus.podMonitor.labels": map },
   ...{ "prometheus.podMonitor.jobLabel": text, "prometheus.podMonitor.podMetricsEndpoint": map },
-  "networkPolicy.enable": flag,
+  ...{ "networkPolicy.enable": flag, "networkPolicy.admissionFrom": names },
 };
 
 const ofHost = "the host serves admission itself, so the values of controller apply";

@@ -38,6 +38,11 @@ const rows: readonly Row[] = [
   },
   { name: "webhooks", values: { webhook: { enable: true } }, manifests: { admission: true } },
   {
+    name: "webhooks for two networks alone",
+    values: { webhook: { enable: true }, networkPolicy: { admissionFrom: ["10.0.0.0/28", "fd00::/64"] } },
+    manifests: { admission: true, admissionFrom: ["10.0.0.0/28", "fd00::/64"] },
+  },
+  {
     name: "namespaces by labels, and nodes",
     values: { spark: { jobNamespaceSelector: "spark=enabled" }, controller: { rbac: { nodes: true } } },
     manifests: { namespaceSelector: "spark=enabled", nodes: true },

@@ -91,6 +91,14 @@ spec:
         - protocol: TCP
           port: 8080
         {{- if .root.Values.webhook.enable }}
+        {{- with .root.Values.networkPolicy.admissionFrom }}
+    - from:
+        {{- range . }}
+        - ipBlock:
+            cidr: {{ . | quote }}
+        {{- end }}
+      ports:
+        {{- end }}
         - protocol: TCP
           port: 9443
         {{- end }}

@@ -4,13 +4,15 @@ import type { Call, Result, Subresources } from "./api/answer.ts";
 import { busyUntil, disrupted, isUp, mainExit, phaseOf } from "./nodes/pod-status.ts";
 import { bind } from "./nodes/scheduler.ts";
 import type { Driver, Gauge, Memory, PodScript } from "./nodes/script.ts";
+import { kindOfTable } from "./schema/kinds.ts";
 import { confOf, executorsOf, isExecutor, labelOf } from "./spark/drivers.ts";
 import { microStamp, stamp } from "./storage/clock.ts";
 import { at, fieldsAt, itemsAt, numberAt, parsed, textAt } from "./storage/json.ts";
 import type { Item } from "./storage/metadata.ts";
 import { badRequest, cause, conflict, internal, invalid, Refusal } from "./storage/refusal.ts";
+import { validated } from "./verbs/admission.ts";
 import { removeItem, removeOptions, rewrite } from "./verbs/remove.ts";
-import { found, type Server, timeOf, tokenFor } from "./verbs/request.ts";
+import { type ApiRequest, found, type Server, timeOf, tokenFor } from "./verbs/request.ts";
 import { selects } from "./verbs/webhooks.ts";
 
 const table = "poddisruptionbudgets.policy";
@@ -110,9 +112,21 @@ const log =
     return { status: 200, text: shown.map((line) => `${line}\n`).join(""), type: "text/plain" };
   };
 
+/** Calls the webhooks with the eviction. The deletion of its pod has no call of its own. */
+const admitEviction = (server: Server, pod: Item, ask: ApiRequest, dryRun: boolean): void => {
+  const kind = kindOfTable(server.store, "pods");
+  if (kind === undefined) return;
+  const { name, namespace } = pod.metadata;
+  const metadata = { name, ...(namespace !== undefined && { namespace }), uid: "", resourceVersion: "" };
+  const object = { ...fieldsAt(parsed(ask.body ?? "")), apiVersion: "policy/v1", kind: "Eviction", metadata };
+  const options = { dryRun, manager: "", strict: "Ignore", request: ask } as const;
+  validated(server, { kind, operation: "CREATE", sub: "eviction", object, old: undefined }, options);
+};
+
 const evict = (server: Server, { target, request: ask, query }: Call): Result => {
   const options = removeOptions(fieldsAt(parsed(ask.body ?? ""), "deleteOptions"), query);
   const pod = found(server, target);
+  admitEviction(server, pod, ask, options.dryRun);
   guardBudget(server, pod);
   const evicted = options.dryRun
     ? pod

@@ -18,7 +18,7 @@ import { keyOf } from "../storage/store.ts";
 import { validated } from "../verbs/admission.ts";
 import { create } from "../verbs/create.ts";
 import { checkGet, type Listing, listing, listText, textOf } from "../verbs/read.ts";
-import { removeItem, removeOptions } from "../verbs/remove.ts";
+import { isUnderWay, type RemoveOptions, removeItem, removeOptions, toldGrace } from "../verbs/remove.ts";
 import {
   type ApiRequest,
   found,
@@ -171,10 +171,22 @@ const list = (server: Server, call: Call): Result => {
   return isWatch(query) ? glance(server, call) : shownAll(call, listing(server, target, query));
 };
 
-/** Calls the validating webhooks before a deletion. */
-const admitRemoval = (server: Server, { request, target }: Call, item: Item, dryRun: boolean): void => {
-  const options: WriteOptions = { dryRun, manager: "", strict: "Ignore", request: request };
-  validated(server, { kind: target.kind, operation: "DELETE", sub: undefined, object: undefined, old: item }, options);
+/**
+ * Calls the validating webhooks before a deletion, and again for a pod without grace before it is removed. Returns the options
+ * of the deletion.
+ */
+const admitRemoval = (server: Server, call: Call, item: Item, options: RemoveOptions): RemoveOptions => {
+  const { request, target } = call;
+  const { kind } = target;
+  const { dryRun } = options;
+  const isUnnamed = target.name === undefined;
+  const told = { graceSeconds: toldGrace(kind, item, options), isUnnamed };
+  const admit = (old: Item): void => {
+    const write: WriteOptions = { dryRun, manager: "", strict: "Ignore", request, ...told };
+    validated(server, { kind, operation: "DELETE", sub: undefined, object: undefined, old }, write);
+  };
+  if (!isUnderWay(kind, item, options)) admit(item);
+  return { ...options, marked: admit };
 };
 
 const deletion = ({ request, query }: Call) => {
@@ -187,8 +199,7 @@ const remove = (server: Server, call: Call): Result => {
   const { kind } = call.target;
   const options = deletion(call);
   const there = found(server, call.target);
-  admitRemoval(server, call, there, options.dryRun);
-  const { item, gone } = removeItem(server, kind, there, options);
+  const { item, gone } = removeItem(server, kind, there, admitRemoval(server, call, there, options));
   if (!gone || kind.returnsDeleted) return json(200, textOf(item));
   const { name, uid } = item.metadata;
   const details = { name, ...(kind.group !== "" && { group: kind.group }), kind: kind.plural, uid };
@@ -199,8 +210,8 @@ const removeAll = (server: Server, call: Call): Result => {
   const { target, query } = call;
   const page = listing(server, target, query);
   const options = deletion(call);
-  for (const item of page.items) admitRemoval(server, call, item, options.dryRun);
-  for (const item of page.items) removeItem(server, target.kind, item, options);
+  const admitted = page.items.map((item) => ({ item, options: admitRemoval(server, call, item, options) }));
+  for (const one of admitted) removeItem(server, target.kind, one.item, one.options);
   return json(200, listText(target.kind, page));
 };
 

@@ -24,11 +24,14 @@ export class Unanswered extends Error {
 
 const optionKinds = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions" } as const;
 
+/** The kind of the body of an eviction, whose resource is pods. */
+const evictions = { group: "policy", version: "v1", kind: "Eviction" } as const;
+
 const reviewOf = (server: Server, change: Change, options: WriteOptions): unknown => {
   const { kind, operation, sub, object, old } = change;
   const { group, version, plural } = kind;
   const metadata = (object ?? old)?.metadata;
-  const gvk = { group, version, kind: kind.kind };
+  const gvk = sub === "eviction" ? evictions : { group, version, kind: kind.kind };
   const gvr = { group, version, resource: plural };
   return {
     kind: "AdmissionReview",
@@ -37,14 +40,17 @@ const reviewOf = (server: Server, change: Change, options: WriteOptions): unknow
       uid: nextUid(server),
       ...{ kind: gvk, resource: gvr, requestKind: gvk, requestResource: gvr },
       ...(sub !== undefined && { subResource: sub, requestSubResource: sub }),
-      name: metadata?.name ?? "",
+      ...(options.isUnnamed !== true && { name: metadata?.name ?? "" }),
       ...(metadata?.namespace !== undefined && { namespace: metadata.namespace }),
       operation,
       userInfo: options.request === undefined ? administrator : userOf(server, options.request),
       object: object ?? null,
       oldObject: old ?? null,
       dryRun: options.dryRun,
-      options: { kind: optionKinds[operation], apiVersion: "meta.k8s.io/v1" },
+      options: {
+        ...{ kind: optionKinds[operation], apiVersion: "meta.k8s.io/v1" },
+        ...(options.graceSeconds !== undefined && { gracePeriodSeconds: options.graceSeconds }),
+      },
     },
   };
 };

@@ -8,8 +8,10 @@ import { badOptions, conflict, Refusal } from "../storage/refusal.ts";
 import { type Change, keyOf } from "../storage/store.ts";
 import { type Server, timeOf } from "./request.ts";
 
-type RemoveOptions = {
+export type RemoveOptions = {
   readonly dryRun: boolean;
+  /** Called with a pod that has no grace left, before it is removed. */
+  readonly marked?: (item: Item) => void;
   readonly graceSeconds: number | undefined;
   readonly propagation: string | undefined;
   readonly uid: string | undefined;
@@ -67,6 +69,16 @@ const graceOf = (kind: Kind, item: Item, seconds: number | undefined): number =>
   const grace = seconds ?? numberAt(item, "spec", "terminationGracePeriodSeconds") ?? 30;
   return grace < 0 ? 1 : grace;
 };
+
+/** The grace of a deletion as webhooks are told it: that of pods in effect, seconds. */
+export const toldGrace = (kind: Kind, item: Item, { graceSeconds }: RemoveOptions): number | undefined =>
+  kind.table === "pods" ? graceOf(kind, item, graceSeconds) : graceSeconds;
+
+/** True if a deletion is under way that this one does not bring forward: no webhook is told. As registry rest/delete.go. */
+export const isUnderWay = (kind: Kind, { metadata }: Item, { graceSeconds }: RemoveOptions): boolean =>
+  !isContainer(kind) &&
+  metadata.deletionTimestamp !== undefined &&
+  (graceSeconds === undefined || graceSeconds >= (metadata.deletionGracePeriodSeconds ?? 0));
 
 const collectorFinalizers: Readonly<Record<string, string>> = { Orphan: "orphan", Foreground: "foregroundDeletion" };
 const isCollectors = (finalizer: string): boolean => Object.values(collectorFinalizers).includes(finalizer);
@@ -144,11 +156,12 @@ const waits = (kind: Kind, { grace, finalizers }: Ending): boolean =>
 type Going = { readonly item: Item; readonly ending: Ending; readonly options: RemoveOptions };
 
 /** Removes the object. A pod is first stored with no grace left, which watches see. As registry store.go. */
-const gone = (server: Server, kind: Kind, { item, ending, options: { dryRun } }: Going): Removed => {
+const gone = (server: Server, kind: Kind, { item, ending, options: { dryRun, marked: tell } }: Going): Removed => {
   const last = kind.table === "pods" ? marked(server, kind, item, ending) : item;
   if (dryRun) return { item: last, gone: true };
   if (last !== item && !sameMark(item.metadata, last.metadata)) server.store.put(kind.table, last);
-  server.store.remove(kind.table, keyOf(item.metadata.namespace, item.metadata.name));
+  if (kind.table === "pods") tell?.(server.store.get(kind.table, keyOfItem(item)) ?? last);
+  server.store.remove(kind.table, keyOfItem(item));
   return { item: last, gone: true };
 };
 

@@ -53,6 +53,10 @@ export type WriteOptions = {
   readonly request?: ApiRequest;
   /** The ownership after a server-side apply. */
   readonly shares?: readonly Share[];
+  /** The grace of a deletion, as webhooks are told it. */
+  readonly graceSeconds?: number | undefined;
+  /** True for an object of a collection that is deleted: webhooks are told no name. */
+  readonly isUnnamed?: boolean;
 };
 
 export const timeOf = (server: Server): string => stamp(server.clock.now());

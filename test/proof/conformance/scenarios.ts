@@ -10,6 +10,7 @@ import { further } from "./further.ts";
 import { quotas } from "./quotas.ts";
 import { reads } from "./reads.ts";
 import { rights } from "./rights.ts";
+import { rings } from "./rings.ts";
 import type { Scenario } from "./scenario.ts";
 import { schemas } from "./schemas.ts";
 
@@ -23,6 +24,7 @@ export const scenarios: readonly Scenario[] = [
   ...rights,
   ...quotas,
   ...admissions,
+  ...rings,
   ...schemas,
   ...disruptions,
 ];

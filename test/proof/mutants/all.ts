@@ -1,5 +1,6 @@
 /** The mutants of all rooms. */
 
+import { bellMutants } from "./bell.ts";
 import { commandLineMutants } from "./command-line.ts";
 import { deniedPodMutants } from "./denied-pods.ts";
 import { dispatcherMutants } from "./dispatcher.ts";
@@ -60,6 +61,7 @@ export const mutants: readonly Mutant[] = [
   ...commandLineMutants,
   ...watchedPodMutants,
   ...windowMutants,
+  ...bellMutants,
   ...signInMutants,
   ...loginMutants,
 ];

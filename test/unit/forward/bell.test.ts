@@ -311,6 +311,15 @@ describe("a review", () => {
     });
   });
 
+  test("says of a pod with a grace period that it changes, and of one without that it is gone (trap 2)", () => {
+    const reasons = [30, 0].map((seconds) =>
+      ringsIn("DELETE", { oldObject: pod("e", executorLabels, running), more: grace(seconds) }).map(
+        ({ message }) => message.reason,
+      ),
+    );
+    assert.deepEqual(reasons, [["Pod e changed"], ["Pod e gone"]]);
+  });
+
   test("of a creation names the new object without a version", () => {
     const [ring] = ringsIn("CREATE", { object: application({ resourceVersion: undefined }) });
     assert.deepEqual(ring?.message.after?.[0], {

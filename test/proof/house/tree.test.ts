@@ -86,11 +86,12 @@ describe("tree", () => {
     assert.deepEqual(odd, []);
   });
 
-  test("test/ holds units, proofs, lanes with real parts, benchmarks and what they share, and nothing else", () => {
+  test("test/ holds units, proofs, the judge, lanes with real parts, benchmarks and what they share, and nothing else", () => {
     const found = tracked.filter((path) => path.startsWith("test/")).map((path) => path.split("/")[1] ?? "");
     assert.deepEqual([...new Set(found)].toSorted(), [
       "README.md",
       "bench",
+      "judge",
       "proof",
       "real",
       "run.ts",

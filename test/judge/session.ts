@@ -1,0 +1,174 @@
+/** A session with one subject: runs without fault, batches of cases, each problem again alone, and its reduction. */
+import { batchesOf, type Case, caseName, casesOf, readCase } from "./cases.ts";
+import type { Fault } from "./faults.ts";
+import type { Problem } from "./oracle.ts";
+import type { Scenario } from "./subject.ts";
+import { type Bench, runTrial, type Trial } from "./trial.ts";
+
+export type Finding = {
+  readonly name: string;
+  readonly problems: readonly Problem[];
+  /** The least that still shows it: the fault's name, and the steps of the script. */
+  readonly reduced: string;
+  readonly log: readonly string[];
+};
+
+export type Session = {
+  readonly cases: number;
+  /** Cases whose run never came to the point; they prove nothing. */
+  readonly unfired: number;
+  readonly findings: readonly Finding[];
+  /** Problems of the controller without any fault, told once for a scenario. */
+  readonly habits: readonly string[];
+  /** Names of cases with a problem that did not come again alone. */
+  readonly unrepeated: readonly string[];
+  readonly seconds: number;
+};
+
+export type Plan = {
+  readonly seed: number;
+  /** The whole name of a case, or a part of names. */
+  readonly part: string;
+  readonly endMs: number;
+  readonly atOnce: number;
+  readonly say: (line: string) => void;
+};
+
+type Baseline = {
+  readonly ends: ReadonlySet<string>;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly habits: readonly Problem[];
+};
+
+const nothingSeen: Baseline = { ends: new Set(), counts: new Map(), habits: [] };
+
+/** Runs without fault of each scenario. */
+const baselineRuns = 3;
+
+const maxima = (trials: readonly Trial[]): ReadonlyMap<string, number> => {
+  const most = new Map<string, number>();
+  for (const { counts } of trials)
+    for (const [pattern, count] of counts) most.set(pattern, Math.max(most.get(pattern) ?? 0, count));
+  return most;
+};
+
+const baselineOf = async (bench: Bench, scenario: Scenario, runs = baselineRuns): Promise<Baseline> => {
+  const trials = await Promise.all(Array.from({ length: runs }, () => runTrial(bench, scenario, bench.world.fresh())));
+  return {
+    ends: new Set(trials.map(({ end }) => end)),
+    counts: maxima(trials),
+    habits: trials.flatMap(({ problems }) => problems),
+  };
+};
+
+/** Problems in rows that the scenario has broken without any fault are the controller's habit, and prove no fault. */
+const withoutHabits = (problems: readonly Problem[], { habits }: Baseline): readonly Problem[] =>
+  problems.filter(({ row }) => !habits.some((habit) => habit.row === row));
+
+const scenarioOf = ({ subject }: Bench, name: string): Scenario => {
+  const found = subject.scenarios.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`${subject.name} has no scenario ${name}`);
+  return found;
+};
+
+type Trying = { readonly bench: Bench; readonly scenario: Scenario; readonly baseline: Baseline };
+
+const problemsUnder = async (
+  { bench, scenario, baseline }: Trying,
+  fault: Fault,
+): Promise<{ trial: Trial; problems: readonly Problem[] }> => {
+  const trial = await runTrial(bench, scenario, bench.world.fresh(), { fault, ends: baseline.ends });
+  return { trial, problems: trial.hasFired ? withoutHabits(trial.problems, baseline) : [] };
+};
+
+const shares = (a: readonly Problem[], b: readonly Problem[]): boolean =>
+  a.some(({ row }) => b.some((other) => other.row === row));
+
+/** Leaves out steps of the script, and the time away, as long as a row is still broken. */
+const reduce = async (trying: Trying, fault: Fault, problems: readonly Problem[]): Promise<string> => {
+  let { scenario } = trying;
+  let least = fault;
+  if (fault.awayMs > 1_000) {
+    const shorter = { ...fault, awayMs: 1_000 };
+    if (shares((await problemsUnder(trying, shorter)).problems, problems)) least = shorter;
+  }
+  for (const step of scenario.steps.slice(1)) {
+    const without = { ...scenario, steps: scenario.steps.filter((one) => one !== step) };
+    const base = await baselineOf(trying.bench, without, 1);
+    if (shares(base.habits, problems)) continue;
+    const tried = await problemsUnder({ ...trying, scenario: without, baseline: base }, least);
+    if (shares(tried.problems, problems)) scenario = without;
+  }
+  return `${least.kind} for ${least.awayMs / 1_000} s at ${least.pattern}#${least.occurrence}; steps: ${scenario.steps.map(({ name }) => name).join(", ")}`;
+};
+
+type Open = { cases: number; unfired: number; findings: Finding[]; unrepeated: string[] };
+
+/** A problem is tried again alone, before it is told; then it is reduced, where time is left. */
+const confirm = async (trying: Trying, one: Case, plan: Plan, open: Open): Promise<void> => {
+  const name = caseName(trying.bench.subject.name, one);
+  const again = await problemsUnder(trying, one.fault);
+  if (again.problems.length === 0) {
+    open.unrepeated.push(name);
+    return plan.say(`~ ${name}: not again when alone`);
+  }
+  plan.say(`✖ ${name}`);
+  for (const { row, text } of again.problems) plan.say(`    ${row}: ${text}`);
+  for (const line of again.trial.log.slice(-40)) plan.say(`      ${line}`);
+  const isLate = performance.now() > plan.endMs;
+  const reduced = isLate ? "not reduced: the time was over" : await reduce(trying, one.fault, again.problems);
+  plan.say(`    least: ${reduced}`);
+  open.findings.push({ name, problems: again.problems, reduced, log: again.trial.log });
+};
+
+const runBatch = async (
+  batch: readonly Case[],
+  tryingOf: (one: Case) => Trying,
+  plan: Plan,
+  open: Open,
+): Promise<void> => {
+  const tried = await Promise.all(
+    batch.map(async (one) => ({ one, result: await problemsUnder(tryingOf(one), one.fault) })),
+  );
+  open.cases += tried.length;
+  for (const { one, result } of tried) {
+    if (!result.trial.hasFired) open.unfired += 1;
+    if (result.problems.length === 0) continue;
+    plan.say(
+      `? ${caseName(tryingOf(one).bench.subject.name, one)}: ${result.problems.map(({ row, text }) => `${row}: ${text}`).join("; ")}`,
+    );
+    await confirm(tryingOf(one), one, plan, open);
+  }
+};
+
+export const runSession = async (bench: Bench, plan: Plan): Promise<Session> => {
+  const beganMs = performance.now();
+  const exact = readCase(plan.part);
+  const wanted = exact === undefined ? bench.subject.scenarios : [scenarioOf(bench, exact.scenario)];
+  const baselines = new Map<string, Baseline>();
+  for (let nth = 0; nth < wanted.length; nth += 2) {
+    const pair = wanted.slice(nth, nth + 2);
+    const found = await Promise.all(pair.map((scenario) => baselineOf(bench, scenario)));
+    for (const [index, scenario] of pair.entries()) baselines.set(scenario.name, found[index] ?? nothingSeen);
+  }
+  const habits = [...baselines].flatMap(([name, { habits: found, ends }]) => {
+    plan.say(`${name}, without fault: ${[...ends].join(" | ")}`);
+    return [...new Set(found.map(({ row, text }) => `${name}: ${row}: ${text}`))];
+  });
+  for (const habit of habits) plan.say(`! without fault: ${habit}`);
+  const points = new Map([...baselines].map(([name, { counts }]) => [name, counts]));
+  const all = exact === undefined ? casesOf(points, plan.seed) : [exact];
+  const chosen = exact === undefined ? all.filter((one) => caseName(bench.subject.name, one).includes(plan.part)) : all;
+  const tryingOf = (one: Case): Trying => {
+    const baseline = baselines.get(one.scenario);
+    if (baseline === undefined) throw new Error(`no run of ${one.scenario} without fault`);
+    return { bench, scenario: scenarioOf(bench, one.scenario), baseline };
+  };
+  const open: Open = { cases: 0, unfired: 0, findings: [], unrepeated: [] };
+  plan.say(`${chosen.length} cases`);
+  for (const batch of batchesOf(chosen, plan.atOnce)) {
+    if (performance.now() > plan.endMs) break;
+    await runBatch(batch, tryingOf, plan, open);
+  }
+  return { ...open, habits, seconds: (performance.now() - beganMs) / 1_000 };
+};

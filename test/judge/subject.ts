@@ -1,0 +1,50 @@
+/** A subject: a controller's program, what it needs in the cluster, and the scripts by which users and pods try it. */
+import type { ControlPlane } from "../real/cluster/controlplane.ts";
+import type { PodPlan } from "./kubelet.ts";
+import type { History } from "./world.ts";
+
+export type Program = { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> };
+
+/** What a step may do: create, read and change the user's objects, and wait for pods; never for status or time. */
+export type User = {
+  readonly namespace: string;
+  readonly create: (object: object) => Promise<void>;
+  readonly patch: (path: string, body: object) => Promise<void>;
+  readonly remove: (path: string) => Promise<void>;
+  /** Resolves when the history has pods of this phase: as many as `count`, gone ones included. */
+  readonly pods: (phase: string, count: number) => Promise<void>;
+};
+
+export type Step = { readonly name: string; readonly does: (user: User) => Promise<void> };
+
+export type Scenario = {
+  readonly name: string;
+  readonly steps: readonly Step[];
+  /** Path of the object that is judged, below its namespace: `apis/GROUP/VERSION/namespaces/NS/RESOURCE/NAME`. */
+  readonly object: (namespace: string) => string;
+  /** `nth`: 1 for the first pod of this name or attempt. */
+  readonly planOf: (pod: unknown, nth: number) => PodPlan;
+};
+
+/** A subject's own rows: what an attempt is, what an end is, and what the status must not say of these pods. */
+export type Rows = {
+  /** The attempt, and the place in it, of which only one pod may be active; empty: no matter. */
+  readonly attemptOf: (pod: unknown) => string;
+  /** The end that the user sees, in one line; an object that is gone is undefined. */
+  readonly endOf: (object: unknown, history: History) => string;
+  /** True for an end after which nothing more happens; a run that rests elsewhere is stuck. */
+  readonly isFinal: (object: unknown) => boolean;
+  readonly untrue: (object: unknown, history: History) => readonly string[];
+  /** Resources of which nothing may be left after the object's deletion, beside pods, services, configmaps and secrets. */
+  readonly leftovers: readonly string[];
+};
+
+export type Subject = {
+  readonly name: string;
+  /** Installs definitions and rights; returns the name and namespace of the controller's account. */
+  readonly install: (plane: ControlPlane) => Promise<{ readonly namespace: string; readonly account: string }>;
+  readonly program: (kubeconfig: string) => Program;
+  readonly version: () => Promise<string>;
+  readonly rows: Rows;
+  readonly scenarios: readonly Scenario[];
+};

@@ -1,0 +1,132 @@
+/** One trial: a namespace, the user's steps with one fault, rest, the rows, deletion, and what is left. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Api } from "../real/cluster/api.ts";
+import type { Controller } from "./controller.ts";
+import type { Fault } from "./faults.ts";
+import { leftIn, type Problem, problemsAtRest, type Rest } from "./oracle.ts";
+import type { Scenario, Subject, User } from "./subject.ts";
+import { isDeleted, phaseOf } from "./values.ts";
+import type { History, World } from "./world.ts";
+
+export type Bench = { readonly world: World; readonly subject: Subject; readonly controller: Controller };
+
+export type Trial = {
+  readonly problems: readonly Problem[];
+  readonly end: string;
+  /** False if the run never came to the fault's point. */
+  readonly hasFired: boolean;
+  readonly seconds: number;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly log: readonly string[];
+};
+
+/** Rest is this long without a write; a run in a wrong end gets the longer time; and all is given up at the last. */
+const [restMs, stuckMs, mostMs] = [4_000, 20_000, 75_000];
+
+const failed = (what: string, reply: { status: number; body: unknown }): Error =>
+  new Error(`${what}: ${reply.status} ${JSON.stringify(reply.body).slice(0, 300)}`);
+
+const userOf = (api: Api, namespace: string, history: History): User => ({
+  namespace,
+  create: async (object) => {
+    const { path, ...body } = { path: "", ...object };
+    const reply = await api.call("POST", `/${path}`, body);
+    if (reply.status !== 201) throw failed(`create ${path}`, reply);
+  },
+  patch: async (path, body) => {
+    const reply = await api.call("PATCH", `/${path}`, body, "application/merge-patch+json");
+    if (reply.status !== 200) throw failed(`patch ${path}`, reply);
+  },
+  remove: async (path) => {
+    const reply = await api.call("DELETE", `/${path}`);
+    if (reply.status >= 300 && reply.status !== 404) throw failed(`delete ${path}`, reply);
+  },
+  pods: async (phase, count) => {
+    const seen = (): number => [...history.pods.values()].filter(({ pod }) => phaseOf(pod) === phase).length;
+    for (const end = performance.now() + mostMs / 2; seen() < count && performance.now() < end; ) await sleep(50);
+  },
+});
+
+const enterNamespace = async (api: Api, namespace: string): Promise<void> => {
+  await api.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  await api.until(`/api/v1/namespaces/${namespace}/serviceaccounts/default`, ({ status }) => status === 200, 20_000);
+};
+
+type Waiting = { readonly bench: Bench; readonly namespace: string; readonly untilMs: number };
+
+const quietFor = ({ bench, namespace }: Waiting, sinceMs: number): number => {
+  if (!bench.controller.isReady()) return 0;
+  const lastWrite = bench.world.points.placeOf(namespace)?.lastWriteMs ?? 0;
+  return performance.now() - Math.max(lastWrite, sinceMs);
+};
+
+/** Waits until no write has followed for the time that `neededMs` says; false if the trial's time is over before. */
+const untilRest = async (waiting: Waiting, neededMs: () => Promise<number>): Promise<boolean> => {
+  let sinceMs = performance.now();
+  while (performance.now() < waiting.untilMs) {
+    if (!waiting.bench.controller.isReady()) sinceMs = performance.now();
+    const quiet = quietFor(waiting, sinceMs);
+    if (quiet > restMs && quiet > (await neededMs())) return true;
+    await sleep(100);
+  }
+  return false;
+};
+
+const observe = async (
+  { bench, namespace }: Waiting,
+  scenario: Scenario,
+  history: History,
+): Promise<Omit<Rest, "isAtRest">> => {
+  const reply = await bench.world.plane.api.call("GET", `/${scenario.object(namespace)}`);
+  const object = reply.status === 200 ? reply.body : undefined;
+  return { object, end: bench.subject.rows.endOf(object, history) };
+};
+
+const removedCleanly = async (waiting: Waiting, scenario: Scenario): Promise<readonly Problem[]> => {
+  const { bench, namespace } = waiting;
+  const { api } = bench.world.plane;
+  await api.call("DELETE", `/${scenario.object(namespace)}`);
+  const left = (): Promise<readonly string[]> => leftIn(api, namespace, bench.subject.rows.leftovers);
+  for (const end = performance.now() + stuckMs; performance.now() < end; await sleep(250))
+    if ((await left()).length === 0) return [];
+  return [{ row: "orphan", text: `left after the deletion: ${(await left()).join(", ")}` }];
+};
+
+/** Runs one trial. Without `ends`, it is a run without fault, which finds them. */
+export const runTrial = async (
+  bench: Bench,
+  scenario: Scenario,
+  namespace: string,
+  { fault, ends = new Set() }: { readonly fault?: Fault; readonly ends?: ReadonlySet<string> } = {},
+): Promise<Trial> => {
+  const { world, subject } = bench;
+  const { api } = world.plane;
+  const beganMs = performance.now();
+  const history = world.enter(namespace, { attemptOf: subject.rows.attemptOf, planOf: scenario.planOf });
+  await enterNamespace(api, namespace);
+  world.points.arm(namespace, fault);
+  for (const step of scenario.steps) {
+    world.pass(namespace, `user ${step.name}`);
+    await step.does(userOf(api, namespace, history));
+  }
+  const waiting = { bench, namespace, untilMs: performance.now() + mostMs };
+  const neededMs = async (): Promise<number> => {
+    const { object, end } = await observe(waiting, scenario, history);
+    if (ends.size === 0) return subject.rows.isFinal(object) ? restMs * 2 : stuckMs;
+    return ends.has(end) ? restMs : stuckMs;
+  };
+  const isAtRest = await untilRest(waiting, neededMs);
+  const rest = { ...(await observe(waiting, scenario, history)), isAtRest };
+  const problems = problemsAtRest(subject.rows, history, rest, ends);
+  const atDeletion = isDeleted(rest.object) ? [] : await removedCleanly(waiting, scenario);
+  const place = world.points.placeOf(namespace);
+  await api.call("DELETE", `/api/v1/namespaces/${namespace}`);
+  return {
+    problems: [...problems, ...atDeletion],
+    end: rest.end,
+    hasFired: fault === undefined || place?.fired === true,
+    seconds: (performance.now() - beganMs) / 1_000,
+    counts: place?.counts ?? new Map(),
+    log: world.points.linesOf(namespace),
+  };
+};

@@ -60,6 +60,8 @@ const turn = async (execution: Execution): Promise<boolean> => {
     return false;
   }
   if (isQuiet(execution) && execution.recognises?.() === true) return true;
+  // A key that came twice may have been the last thing due: a fork of this moment waits for nothing either.
+  if (isIdle(execution)) return false;
   fixture.simulator.clock.advanceTo(nextDue(execution));
   await keepAppointments(execution);
   if (!execution.down && execution.now() >= execution.nextLook) await execution.look();

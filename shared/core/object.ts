@@ -45,10 +45,10 @@ export type Obj = {
   readonly [field: string]: unknown;
 };
 
-/** An object as read from the API: it has a UID and a resourceVersion. */
-export type Stored = Obj & { readonly metadata: Metadata & { readonly uid: string; readonly resourceVersion: string } };
+export type StoredMetadata = Metadata & { readonly uid: string; readonly resourceVersion: string };
 
-export type StoredMetadata = Stored["metadata"];
+/** An object as read from the API: it has a UID and a resourceVersion. */
+export type Stored = Obj & { readonly metadata: StoredMetadata };
 
 /** The location of an object; cluster-scoped objects have no namespace. */
 export type Ref = { readonly resource: Resource; readonly namespace?: string; readonly name: string };

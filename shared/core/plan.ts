@@ -357,6 +357,9 @@ export type Safety = {
   readonly statusIsRecord?: true;
 };
 
+/** The whole status that a plan desires. */
+export type PlannedStatus = Readonly<Record<string, unknown>>;
+
 /** The answer of a decision: the memory to save, effects in stages, the status, and what comes next. */
 export type Plan<Memory> = {
   /** The state that cannot be observed again. Saved before any effect if it differs from the record, or if `fenced`. */
@@ -364,7 +367,7 @@ export type Plan<Memory> = {
   /** Effects within a stage run in parallel; the next stage begins when all of them are done. */
   readonly stages: readonly (readonly Effect[])[];
   /** The whole desired status; written if it differs from what the last write was answered. */
-  readonly status?: Readonly<Record<string, unknown>>;
+  readonly status?: PlannedStatus;
   readonly next: Next;
   readonly safety?: Safety;
 };

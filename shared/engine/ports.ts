@@ -102,6 +102,9 @@ type SavedRecord = {
   readonly memory: unknown;
 };
 
+/** Digests of the status that the last write wished for and of the one that the server kept, if they differ. */
+export type StatusMemo = { readonly wished: string; readonly answered: string } | undefined;
+
 /** The record of an object's key. The operator of the kind parses `memory`. */
 export type CheckpointRecord = SavedRecord & {
   /** The settings of the deployment at the last save. */
@@ -116,8 +119,7 @@ export type CheckpointRecord = SavedRecord & {
    * timer that began its step may come again.
    */
   readonly untimed?: boolean | undefined;
-  /** Digests of the status that the last write wished for and of the one that the server kept, if they differ. */
-  readonly status?: { readonly wished: string; readonly answered: string } | undefined;
+  readonly status?: StatusMemo;
   /** The trouble of the last step, if it lasted; removed by the next step that succeeds. */
   readonly trouble?: { readonly reason: string; readonly message: string; readonly since: number } | undefined;
   /** The recovery window, in which a missing object may still appear. */

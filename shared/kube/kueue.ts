@@ -40,12 +40,15 @@ export const untilAdmitted = (queue: string): WaitingOn =>
 /** The reason in the status of a Volcano Job that Kueue has not admitted. */
 export const waitingForKueue = "WaitingForKueue";
 
-export const conditionsOf = (workload: Obj): readonly Json[] => recordsIn(fieldsOf(workload.status)["conditions"]);
+/** A condition of a Workload. */
+export type Condition = Json & { readonly status?: unknown; readonly lastTransitionTime?: unknown };
 
-export const conditionIn = (workload: Obj, type: string): Json | undefined =>
+export const conditionsOf = (workload: Obj): readonly Condition[] => recordsIn(fieldsOf(workload.status)["conditions"]);
+
+export const conditionIn = (workload: Obj, type: string): Condition | undefined =>
   conditionsOf(workload).find((one) => one["type"] === type);
 
-export const isTrue = (workload: Obj, type: string): boolean => conditionIn(workload, type)?.["status"] === "True";
+export const isTrue = (workload: Obj, type: string): boolean => conditionIn(workload, type)?.status === "True";
 
 /** False for a Workload that a user or Kueue has deactivated: it is not admitted, and evicted if it was. */
 export const isActive = (workload: Obj): boolean => fieldsOf(workload.spec)["active"] !== false;

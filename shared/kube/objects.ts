@@ -34,7 +34,7 @@ type Kinds = {
 };
 
 /** A part of an object. Each field may be missing: a watch keeps the fields that decisions read, and no others. */
-type Part<T> = { readonly [Field in keyof Wire<T>]?: Wire<T>[Field] };
+export type Part<T> = { readonly [Field in keyof Wire<T>]?: Wire<T>[Field] };
 
 type Field<T, Name extends string> = Name extends keyof T ? NonNullable<T[Name]> : never;
 

@@ -2,17 +2,17 @@
  * Reads a pod: its phase, its containers and how they ended, why the platform took it, the notice that its node is
  * about to go, and whether an update of it can matter.
  */
-import type { V1ContainerStateTerminated } from "@kubernetes/client-node";
+import type { V1ContainerStateTerminated, V1PodSpec, V1PodStatus } from "@kubernetes/client-node";
 import { same } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
-import { type Typed, typed, type Wire } from "./objects.ts";
+import { type Part, typed, type Wire } from "./objects.ts";
 
 /** A container that has ended, as its status says. */
 export type Terminated = Wire<V1ContainerStateTerminated>;
 
-export type PodSpec = NonNullable<Typed<"Pod">["spec"]>;
-export type PodStatus = NonNullable<Typed<"Pod">["status"]>;
+export type PodSpec = Part<V1PodSpec>;
+export type PodStatus = Part<V1PodStatus>;
 
 export const podSpec = (pod: Obj | undefined): PodSpec => typed("Pod", pod).spec ?? {};
 

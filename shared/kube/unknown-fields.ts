@@ -2,8 +2,10 @@
  * Fields of an object that its schema does not have, as an API server names them under strict validation: it prunes
  * what the CRD of the same schema does not name, and keeps all of an object without named fields.
  */
+
 import * as z from "zod";
-import { fieldsOf, isRecord } from "../core/json.ts";
+import { isRecord } from "../core/json.ts";
+import type { Obj } from "../core/object.ts";
 
 /** The fields of `metadata`. */
 export const metadataFields: ReadonlySet<string> = new Set([
@@ -45,10 +47,8 @@ const below = (schema: z.core.$ZodType, value: unknown, path: string): readonly 
 const rootFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "spec", "status"]);
 
 /** The paths of an object's unknown fields; `schema` is that of its spec. */
-export const unknownFieldsIn = (object: Readonly<Record<string, unknown>>, schema: z.ZodType): readonly string[] => [
+export const unknownFieldsIn = (object: Obj, schema: z.ZodType): readonly string[] => [
   ...Object.keys(object).filter((name) => !rootFields.has(name)),
-  ...Object.keys(fieldsOf(object["metadata"])).flatMap((name) =>
-    metadataFields.has(name) ? [] : [`metadata.${name}`],
-  ),
-  ...below(schema, object["spec"], "spec"),
+  ...Object.keys(object.metadata).flatMap((name) => (metadataFields.has(name) ? [] : [`metadata.${name}`])),
+  ...below(schema, object.spec, "spec"),
 ];

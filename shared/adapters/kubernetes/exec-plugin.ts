@@ -34,18 +34,20 @@ export type Plugin = {
 const limitMs = 30_000;
 const longestOutput = 1 << 20;
 
+const statusShape = z.looseObject({
+  token: z.string().nullish(),
+  clientCertificateData: z.string().nullish(),
+  clientKeyData: z.string().nullish(),
+  expirationTimestamp: z.iso.datetime({ offset: true }).nullish(),
+});
+
 const credentialShape = z.looseObject({
   apiVersion: z.string(),
   kind: z.literal("ExecCredential"),
-  status: z.looseObject({
-    token: z.string().nullish(),
-    clientCertificateData: z.string().nullish(),
-    clientKeyData: z.string().nullish(),
-    expirationTimestamp: z.iso.datetime({ offset: true }).nullish(),
-  }),
+  status: statusShape,
 });
 
-type Status = z.infer<typeof credentialShape>["status"];
+type Status = z.infer<typeof statusShape>;
 
 const firstLine = (text: string): string => text.trim().split("\n")[0] ?? "";
 

@@ -14,16 +14,13 @@ import type { Configuration } from "../settings/table.ts";
 
 const names = z.array(z.string()).nullish();
 
+const rules = z.array(z.object({ verbs: names, apiGroups: names, resources: names, resourceNames: names }));
+
 const review = z.object({
-  status: z.object({
-    incomplete: z.boolean().default(false),
-    resourceRules: z
-      .array(z.object({ verbs: names, apiGroups: names, resources: names, resourceNames: names }))
-      .nullish(),
-  }),
+  status: z.object({ incomplete: z.boolean().default(false), resourceRules: rules.nullish() }),
 });
 
-type Given = NonNullable<z.infer<typeof review>["status"]["resourceRules"]>;
+type Given = z.infer<typeof rules>;
 
 type Right = { readonly verb: string; readonly resource: string; readonly group: string };
 

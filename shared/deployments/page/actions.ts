@@ -35,7 +35,9 @@ type Named = Pick<Row, "kind" | "namespace" | "name">;
 /** `once`: the Idempotency-Key; the same one again is the same action. */
 export type RequestedAction = ActionRequest & { readonly once: string };
 
-export type Answer = { readonly status: 200 | 403 | 404 | 409 | 422 | 502; readonly body: ActionAnswer };
+type Refusal = 403 | 404 | 409 | 422 | 502;
+
+export type Answer = { readonly status: 200 | Refusal; readonly body: ActionAnswer };
 
 /** Puts a request of a step onto the queue; `once` is its deduplication id. */
 export type Trigger = (named: Named, once: string) => Promise<void>;
@@ -88,7 +90,7 @@ const done = (text: string, object?: Stored): Answer => ({
   body: { text, ...(object === undefined ? {} : { version: object.metadata.resourceVersion }) },
 });
 
-const refused = (status: Exclude<Answer["status"], 200>, error: string): Answer => ({ status, body: { error } });
+const refused = (status: Refusal, error: string): Answer => ({ status, body: { error } });
 
 /** The answer to an action on what has changed since the viewer saw it. */
 const changed = (name: string, state: string): Answer =>

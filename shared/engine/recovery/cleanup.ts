@@ -10,9 +10,9 @@ import { type Effect, notYetRecorded, type View } from "../../core/plan.ts";
 import { counted } from "../../core/text.ts";
 import { until } from "../../core/waiting-on.ts";
 import type { StepPlan } from "../context/world.ts";
-import type { Cleanup } from "../ports.ts";
+import type { Cleanup, StatusMemo } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
-import { type StatusMemo, statusPatch } from "../writes/status.ts";
+import { statusPatch } from "../writes/status.ts";
 import { cleanedUp } from "./cleanup-order.ts";
 import { type OwnedObject, ownedIn } from "./owned-objects.ts";
 

@@ -6,7 +6,7 @@ import { ApiError } from "../../core/http.ts";
 import { mergePatch } from "../../core/json.ts";
 import { dedupe, groupOf, type Key, type Message, textOf, timerReason } from "../../core/key.ts";
 import { refText } from "../../core/object.ts";
-import { type Effect, type Plan, type Trouble, waitOf } from "../../core/plan.ts";
+import { type Effect, type Plan, type PlannedStatus, type Trouble, waitOf } from "../../core/plan.ts";
 import { timelineKept } from "../checkpoint/timeline.ts";
 import { applyStage } from "../cluster/apply.ts";
 import {
@@ -157,7 +157,7 @@ export const logEffects = ({ world, message }: StepContext, stage: readonly Effe
 export const showTrouble = async (
   { world, message, operator, observation }: StepContext,
   text: string,
-  planned?: Plan<unknown>["status"],
+  planned?: PlannedStatus,
 ): Promise<void> => {
   const { object } = observation;
   const desired = object === undefined ? undefined : operator.heldUp?.(object, text, planned);

@@ -12,9 +12,7 @@ import type { Ref, Stored } from "../../core/object.ts";
 import type { Plan } from "../../core/plan.ts";
 import { timelineUntroubled } from "../checkpoint/timeline.ts";
 import { objectRef, presentTime, type StepContext, type StoredRecord } from "../context/world.ts";
-import type { CheckpointRecord, Cluster } from "../ports.ts";
-
-export type StatusMemo = CheckpointRecord["status"];
+import type { CheckpointRecord, Cluster, StatusMemo } from "../ports.ts";
 
 /**
  * Returns the patch that is still to be written, or undefined. If a CRD prunes fields, the server keeps a different

@@ -5,7 +5,7 @@ import type { OwnerReference } from "../../core/object.ts";
 import { crdTable, kindNamed, kindOfTable } from "../schema/kinds.ts";
 import type { Task } from "../storage/clock.ts";
 import { textAt } from "../storage/json.ts";
-import { type Item, metaOf, ownersOf } from "../storage/metadata.ts";
+import { type Item, type ItemMeta, metaOf, ownersOf } from "../storage/metadata.ts";
 import { type Change, keyOf } from "../storage/store.ts";
 import { about, discard, keyOfItem, type Part, rewrite, runAfter, subject } from "../verbs/remove.ts";
 import type { Server } from "../verbs/request.ts";
@@ -26,7 +26,7 @@ const ownerOf = ({ store }: Server, dependent: Item, owner: OwnerReference): Ite
 const goesInForeground = (owner: Item): boolean =>
   owner.metadata.deletionTimestamp !== undefined && owner.metadata.finalizers?.includes(foreground) === true;
 
-const withMeta = (item: Item, change: Partial<Pick<Item["metadata"], "ownerReferences" | "finalizers">>): Item => {
+const withMeta = (item: Item, change: Partial<Pick<ItemMeta, "ownerReferences" | "finalizers">>): Item => {
   const { uid, resourceVersion } = item.metadata;
   const { ownerReferences, finalizers } = { ...item.metadata, ...change };
   const some = <T>(list: readonly T[] | undefined): readonly T[] | undefined => (list?.length ? list : undefined);

@@ -10,7 +10,9 @@ export type Meta = Metadata & { readonly generateName?: string; readonly managed
 /** An object as a request carries it. */
 export type Draft = Obj & { readonly metadata: Meta };
 /** An object as the store keeps it. */
-export type Item = Obj & { readonly metadata: Meta & { readonly uid: string; readonly resourceVersion: string } };
+export type ItemMeta = Meta & { readonly uid: string; readonly resourceVersion: string };
+
+export type Item = Obj & { readonly metadata: ItemMeta };
 
 type Reader<T> = (value: unknown) => T | undefined;
 

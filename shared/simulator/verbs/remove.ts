@@ -3,7 +3,7 @@
 import { crdTable, type Kind, kindOfTable } from "../schema/kinds.ts";
 import { stamp, type Task } from "../storage/clock.ts";
 import { fieldsAt, isFields, itemsAt, numberAt, same, textAt } from "../storage/json.ts";
-import { type Item, metaOf } from "../storage/metadata.ts";
+import { type Item, type ItemMeta, metaOf } from "../storage/metadata.ts";
 import { badOptions, conflict, Refusal } from "../storage/refusal.ts";
 import { type Change, keyOf } from "../storage/store.ts";
 import { type Server, timeOf } from "./request.ts";
@@ -129,7 +129,7 @@ const marked = (server: Server, kind: Kind, item: Item, { grace, finalizers }: E
   return { ...item, metadata: { ...meta, uid, resourceVersion } };
 };
 
-const sameMark = (a: Item["metadata"], b: Item["metadata"]): boolean =>
+const sameMark = (a: ItemMeta, b: ItemMeta): boolean =>
   a.deletionTimestamp === b.deletionTimestamp &&
   a.deletionGracePeriodSeconds === b.deletionGracePeriodSeconds &&
   a.finalizers?.join() === b.finalizers?.join();

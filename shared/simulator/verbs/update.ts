@@ -14,7 +14,7 @@ import {
   shownPath,
 } from "../schema/shapes.ts";
 import { at, type Fields, fieldsAt, isFields, same, textAt, withAt } from "../storage/json.ts";
-import { type Draft, finalizerFaults, type Item, type Meta, metaOf } from "../storage/metadata.ts";
+import { type Draft, finalizerFaults, type Item, type ItemMeta, type Meta, metaOf } from "../storage/metadata.ts";
 import {
   badOptions,
   badRequest,
@@ -64,7 +64,7 @@ const checkPlace = (before: Item, given: Meta): void => {
 };
 
 /** The metadata after a write: a writer sets some fields, the others stay the server's. */
-const mergedMeta = (before: Item["metadata"], given: Meta): Item["metadata"] => ({
+const mergedMeta = (before: ItemMeta, given: Meta): ItemMeta => ({
   ...metaOf({
     ...before,
     labels: given.labels,

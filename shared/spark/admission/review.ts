@@ -29,7 +29,7 @@ import { ignoredOfServer } from "../connect/ignored.ts";
 import { readConnectSpec } from "../connect/read.ts";
 import { unadmittedGrowth } from "../executors/owner.ts";
 import { readScheduleSpec } from "../scheduled/read.ts";
-import { specSchema } from "../schema/application.ts";
+import { type SparkApplicationSpec, specSchema } from "../schema/application.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
 import { sparkConnects } from "../schema/resource.ts";
 import {
@@ -163,8 +163,6 @@ const applicationDefaults = (object: AdmittedObject, confs: Texts): readonly Pat
 
 const texts = z.record(z.string(), z.string());
 
-type Spec = Extract<ReturnType<typeof parseSpec>, { ok: true }>["spec"];
-
 const labelsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["labels"]).data ?? {};
 
 const annotationsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["annotations"]).data ?? {};
@@ -177,7 +175,7 @@ type Rehearsed = {
   readonly name: string;
   readonly namespace: string;
   readonly annotations: Texts;
-  readonly spec: Spec;
+  readonly spec: SparkApplicationSpec;
 };
 
 const inputOf = ({ name, namespace, annotations, spec }: Rehearsed): SubmissionInput => ({

@@ -17,8 +17,8 @@ const connectShape = z.object({
   conditions: z.array(z.object({ status: z.string(), message: z.string().optional() })).optional(),
 });
 
-const connectStatusOf = (object: { readonly [field: string]: unknown }): z.infer<typeof connectShape> => {
-  const parsed = connectShape.safeParse(object["status"] ?? {});
+const connectStatusOf = (object: Obj): z.infer<typeof connectShape> => {
+  const parsed = connectShape.safeParse(object.status ?? {});
   return parsed.success ? parsed.data : {};
 };
 

@@ -82,7 +82,7 @@ const conditionsOf = (object: Stored, shown: ConnectState, now: number) => {
 /** The conditions with a trouble as the message of a server that is not ready. */
 export const heldConditions = (shown: readonly unknown[], message: string): readonly unknown[] =>
   shown.map((one) =>
-    isRecord(one) && one["type"] === readyType && one["status"] !== "True"
+    isRecord(one) && one["type"] === readyType && one["reason"] !== readyType
       ? { ...one, message: `held up by the platform: ${message}`.slice(0, longestMessage) }
       : one,
   );

@@ -236,7 +236,7 @@ const withServer = (containers: readonly unknown[], server: Server, images: Imag
 };
 
 /** The image of the container that serves. */
-export const serverImage = ({ image, server }: Server["spec"]): string | undefined => {
+export const serverImage = ({ image, server }: SparkConnectSpec): string | undefined => {
   const spec = isRecord(server.template?.["spec"]) ? server.template["spec"] : {};
   const [first] = listOf(spec["containers"]);
   const name = isRecord(first) && typeof first["name"] === "string" ? first["name"] : container;

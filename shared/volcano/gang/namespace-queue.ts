@@ -2,11 +2,13 @@
  * The queue that a namespace names for its groups. Admission writes it into new groups; without admission the round does,
  * before it looks at a new group for the first time. A group that has been looked at stays in its queue.
  */
+
 import { all, getIfAllowed, type Reads } from "../../core/decision.ts";
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { isWaiting } from "../../kube/gang-plan.ts";
 import { namespaces } from "../../kube/resources.ts";
+import { isStored } from "../../kube/responses.ts";
 import { defaultName, queueOfGroup } from "../queue/state/tree.ts";
 
 /** Annotation of a namespace: the queue of its groups that name none, or the default queue. */
@@ -28,8 +30,8 @@ const namespaceOf = ({ metadata: { namespace = "" } }: Stored): string => namesp
 
 function* readQueue(name: string): Reads<readonly [string, string]> {
   const found = yield* getIfAllowed({ resource: namespaces, name });
-  const { annotations } = found.heard ? fieldsOf(fieldsOf(found.value)["metadata"]) : {};
-  const queue = fieldsOf(annotations)[queueOfNamespace];
+  const annotations = found.heard && isStored(found.value) ? found.value.metadata.annotations : undefined;
+  const queue = annotations?.[queueOfNamespace];
   return [name, typeof queue === "string" && queue !== "" ? queue : defaultName];
 }
 

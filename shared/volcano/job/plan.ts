@@ -8,6 +8,7 @@ import {
   type Next,
   notYetRecorded,
   type Plan,
+  type PlannedStatus,
   type Refusal,
   type Safety,
   type Wait,
@@ -268,7 +269,7 @@ const continues = (context: JobContext, outcome: StepOutcome, { creates, stages,
   (outcome.settled === true && remembersPods(context, creates, stages)) || (more && goesOn(context, outcome, stages));
 
 /** Adds what the engine may rely on; `first`: the status of a plan whose status is the record. */
-const withSafety = (context: JobContext, plan: Plan<Memory>, first: Plan<Memory>["status"]): Plan<Memory> => {
+const withSafety = (context: JobContext, plan: Plan<Memory>, first: PlannedStatus | undefined): Plan<Memory> => {
   const shown = first !== undefined && isShown(context, plan);
   const safety: Safety = {
     ...plan.safety,

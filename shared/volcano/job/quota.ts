@@ -17,6 +17,7 @@ import {
   isTrue,
   localQueueOf,
   resourceFlavors,
+  type Condition as WorkloadCondition,
   waitingForKueue,
   workloadPriorityClasses,
   workloads,
@@ -126,10 +127,14 @@ type Stages = readonly (readonly Effect[])[];
 type Condition = Readonly<Record<"type" | "reason" | "message", string>> & { readonly status: "True" | "False" };
 
 /** Returns the conditions with this one in them; its time stays as long as its status does. */
-const withCondition = (conditions: readonly Json[], condition: Condition, context: JobContext): readonly Json[] => {
+const withCondition = (
+  conditions: readonly WorkloadCondition[],
+  condition: Condition,
+  context: JobContext,
+): readonly Json[] => {
   const before = conditions.find(({ type }) => type === condition.type);
   const lastTransitionTime =
-    before?.["status"] === condition.status ? before["lastTransitionTime"] : timeText(context.view.now);
+    before?.status === condition.status ? before.lastTransitionTime : timeText(context.view.now);
   const observedGeneration = context.quota?.workload?.metadata.generation ?? 0;
   const rest = conditions.filter(({ type }) => type !== condition.type);
   return [
@@ -194,7 +199,7 @@ const arePodsReady = (context: JobContext): boolean => {
 const readiness = (context: JobContext, workload: Stored): Json => {
   const before = conditionIn(workload, "PodsReady");
   const isReadyNow = arePodsReady(context);
-  if (isReadyNow === (before?.["status"] === "True")) return {};
+  if (isReadyNow === (before?.status === "True")) return {};
   const recovers = ["WaitForRecovery", "Recovered"].includes(String(before?.["reason"]));
   const condition: Condition = isReadyNow
     ? {

@@ -17,7 +17,7 @@ import { multiply, usageOf } from "../../kube/pod-usage.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { quantityText } from "../../kube/quantity.ts";
 import { pods } from "../../kube/resources.ts";
-import type { Json } from "../../kube/responses.ts";
+import { isStored, type Json } from "../../kube/responses.ts";
 import { volcanoScheduler } from "../pods/names.ts";
 import { keys, podGroups } from "../schema/resource.ts";
 import { isGrouped, podWatcher } from "./watches.ts";
@@ -118,13 +118,6 @@ const aboveOf = (pod: Stored, { namespace }: Key): Ref | undefined => {
   return { resource, namespace, name: controller.name };
 };
 
-const textsIn = (value: unknown): Readonly<Record<string, string>> => {
-  const metadata = fieldsOf(fieldsOf(value)["metadata"]);
-  const { annotations } = metadata;
-  const entries = Object.entries(fieldsOf(annotations));
-  return Object.fromEntries(entries.flatMap(([name, text]) => (typeof text === "string" ? [[name, text]] : [])));
-};
-
 const grouping = (pod: Stored, upper: Readonly<Record<string, string>>): Plan<Nothing> => {
   const { name, namespace = "", uid, resourceVersion } = pod.metadata;
   const object = bareGroup(pod, upper);
@@ -143,7 +136,7 @@ export function* decide(key: Key, { object }: View<Nothing>): Decision<Nothing> 
   const controller = aboveOf(object, key);
   if (controller === undefined) return grouping(object, {});
   const answer = yield* getIfAllowed(controller);
-  return grouping(object, answer.heard ? textsIn(answer.value) : {});
+  return grouping(object, answer.heard && isStored(answer.value) ? (answer.value.metadata.annotations ?? {}) : {});
 }
 
 export const volcanoPod: Operator<Nothing> = { ...podWatcher, parse: () => ({ ok: true, memory: {} }), decide };

@@ -30,7 +30,8 @@ const owner = (kind: string, apiVersion = "apps/v1") => ({
 /** Returns the plan for a pod; its controller, if it is read, has these annotations. */
 const planned = (object: Stored, annotations?: Readonly<Record<string, string>>): Plan<unknown> => {
   const view = { object, uid: object.metadata.uid, memory: undefined, now: 0, refused: [] };
-  const value = annotations === undefined ? undefined : { metadata: { annotations } };
+  const metadata = { name: "web", uid: "uid-web", resourceVersion: "1", annotations };
+  const value = annotations === undefined ? undefined : { apiVersion: "apps/v1", kind: "ReplicaSet", metadata };
   return resultOf(volcanoPod.decide(key, view), { objects: () => [], probe: () => ({ heard: true, value }) });
 };
 

@@ -32,8 +32,8 @@ export type Message = Key & {
   /** The forwarder has seen the object appear: probably no step has been taken for it yet. */
   readonly fresh?: true;
   /**
-   * Set on messages from watch events, and on requeues after a `staleSafe` plan: the step may begin with the cache of
-   * its process.
+   * Set on messages from watch events, and on requeues after a plan that is right on watched objects: the step may begin
+   * with the cache of its process.
    */
   readonly watched?: true;
   /** The number of troubles in a row for this key: the backoff grows with it. */

@@ -12,6 +12,7 @@ import {
   type Effect,
   type Issue,
   type Listing,
+  type Looking,
   type Plan,
   problemsIn,
   type Recovery,
@@ -54,6 +55,9 @@ export type Parsed<Memory> =
   | { readonly ok: true; readonly memory: Memory }
   | { readonly ok: false; readonly error: string };
 
+/** The state of an object before a step has read anything else. */
+export type Watching<Memory> = Pick<View<Memory>, "object" | "uid" | "memory">;
+
 /** One kind: pure functions over JSON values. */
 export type Operator<Memory> = {
   readonly kind: string;
@@ -86,16 +90,17 @@ export type Operator<Memory> = {
   readonly hasEnded?: (object: Stored) => boolean;
   readonly watches: readonly Watch[];
   /**
-   * A step may begin with watched objects, whatever it reads besides; "new": only the step of a new object may. A plan that is
-   * not `staleSafe` is decided again on live reads.
-   */
-  readonly watchful?: true | "new";
-  /**
    * Returns the lists that a dispatcher may enclose in a call for the key, beside the object; absent: nothing is
-   * enclosed. See engine/reads/reader.ts.
+   * enclosed. See engine/reads/enclosed.ts.
    */
   readonly encloses?: (key: Key) => readonly Listing[];
   readonly parse: (stored: unknown) => Parsed<Memory>;
+  /**
+   * A hint for speed. Returns the reads that a watch may answer in this state of the object; every other read is live, and
+   * so is each read of a kind without the hint. The engine decides a plan again on live reads if it needs them:
+   * engine/reads/freshness.ts has the table.
+   */
+  watched?(key: Key, view: Watching<Memory>): readonly Looking[];
   /** A method, so that the engine may hold operators of every kind side by side. */
   decide(key: Key, view: View<Memory>): Decision<Memory>;
   /** Returns the status update for a plan; it is sent if its state or attempt differs from the last one. */

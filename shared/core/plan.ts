@@ -11,26 +11,14 @@ import { type WaitingOn, waitingText } from "./waiting-on.ts";
 /** Returns the parts of an object that a decision reads; undefined: it does not need the object. */
 export type Projection = (object: Stored) => Stored | undefined;
 
-/** A read of a decision. Answers are live, except in steps that may begin with the cache: see `StepCache` in engine/context/world.ts. */
+/** A read of a decision. The engine chooses where the answer comes from, and reads again where a plan needs that: see `Operator.watched`. */
 export type Query =
-  | {
-      readonly do: "get";
-      readonly ref: Ref;
-      /**
-       * A step that began with the cache may take this object from its watch, if it is there. "firm": only if the watch
-       * is not behind any read of the key's steps.
-       */
-      readonly known?: true | "firm";
-      /** If this very step has created the object, or has read it live at its beginning, the server's answer serves. */
-      readonly created?: true;
-    }
+  | { readonly do: "get"; readonly ref: Ref }
   | {
       readonly do: "list";
       readonly resource: Resource;
       readonly namespace: string;
       readonly labels: Readonly<Record<string, string>>;
-      /** Reads again: the watch may not answer it, or ("firm") only if it is not behind any read of the key's steps. */
-      readonly again?: true | "firm";
       /** Field selector sent to the server, as `metadata.name=x`. */
       readonly field?: string;
       /** Clusters may do without the kind: if it is not served, the list is empty. */
@@ -341,15 +329,10 @@ export type Safety = {
    */
   readonly createWithinMs?: number;
   /**
-   * The plan is right even if it was decided on slightly outdated objects: each deletion is right in any state or rests
-   * on a live read, and nothing is created twice.
+   * The plan concludes what no later step takes back and none of its effects shows, for example that a run is given up
+   * or that nothing is left of it: it is carried out only on live reads. See `Operator.watched`.
    */
-  readonly staleSafe?: true;
-  /**
-   * The plan is right if object and lists are as old as an enclosure may be: it deletes and patches nothing, concludes
-   * nothing from an object that is missing, and what it creates has a name of its own. See engine/reads/reader.ts.
-   */
-  readonly enclosureSafe?: true;
+  readonly live?: true;
   /**
    * The status holds everything to remember: while there is no record, none is created for this plan. If the plan has
    * effects, the status is written before them, as the lock.
@@ -371,6 +354,12 @@ export type Plan<Memory> = {
   readonly next: Next;
   readonly safety?: Safety;
 };
+
+/** Marks a plan that concludes what no later step takes back: see `Safety.live`. */
+export const onLiveReads = <Memory>(plan: Plan<Memory>): Plan<Memory> => ({
+  ...plan,
+  safety: { ...plan.safety, live: true },
+});
 
 /** The input of a decision, beside its reads. A decision uses no clock, no randomness and no environment. */
 export type View<Memory> = {

@@ -207,7 +207,7 @@ export type Updates = {
  */
 export type Chance = (what: "ssh-key") => Promise<Readonly<Record<string, string>>>;
 
-/** The enclosure of a dispatcher's call for a key: see reads/reader.ts. */
+/** The enclosure of a dispatcher's call for a key: see reads/enclosed.ts. */
 export type Enclosure = {
   /** The API server's clock when the dispatcher looked, epoch ms. */
   readonly date: number;

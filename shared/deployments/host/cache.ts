@@ -22,11 +22,11 @@ export type CacheFreshness = Map<string, ReadonlyMap<string, string>>;
 /** Returns the id of a resource without its API version. */
 const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`;
 
-export const markCurrent = (firm: CacheFreshness, key: string, resource: Resource, version: string): void => {
-  const before = firm.get(key);
+export const markCurrent = (current: CacheFreshness, key: string, resource: Resource, version: string): void => {
+  const before = current.get(key);
   if (before?.has(idOf(resource)) === true) return;
-  firm.set(key, new Map([...(before ?? []), [idOf(resource), version]]));
-  forgetOldest(firm, most);
+  current.set(key, new Map([...(before ?? []), [idOf(resource), version]]));
+  forgetOldest(current, most);
 };
 
 const isNumber = (version: string): boolean => /^[1-9]\d*$/.test(version);
@@ -39,12 +39,12 @@ const isFrom = (version: string, least: string): boolean | undefined => {
 
 /** Returns whether the cache is current. `reached`: the version up to which the resource is watched. */
 export const isUpToDate = (
-  firm: CacheFreshness,
+  current: CacheFreshness,
   key: string,
   resource: Resource,
   reached: string | undefined,
 ): boolean => {
-  const least = firm.get(key)?.get(idOf(resource));
+  const least = current.get(key)?.get(idOf(resource));
   return least !== undefined && reached !== undefined && isFrom(reached, least) === true;
 };
 
@@ -139,7 +139,7 @@ export type CacheState = {
   readonly bytes: Map<string, number>;
   readonly share: Share;
   readonly made: Made;
-  readonly firm: CacheFreshness;
+  readonly current: CacheFreshness;
   /** The newest reading of the server's clock among those of kept steps. */
   latest: Epoch | undefined;
 };
@@ -149,7 +149,7 @@ export const openCacheState = (): CacheState => ({
   bytes: new Map(),
   share: openShare(mostBytes),
   made: openMade(),
-  firm: new Map(),
+  current: new Map(),
   latest: undefined,
 });
 
@@ -244,7 +244,7 @@ export const openStepCache = (
       const [oldest] = kept.size > most ? kept.keys() : [];
       if (oldest !== undefined) drop(oldest);
     },
-    invalidate: (key) => void mind.firm.delete(textOf(key)),
+    invalidate: (key) => void mind.current.delete(textOf(key)),
     appeared: (key) => {
       const watched = watchedOf(key);
       const object = watched === undefined ? undefined : wholeOf(watched);
@@ -256,13 +256,12 @@ export const openStepCache = (
       const { namespace = "", resourceVersion } = object.metadata;
       if (known({ kind: key.kind, resource, namespace }) === undefined) return;
       note(made, resource, object);
-      markCurrent(mind.firm, textOf(key), resource, resourceVersion);
+      markCurrent(mind.current, textOf(key), resource, resourceVersion);
     },
-    look: (key, query) => {
+    look: (key, query, least) => {
       const { resource, namespace = "" } = query.do === "list" ? query : query.ref;
       const reached = known({ kind: key.kind, resource, namespace })?.reached();
-      const needsFirm = (query.do === "list" ? query.again : query.known) === "firm";
-      if (needsFirm && !isUpToDate(mind.firm, textOf(key), resource, reached)) return undefined;
+      if (least === "current" && !isUpToDate(mind.current, textOf(key), resource, reached)) return undefined;
       return query.do === "list" ? allOf(looks, key, query) : oneOf(looks, key, query.ref);
     },
   };

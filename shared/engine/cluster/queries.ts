@@ -8,7 +8,7 @@ import { recordUntil } from "../../core/annotation.ts";
 import type { Answer, Reads } from "../../core/decision.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
-import { isLabelValue, type Ref, refText, type Stored } from "../../core/object.ts";
+import { isLabelValue, type Ref, type Stored } from "../../core/object.ts";
 import {
   type Effect,
   type Looking,
@@ -23,10 +23,6 @@ import type { Cluster } from "../ports.ts";
 
 /** True if every value is valid for a label. No object has an invalid one, and the server refuses to select by it. */
 const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.values(labels).every(isLabelValue);
-
-/** True if the watch may answer the query, provided that the step allows it. */
-const isContent = (query: Query): query is Looking =>
-  (query.do === "list" && query.again !== true) || (query.do === "get" && query.known !== undefined);
 
 const isForbidden = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 403;
 
@@ -82,30 +78,22 @@ const projected = (query: Query, objects: readonly Stored[]): readonly Stored[] 
   return project === undefined ? objects : objects.map(project).filter((object) => object !== undefined);
 };
 
-/** Answers from the cache, without a read; undefined if the cache cannot answer. */
-type Known = (query: Looking) => readonly Stored[] | undefined;
+/** `live`: the server has given the answer to this very step. `watched`: a watch has shown it, and may be behind. */
+export type Freshness = "live" | "watched";
 
-/**
- * The objects that a step has created, and its own if the step began with a live read of it, as the server answered; by the
- * text of their reference.
- */
-export type CreatedObjects = ReadonlyMap<string, Stored>;
+export type Fresh<Value> = { readonly value: Value; readonly freshness: Freshness };
 
-/** The sources of answers beside live reads. */
-export type Unread = { readonly known?: Known | undefined; readonly created?: CreatedObjects | undefined };
+/** A source of answers that needs no request; it returns undefined for what only the server can answer. */
+export type Source = (query: Looking) => Fresh<readonly Stored[]> | undefined;
 
-const createdIn = (created: CreatedObjects | undefined, query: Looking): readonly Stored[] | undefined => {
-  const object = query.do === "get" && query.created === true ? created?.get(refText(query.ref)) : undefined;
-  return object === undefined ? undefined : [object];
-};
-
-/** Returns the answer that needs no request; undefined where only the cluster knows it. */
-const knownAnswer = (query: Query, { known, created }: Unread): Answer | undefined => {
+/** Returns the answer of the first source that has one. */
+const knownAnswer = (query: Query, sources: readonly Source[]): Fresh<Answer> | undefined => {
   if (query.do === "proxyGet" || query.do === "getIfAllowed") return undefined;
-  const watched = isContent(query) ? known?.(query) : undefined;
-  if (watched !== undefined) return { objects: projected(query, watched) };
-  const own = createdIn(created, query);
-  return own === undefined ? undefined : { objects: own };
+  for (const source of sources) {
+    const found = source(query);
+    if (found !== undefined) return { ...found, value: { objects: projected(query, found.value) } };
+  }
+  return undefined;
 };
 
 const liveAnswer = async (cluster: Cluster, query: Query): Promise<Answer> =>
@@ -113,26 +101,32 @@ const liveAnswer = async (cluster: Cluster, query: Query): Promise<Answer> =>
     ? { probe: await probed(cluster, query) }
     : { objects: await look(cluster, query) };
 
-const idOf = (query: Query): string => JSON.stringify(query);
+/** The text by which a step knows a query: each is read once, whatever part of the objects is kept. */
+export const idOf = (query: Query): string => JSON.stringify(query);
 
 /** The reads of one step. Each query is answered once, also if several decisions of the step ask it. */
 export type StepReads = {
   /** Returns the answers if all of them are there at once; undefined where one needs a request. */
   readonly known: (queries: readonly Query[]) => readonly Answer[] | undefined;
   readonly read: (queries: readonly Query[]) => Promise<readonly Answer[]>;
+  /** Returns the objects that a watch has shown to the decisions so far; undefined if every answer was live. */
+  readonly watched: () => readonly Stored[] | undefined;
 };
 
-/** Returns live reads, except for the queries that another source answers. */
-export const stepReads = (cluster: Cluster, unread: Unread = {}): StepReads => {
+/** Returns live reads, except for the queries that a source answers. */
+export const stepReads = (cluster: Cluster, sources: readonly Source[] = []): StepReads => {
   const found = new Map<string, Answer>();
+  const shown: Answer[] = [];
   const reading = new Map<string, Promise<Answer>>();
   const known = (query: Query): Answer | undefined => {
     const id = idOf(query);
     const before = found.get(id);
     if (before !== undefined || reading.has(id)) return before;
-    const answer = knownAnswer(query, unread);
-    if (answer !== undefined) found.set(id, answer);
-    return answer;
+    const answer = knownAnswer(query, sources);
+    if (answer === undefined) return undefined;
+    if (answer.freshness === "watched") shown.push(answer.value);
+    found.set(id, answer.value);
+    return answer.value;
   };
   const read = async (query: Query): Promise<Answer> => {
     const there = known(query);
@@ -150,6 +144,8 @@ export const stepReads = (cluster: Cluster, unread: Unread = {}): StepReads => {
       return answers.length === queries.length ? answers : undefined;
     },
     read: (queries) => Promise.all(queries.map(read)),
+    watched: () =>
+      shown.length === 0 ? undefined : shown.flatMap((answer) => ("objects" in answer ? answer.objects : [])),
   };
 };
 
@@ -217,6 +213,7 @@ export const isRecorded = (object: Stored | undefined, now: number): boolean => 
 
 /** Returns reads that also add each round of queries and answers to `rounds`. */
 export const keptReads = (reads: StepReads, rounds: Round[]): StepReads => ({
+  ...reads,
   known: (queries) => {
     const answers = reads.known(queries);
     if (answers !== undefined) rounds.push({ queries, answers });

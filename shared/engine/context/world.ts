@@ -45,8 +45,8 @@ export type ChangedStep = {
 };
 
 /**
- * The cache of a process. All of it may be outdated, so only a plan that is `staleSafe` is carried out on it; any other
- * plan is decided again on live reads. The save is conditional as always: a step that begins with an outdated record
+ * The cache of a process. All of it may be outdated, so a plan that needs live reads is decided again: see
+ * reads/freshness.ts. The save is conditional as always: a step that begins with an outdated record
  * loses the save and has touched nothing.
  */
 export type StepCache = {
@@ -72,8 +72,11 @@ export type StepCache = {
    * it.
    */
   invalidate(key: Key): void;
-  /** Returns the watched objects that answer the query; undefined if not all of them are watched, or one is missing. */
-  look(key: Key, query: Looking): readonly Stored[] | undefined;
+  /**
+   * Returns the watched objects that answer the query; undefined if not all of them are watched, or one is missing.
+   * "current": only if the watch is not behind any read of the key's steps.
+   */
+  look(key: Key, query: Looking, least?: "current"): readonly Stored[] | undefined;
 };
 
 export type RecoveryRequest = {
@@ -141,7 +144,7 @@ export type World = {
   readonly standby?: (kind: string) => Promise<{ readonly why: string; readonly now: number } | undefined>;
   /** Limits the number of parallel submissions in this process; absent: no limit. */
   readonly turns?: Slots;
-  /** Limits the number of parallel steps of `watchful` kinds that create many objects; absent: no limit. */
+  /** Limits the number of parallel steps that create many objects, of kinds whose watch answers reads; absent: no limit. */
   readonly creators?: Slots;
   /** Bounds the share of a namespace where the queue knows no namespaces; absent: the queue lets them take turns. */
   readonly share?: NamespaceShare;
@@ -216,9 +219,9 @@ export type Observation = {
   readonly answered?: Epoch;
   /** The record comes from this process's cache, and the object from a live read. */
   readonly recordCached?: true;
-  /** The watch may answer the queries of decisions, and only a `staleSafe` plan is carried out. */
+  /** The watch may answer queries of decisions: see reads/freshness.ts. */
   readonly fromCache?: true;
-  /** The object and the enclosed lists were not read, and only an `enclosureSafe` plan is carried out. */
+  /** The object and the lists that the call encloses: see reads/enclosed.ts. */
   readonly enclosure?: Enclosure;
   readonly memory: unknown;
   readonly now: number;
@@ -301,7 +304,7 @@ export type StepContext = {
   readonly turn?: Slot | undefined;
   /** The step's slot among those that create many objects; absent if their number is not limited. */
   readonly creator?: Slot | undefined;
-  /** The objects that this step has created so far, and its own if that was read live at first; by the text of their reference. */
+  /** The objects that this step has created so far, by the text of their reference. */
   readonly created?: Map<string, Stored>;
 };
 

@@ -53,9 +53,16 @@ const assumed = (object: Stored, now: number, cached: Pick<Observation, "cachedA
   },
 });
 
+/**
+ * True of a record beside which every read is live: missing objects may return, or everything is to be ended, and both
+ * conclude from what is not there.
+ */
+export const readsLive = ({ returning, cleanup }: Pick<CheckpointRecord, "returning" | "cleanup">): boolean =>
+  returning !== undefined || cleanup !== undefined;
+
 /** Returns the new object as the watch has shown it, if its kind may begin with watched objects. */
-const watchedNew = ({ cache, clock }: World, key: Key, { watchful }: Operator<unknown>): FirstRead | undefined => {
-  const appeared = watchful === undefined ? undefined : cache?.appeared(key);
+const watchedNew = ({ cache, clock }: World, key: Key, { watched }: Operator<unknown>): FirstRead | undefined => {
+  const appeared = watched === undefined ? undefined : cache?.appeared(key);
   if (appeared === undefined || !seemsNew(appeared.object)) return undefined;
   const shown = shownBy(clock, appeared.object, appeared.epoch);
   return shown === undefined ? undefined : assumed(shown.object, shown.now, { cachedAt: appeared.epoch });
@@ -86,19 +93,19 @@ const readNow = async (world: World, key: Key, operator: Operator<unknown>): Pro
 /**
  * Returns the observation of an object that has changed since this process's last step of its key: with the record of
  * that step, and the object as the watch shows it, or as a live read does. The save detects an outdated record.
- * Undefined if this is no mere change of a watchful kind.
+ * Undefined if this is no mere change of a kind whose watch answers reads.
  */
 export const readChanged = async (
   world: World,
   key: Key,
   operator: Operator<unknown>,
 ): Promise<FirstRead | undefined> => {
-  const changed = operator.watchful === true ? world.cache?.changed(key) : undefined;
+  const changed = operator.watched === undefined ? undefined : world.cache?.changed(key);
   if (changed === undefined) return undefined;
   const { step } = changed;
   if (step.record === undefined) return undefined;
   const { record, version } = step;
-  if (record.returning !== undefined || record.cleanup !== undefined) return undefined;
+  if (readsLive(record)) return undefined;
   const memory = operator.parse(record.memory);
   if (!memory.ok) return undefined;
   const seen = shownBy(world.clock, changed.object, changed.epoch) ?? (await readNow(world, key, operator));

@@ -12,14 +12,12 @@ import { BudgetError } from "../../core/http.ts";
 import { logsAged } from "../../core/kept-log.ts";
 import { isEviction, type Message, noticedKind, subjectOf, textOf } from "../../core/key.ts";
 import { otherManagerOf } from "../../core/managed-by.ts";
-import { refText, type Stored } from "../../core/object.ts";
 import type { Effect, Plan, Refusal, Trouble, View } from "../../core/plan.ts";
 import { applyStage } from "../cluster/apply.ts";
 import { keptReads, type Round, recordingOf, resultOf, type StepReads, type Within } from "../cluster/queries.ts";
 import {
   applyContextOf,
   type Ending,
-  type Observation,
   objectRef,
   type StepContext,
   type StepPlan,
@@ -27,17 +25,8 @@ import {
   type World,
 } from "../context/world.ts";
 import type { Cleanup, Version } from "../ports.ts";
-import {
-  firstRead,
-  isRightOn,
-  keepAgain,
-  keepInCache,
-  mayBeWrong,
-  type ReadMode,
-  readAt,
-  readModeOf,
-  readsOf,
-} from "../reads/reader.ts";
+import { isRightOn, readsOf } from "../reads/freshness.ts";
+import { firstRead, keepAgain, keepInCache, mayBeWrong, type ReadMode, readAt, readModeOf } from "../reads/reader.ts";
 import { orderIn } from "../recovery/cleanup-order.ts";
 import { labelsOf, ready } from "../recovery/ready.ts";
 import { internal, troubleOf } from "../trouble.ts";
@@ -121,14 +110,8 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   if (manager !== undefined) return await leaveTo(manager, { ...call, looked }, observed);
   const observation = await ready({ ...call, looked }, observed);
   if ("did" in observation) return observation;
-  return await proceed({ ...call, observation, looked, created: answeredIn(call, observation) });
+  return await proceed({ ...call, observation, looked, created: new Map() });
 };
-
-/** The objects that the server has answered to this step: its own, if that was read live. */
-const answeredIn = ({ message, operator }: Call, { object, cachedAt, enclosure }: Observation): Map<string, Stored> =>
-  object === undefined || cachedAt !== undefined || enclosure !== undefined
-    ? new Map()
-    : new Map([[refText(objectRef(message, operator)), object]]);
 
 /**
  * True if the step waited for a submission slot: its decision is outdated, and so is the clock that its fence counts
@@ -137,9 +120,9 @@ const answeredIn = ({ message, operator }: Call, { object, cachedAt, enclosure }
 const hasWaited = async ({ turn }: StepContext, plan: Plan<unknown>): Promise<boolean> =>
   plan.safety?.fenced === true && (await turn?.enter()) === "waited";
 
-/** True if the plan must be decided again on live reads: it is not right on cached objects, or the step has waited. */
-const isOld = async (run: StepContext, plan: Plan<unknown>): Promise<boolean> =>
-  !isRightOn(run.observation, plan) || (await hasWaited(run, plan));
+/** True if the plan must be decided again on live reads: it is not right on what it rests on, or the step has waited. */
+const isOld = async (run: StepContext, so: Progress, plan: Plan<unknown>): Promise<boolean> =>
+  !isRightOn(run, so, plan) || (await hasWaited(run, plan));
 
 const creates = (stage: readonly Effect[]): boolean => stage.some(({ do: act }) => act === "create");
 
@@ -151,7 +134,7 @@ const hasWaitedToCreate = async (
   { world, operator, turn, creator }: StepContext,
   plan: Plan<unknown>,
 ): Promise<boolean> => {
-  if (operator.watchful !== true || plan.safety?.fenced === true) return false;
+  if (operator.watched === undefined || plan.safety?.fenced === true) return false;
   if (plan.stages.flat().filter(({ do: act }) => act === "create").length < world.timing.parallel) return false;
   turn?.leave();
   return (await creator?.enter()) === "waited";
@@ -181,12 +164,17 @@ const retryAfterRace = (run: StepContext, held: StoredRecord): Promise<Ending> =
  * Returns the context to carry the plan out with; or the end of the step, if the plan was not carried out or was
  * decided again.
  */
-const beginPlan = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<StepContext | Ending> => {
+const beginPlan = async (
+  run: StepContext,
+  so: Progress,
+  held: StoredRecord,
+  plan: Plan<unknown>,
+): Promise<StepContext | Ending> => {
   if (run.world.shadow !== undefined) {
     run.world.shadow(run.message, plan, run.observation.object);
     return { did: "nothing", why: "dry run" };
   }
-  if (await isOld(run, plan)) return await takeStep(run, "live");
+  if (await isOld(run, so, plan)) return await takeStep(run, "live");
   if (await hasWaitedToCreate(run, plan)) {
     keepAgain(run);
     return await takeStep({ ...run, began: run.world.clock.monotonic() }, readModeOf(run));
@@ -205,7 +193,7 @@ const proceed = async (begun: StepContext): Promise<Ending> => {
   try {
     for (let round = 0; round < rounds; round++) {
       const plan = await keptForUpdates(run, held, await decide(run, so, held));
-      const opened = await beginPlan(run, held, plan);
+      const opened = await beginPlan(run, so, held, plan);
       if ("did" in opened) return opened;
       if (opened !== run) writes += 1;
       run = opened;

@@ -18,6 +18,7 @@ import {
   type StoredRecord,
   type World,
 } from "../context/world.ts";
+import { isRightOnWatched } from "../reads/freshness.ts";
 import { backoffMs, internal, isPatient, quarantined } from "../trouble.ts";
 
 /** The longest delay that the queue takes, ms; a resync sends timers that are further away. */
@@ -51,8 +52,8 @@ export const pollAt = (key: Key, now: number, everyMs: number): number =>
 export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<void> => {
   const { world, message, operator, observation } = run;
   const key = keyOf(message);
-  // If this plan was right on cached objects, the next step may begin with the cache, too.
-  const watched = operator.watchful === true && plan.safety?.staleSafe === true ? ({ watched: true } as const) : {};
+  // If this plan is right on watched objects, the next step may begin with them, too.
+  const watched = isRightOnWatched(plan, operator) ? ({ watched: true } as const) : {};
   if (plan.next.do === "again" || (plan.next.do === "forget" && observation.successor))
     await world.queue.send({ ...key, reason: "again", ...watched }, unique(run, `again ${held.record?.saves ?? 0}`));
   if (plan.next.do === "forget") return;

@@ -4,8 +4,8 @@ import { type Decision, list, type Reads, settled } from "../../core/decision.ts
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Operator } from "../../core/operator.ts";
-import { type Effect, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
+import type { Operator, Watching } from "../../core/operator.ts";
+import { type Effect, type Looking, type Next, notYetRecorded, type Plan, type View } from "../../core/plan.ts";
 import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn, until as waitUntil } from "../../core/waiting-on.ts";
 import { localQueueOf, untilAdmitted } from "../../kube/kueue.ts";
@@ -241,15 +241,8 @@ function* clearing(context: ApplicationContext): Decision<Memory> {
   return yield* clearAttempt({ ...context, memory }, (cleared) => enterBare(cleared, after));
 }
 
-/** Submits the next attempt. The first one of an application needs nothing but its spec: see core/plan.ts. */
-const firstSubmission = (context: ApplicationContext): Plan<Memory> => {
-  const plan = submitNext(context);
-  const isFirst = context.view.memory === undefined && context.view.refused.length === 0;
-  return isFirst ? { ...plan, safety: { ...plan.safety, staleSafe: true, enclosureSafe: true } } : plan;
-};
-
 const acting: Readonly<Record<Act, (context: ApplicationContext) => Decision<Memory>>> = {
-  submit: (context) => settled(firstSubmission(context)),
+  submit: (context) => settled(submitNext(context)),
   follow: (context) => monitorDriver(context, act),
   succeed,
   fail,
@@ -315,6 +308,15 @@ export const statusUpdate = ({ memory: { state, attempt } }: Plan<Memory>): Stat
   return { state: state.phase, attempt, terminal: ends.has(state.phase), ...message };
 };
 
+/**
+ * The pods may come from a watch while the application is new or its driver is followed: a watch shows the changes of pods in
+ * their order, so with a state of the driver it has shown all that happened before, and an end is final.
+ */
+const watched = (key: Key, { object, memory }: Watching<Memory>): readonly Looking[] => {
+  const isNew = memory === undefined && object?.status === undefined;
+  return isNew || (memory !== undefined && acts[memory.state.phase] === "follow") ? [podsOf(key)] : [];
+};
+
 /** The operator of SparkApplications under the given settings. */
 export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   ...sparkApplicationWatcher,
@@ -323,7 +325,7 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   statusUpdate,
   recovery: { ...recovery, logOf: (pod) => logOf(settings.options, pod) },
   keepsSpecs: true,
-  watchful: "new",
+  watched,
   heldUp,
   measuresOf,
   measuresOfSave,

@@ -314,14 +314,14 @@ export const standingIn = (
 };
 
 const podsOfJob = (job: Stored): Looking => ({
-  ...{ do: "list", resource: pods, namespace: job.metadata.namespace ?? "", again: true },
+  ...{ do: "list", resource: pods, namespace: job.metadata.namespace ?? "" },
   projecting: () => podOutline,
   labels: { [keys.jobName]: job.metadata.name },
 });
 
 /** Lists the pods of a group without a Job, among all of its namespace. */
 const podsOfGroup = ({ metadata: { namespace = "", name } }: Stored): Looking => ({
-  ...{ do: "list", resource: pods, namespace, labels: {}, again: true },
+  ...{ do: "list", resource: pods, namespace, labels: {} },
   projecting: () => (pod) => (pod.metadata.annotations?.[keys.group] === name ? podOutline(pod) : undefined),
 });
 

@@ -25,7 +25,7 @@ import { asksForRoom, openUsage, type QueueUsage } from "./queue-usage.ts";
 import { allHyperNodes } from "./topology/domains.ts";
 
 const everywhere = (query: Pick<Extract<Looking, { do: "list" }>, "resource" | "field" | "projecting">): Looking => ({
-  ...{ do: "list", namespace: "", labels: {}, again: true },
+  ...{ do: "list", namespace: "", labels: {} },
   ...query,
 });
 

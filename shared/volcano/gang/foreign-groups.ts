@@ -35,7 +35,7 @@ const outline: Projection = (pod) =>
       };
 
 const podsIn = (namespace: string): Looking => ({
-  ...{ do: "list", resource: pods, namespace, labels: {}, again: true },
+  ...{ do: "list", resource: pods, namespace, labels: {} },
   projecting: () => outline,
 });
 

@@ -1,6 +1,5 @@
 /** The context of one Job step: the object, its memory, its pods and its group; and helpers on them. */
 
-import { get, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Effect, Looking, View } from "../../core/plan.ts";
@@ -9,7 +8,6 @@ import { type Evicted, evictedOf } from "../../kube/gang-eviction.ts";
 import { type GangPlan, nodesOf, planOf, scheduledByKey } from "../../kube/gang-plan.ts";
 import { topologyOf } from "../../kube/gang-topology.ts";
 import { isNative } from "../../kube/native-gang.ts";
-import { isEnding } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
 import type { PriorityClass, WorkloadState } from "../kueue/workload.ts";
@@ -17,7 +15,7 @@ import type { Priorities } from "../podgroup/group.ts";
 import { groupName, type Owner } from "../pods/names.ts";
 import type { Placement } from "../pods/placement.ts";
 import type { PodInput } from "../pods/pod.ts";
-import { jobs, keys, podGroups } from "../schema/resource.ts";
+import { keys, podGroups } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import type { AnnotationPolicies } from "./annotations.ts";
 import { moveFor } from "./machine.ts";
@@ -160,7 +158,6 @@ export const got = (key: Key, resource: Resource, name: string): Getting => ({
 const groupNamed = ({ namespace }: Key, name: string): Getting => ({
   do: "get",
   ref: { resource: podGroups, namespace, name },
-  known: true,
 });
 
 /** Reads of the job's group: by its current name, and by the job's own name, as earlier upstream versions named it. */
@@ -195,19 +192,6 @@ export const isExcess = ({ spec }: Pick<JobContext, "spec">, { task, index }: Me
   const one = tasksOf(spec).find((each) => nameOf(each) === task);
   return one === undefined || index >= replicasOf(one);
 };
-
-/**
- * True if a live read shows the spec by which pods are in excess: the watch may be behind a change that wants them back.
- */
-export function* isStillAsked(
-  { key, object }: Pick<JobContext, "key" | "object">,
-  excess: readonly Effect[],
-): Reads<boolean> {
-  if (excess.length === 0) return true;
-  const found = yield* get({ ...got(key, jobs, key.name), created: true });
-  const { uid, generation } = object.metadata;
-  return found?.metadata.uid === uid && found.metadata.generation === generation && !isEnding(found);
-}
 
 /** True in phases that keep the pods as the spec says; in other phases a finished pod stays as it is. */
 export const isKept = ({ memory }: Pick<JobContext, "memory">): boolean =>

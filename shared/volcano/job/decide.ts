@@ -6,8 +6,18 @@ import { all, type Decision, get, list, type Reads, settled } from "../../core/d
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Operator } from "../../core/operator.ts";
-import type { Effect, Looking, OwnedObjects, Plan, Rebuilt, Recovery, Remains, View } from "../../core/plan.ts";
+import type { Operator, Watching } from "../../core/operator.ts";
+import {
+  type Effect,
+  type Looking,
+  type OwnedObjects,
+  onLiveReads,
+  type Plan,
+  type Rebuilt,
+  type Recovery,
+  type Remains,
+  type View,
+} from "../../core/plan.ts";
 import type { StateUpdate } from "../../core/updates.ts";
 import { until } from "../../core/waiting-on.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
@@ -86,10 +96,9 @@ const writing = ({ object, memory }: JobContext, patch: Json): Plan<Memory> => {
   return { memory, stages: [[effect]], next: { do: "again" } };
 };
 
-const queueOf = (spec: JobSpec): Looking => ({
+const queueOf = (spec: Pick<JobSpec, "queue">): Looking => ({
   do: "get",
   ref: { resource: queues, name: spec.queue ?? "default" },
-  known: true,
 });
 
 /**
@@ -148,9 +157,7 @@ function* isMarkedMeanwhile(context: JobContext): Reads<boolean> {
 function* isConfirmed(context: JobContext, { witness, because }: SelectedAction): Reads<boolean> {
   if (witness === undefined) return true;
   if (because?.event === "PodEvicted" && (yield* isMarkedMeanwhile(context))) return false;
-  // A failed pod stays failed: a cached read suffices if it is no older than the key's earlier reads.
-  const firm = because?.event === "PodFailed" ? ({ known: "firm" } as const) : {};
-  const found = yield* get({ ...got(context.key, pods, witness.name), ...firm });
+  const found = yield* get(got(context.key, pods, witness.name));
   const own = found !== undefined && ownedBy(found, ownerOf(context).uid) ? found : undefined;
   return own?.metadata.uid === witness.uid;
 }
@@ -171,7 +178,7 @@ function* act(before: JobContext): Decision<Memory> {
   const isShown = shownPhase(before.object) === before.memory.phase;
   const choice = selectAction(before, isShown);
   if (!(yield* isConfirmed(before, choice)))
-    return { memory: before.memory, stages: [], next: { do: "wait", pollMs: 1_000 } };
+    return onLiveReads({ memory: before.memory, stages: [], next: { do: "wait", pollMs: 1_000 } });
   const after = applyAction(before, choice, isShown);
   const context = yield* withGroupLeft(before, choice, after);
   const { untold: _, ...memory } = context === before ? after : applyAction(context, choice, isShown);
@@ -354,10 +361,22 @@ const heldUp = (job: Stored, message: string, planned?: Json): Json => {
   return { ...status, state: { ...state, message } };
 };
 
+/** Reads that a watch may answer: of what changes, each change is an event of the job. */
+const watched = (key: Key, { object, uid }: Watching<Memory>): readonly Looking[] => {
+  const { queue } = fieldsOf(object?.spec);
+  return [
+    podsOf(key),
+    ...groupsOf(key, uid),
+    commandsIn(key.namespace),
+    queueOf(typeof queue === "string" ? { queue } : {}),
+  ];
+};
+
 export const volcanoJob: Operator<Memory> = {
   ...jobWatcher,
   component,
   parse: parseMemory,
+  watched,
   decide,
   statusUpdate,
   recovery,

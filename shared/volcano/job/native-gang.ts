@@ -93,7 +93,7 @@ export function* planNativeGangs(context: JobContext, creates: boolean): Reads<r
   const { name, namespace, uid } = ownerOf(context);
   const found = yield* list({
     ...{ do: "list", resource: nativeGroups, namespace, labels: { [keys.jobName]: name } },
-    ...{ again: true, spared: true },
+    spared: true,
   });
   const own = found.filter((one) => ownedBy(one, uid));
   if (needs && own.length === 0) {

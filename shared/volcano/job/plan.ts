@@ -27,7 +27,6 @@ import {
   heldUntil,
   isHeld,
   isKept,
-  isStillAsked,
   isUnadmitted,
   type JobContext,
   ownerOf,
@@ -170,20 +169,12 @@ const goesOn = ({ view, object, memory }: JobContext, { settled }: StepOutcome, 
   (view.done ?? []).length < mostInStep &&
   stages.flat().every((effect) => effect.do === "create" && effect.resource === pods);
 
-/**
- * True if the plan is stale-safe: it deletes only pods that were to be ended before or that a live read shows in excess,
- * and its evidence was read again or only grows.
- */
-const isSwift = ({ memory }: JobContext, { sure }: Pick<StepOutcome, "sure">, ends: readonly Effect[]): boolean =>
-  sure === true &&
-  !isFinished(memory.phase) &&
-  ends.every((effect) => effect.do === "delete" && effect.resourceVersion === undefined);
-
-/**
- * True if the plan leaves a finished job as it is. It is stale-safe: an object that was changed since sends the key again.
- */
-const leavesFinished = ({ memory, view, object }: JobContext, plan: Plan<Memory>): boolean =>
-  isFinished(memory.phase) && plan.stages.length === 0 && same(memory, view.memory) && same(plan.status, object.status);
+/** Live reads for a job that ends, for an action whose evidence was not read again, and where the spec wants fewer pods. */
+const liveFor = (
+  { memory }: JobContext,
+  { sure }: Pick<StepOutcome, "sure">,
+  excess: readonly Effect[] = [],
+): Pick<Safety, "live"> => (sure === true && !isFinished(memory.phase) && excess.length === 0 ? {} : { live: true });
 
 /**
  * True if the status does not show the recorded phase. Another step may have shown a later one, so this step must win
@@ -230,7 +221,7 @@ export const payingPlan = (
   return {
     ...eventsFirst(context, debt),
     next: { do: "continue", ...wait },
-    ...(isSwift(context, outcome, []) ? { safety: { staleSafe: true } } : {}),
+    safety: liveFor(context, outcome),
   };
 };
 
@@ -273,7 +264,6 @@ const withSafety = (context: JobContext, plan: Plan<Memory>, first: PlannedStatu
   const shown = first !== undefined && isShown(context, plan);
   const safety: Safety = {
     ...plan.safety,
-    ...(leavesFinished(context, plan) ? { staleSafe: true } : {}),
     ...(shown ? { statusIsRecord: true } : {}),
   };
   return { ...plan, safety, ...(shown ? { status: first } : {}) };
@@ -288,7 +278,6 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
   const next = { ...context, memory };
   const word = wordOf(context, kept.lacks);
   const { ends: over, excess, creates, created, more } = podEffects(next, word === undefined);
-  const isAsked = yield* isStillAsked(next, excess);
   const ends = [...over, ...excess];
   const group = groupEffects(next);
   const native = yield* planNativeGangs(next, creates.length > 0);
@@ -320,7 +309,7 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
     status: projected(next, said, before.map(pendingPod)),
     next: nextOf(waitsOf(next, outcome, busy), { on, again: more || unverified, word }),
     safety: {
-      ...(isAsked && isSwift(next, outcome, over) ? { staleSafe: true } : {}),
+      ...liveFor(next, outcome, excess),
       ...(isContested(context) ? { fenced: true } : {}),
     },
   };

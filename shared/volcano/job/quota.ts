@@ -39,11 +39,11 @@ const hasStarted = ({ group, members, memory }: Pick<JobContext, "group" | "memb
   members.some((member) => !hasFinished(member) && !isOver(member, memory));
 
 /**
- * Reads the Workload by its name, never from the watch. For a job that has started, an API server that does not serve the
+ * Reads the Workload by its name. For a job that has started, an API server that does not serve the
  * kind is a trouble: it may have just begun to serve, and no pod ends for that.
  */
 const looking = (context: JobContext, started: boolean): Looking => ({
-  ...{ do: "list", resource: workloads, namespace: context.key.namespace, labels: {}, again: true },
+  ...{ do: "list", resource: workloads, namespace: context.key.namespace, labels: {} },
   field: `metadata.name=${workloadName(ownerOf(context))}`,
   ...(started ? {} : { spared: true }),
 });

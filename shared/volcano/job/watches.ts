@@ -142,7 +142,6 @@ export const jobWatcher = {
   kind: jobs.kind,
   resource: jobs,
   optional: true,
-  watchful: true,
   hasEnded,
   watches,
 } as const;

@@ -137,7 +137,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "stale-enclosure-believed",
     promise: "objects that a call carries are not used when the call arrives late",
-    file: "shared/engine/reads/reader.ts",
+    file: "shared/engine/reads/enclosed.ts",
     find: "ageMs > oldestMs || ageMs < -skewMs ? undefined : monotonic - Math.max(0, ageMs);",
     replace: "ageMs > 1e9 * oldestMs || ageMs < -skewMs ? undefined : monotonic;",
     tests: ["test/unit/engine/reads/enclosed.test.ts"],
@@ -153,7 +153,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "anothers-enclosure-believed",
     promise: "a carried list has only objects that the query would find",
-    file: "shared/engine/reads/reader.ts",
+    file: "shared/engine/reads/enclosed.ts",
     find: "lists[at]?.every((one) => answers(listing, one)) === true",
     replace: "lists[at] !== undefined",
     tests: ["test/unit/engine/reads/enclosed.test.ts"],
@@ -161,9 +161,9 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "any-plan-on-an-enclosure",
     promise: "a plan that is not safe on objects read seconds ago is decided again on live reads",
-    file: "shared/engine/reads/reader.ts",
-    find: "enclosure === undefined || safety?.enclosureSafe === true",
-    replace: "enclosure === undefined || safety?.enclosureSafe !== false",
+    file: "shared/engine/reads/freshness.ts",
+    find: "return isRightOnWatched(plan, operator, shown) ||",
+    replace: "return operator.encloses !== undefined || isRightOnWatched(plan, operator, shown) ||",
     tests: ["test/unit/engine/reads/enclosed.test.ts"],
   },
   {

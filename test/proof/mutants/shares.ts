@@ -64,9 +64,9 @@ export const shareMutants: readonly Mutant[] = [
   {
     name: "shrinks-by-the-watch-alone",
     promise: "a job is shrunk only by a spec that a live read shows",
-    file: "shared/volcano/job/context.ts",
-    find: "found.metadata.generation === generation",
-    replace: "generation !== null",
+    file: "shared/volcano/job/plan.ts",
+    find: "!isFinished(memory.phase) && excess.length === 0 ?",
+    replace: "!isFinished(memory.phase) ?",
     tests: ["test/unit/volcano/job/saved-steps.test.ts"],
   },
   {

@@ -8,12 +8,12 @@ import type { Oracle } from "./oracle.ts";
 /** The numbers of calls, messages and others before this moment. */
 export type Count = { calls: number; messages: number; events: number; invocations: number; told: number };
 
-export const copyOf = ({ kept, bytes, share, made, firm, latest }: CacheState): CacheState => ({
+export const copyOf = ({ kept, bytes, share, made, current, latest }: CacheState): CacheState => ({
   kept: new Map(kept),
   bytes: new Map(bytes),
   share: share.copy(),
   made: { objects: new Map(made.objects), share: made.share.copy() },
-  firm: new Map(firm),
+  current: new Map(current),
   latest,
 });
 

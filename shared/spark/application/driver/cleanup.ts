@@ -8,7 +8,7 @@
 import { spanText } from "../../../core/annotation.ts";
 import { all, type Decision, get, list, type Reads } from "../../../core/decision.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
-import type { Effect, Next, Plan } from "../../../core/plan.ts";
+import { type Effect, type Next, onLiveReads, type Plan } from "../../../core/plan.ts";
 import { counted } from "../../../core/text.ts";
 import { instantOf, timeText } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
@@ -165,7 +165,7 @@ export function* clearAttempt(
 ): Decision<Memory> {
   const { found, others } = yield* readAttempt(context);
   const left = yield* remaining(context, found);
-  if (left.length === 0 && others.length === 0) return then(context);
+  if (left.length === 0 && others.length === 0) return onLiveReads(then(context));
   const stranded = yield* unreachableAmong(context, left);
   const answering = notDeleted(left).filter((pod) => !stranded.freed.has(pod));
   const stage = [

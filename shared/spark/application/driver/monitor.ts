@@ -2,7 +2,7 @@
 
 import { type Decision, get, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import { type Effect, notYetRecorded, type Plan, type Wait, waitOf } from "../../../core/plan.ts";
+import { type Effect, notYetRecorded, onLiveReads, type Plan, type Wait, waitOf } from "../../../core/plan.ts";
 import { counted } from "../../../core/text.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
@@ -225,10 +225,9 @@ const beforehand = (
 ): Plan<Memory> | undefined => {
   const { view, memory } = context;
   const next = { do: "continue", ...waits } as const;
-  if (notYetRecorded(view, left).length > 0)
-    return { memory: view.memory ?? memory, stages: [left], next, safety: { staleSafe: true } };
+  if (notYetRecorded(view, left).length > 0) return { memory: view.memory ?? memory, stages: [left], next };
   if (cordons.length > 0) return { memory, stages: [cordons], next };
-  return notYetRecorded(view, first).length > 0 ? { memory, stages: [first], next } : undefined;
+  return notYetRecorded(view, first).length > 0 ? onLiveReads({ memory, stages: [first], next }) : undefined;
 };
 
 /** Asks for another step after losses were reported, unless the plan creates a pod, whose event brings that step. */
@@ -302,12 +301,12 @@ function* cared(context: ApplicationContext, run: Run, ended: Ended): Decision<M
   const rest = { ...waits, ...more, ...timed };
   const owned = end === undefined ? yield* supplyOf(now, run) : undefined;
   const plain = { ...rest, stages: [strays, effects] };
-  const rush = isUrged(context, care) ? undefined : rushed(now, found, owned, { plain, untold: unsaid });
+  const rush = isUrged(context, care) ? undefined : rushed(now, owned, { plain, untold: unsaid });
   const early = rush ?? beforehand(context, care, { ...waits, ...timed });
   if (early !== undefined) return early;
   if (end !== undefined) {
     const over = withHistory(now, memory.state.phase, failed(now, driver, end));
-    return yield* closing({ ...now, memory: over }, context, run, ended);
+    return onLiveReads(yield* closing({ ...now, memory: over }, context, run, ended));
   }
   if (events.length === 0 || isOwnRun(memory))
     return broughtBack(supplied(now, found, owned, { ...rest, stages: [strays, effects, events], spent }), events);
@@ -331,35 +330,9 @@ const knownBy = ({ state }: Memory, driver: Driver, { see, pod }: Sighted): Driv
   return { ...(isSaved ? withPlace(driver, pod) : driver), uid };
 };
 
-/** Evidence that a listed pod gives for good, or that the next event of the pod corrects. */
-const positive: ReadonlySet<Evidence> = new Set(["running", "completed", "failed"]);
-
-/**
- * Marks a plan that is right on the pods that a watch shows: the driver, which allocates the executors, is listed, no stray
- * is, no time limit has passed, and nothing is deleted or patched. A watch that shows a state of the driver has shown all that
- * happened to pods before; an end is final, and every later change is an event. On enclosed pods, which no event
- * corrects, the driver has started and the run has no executors. See core/plan.ts.
- */
-const onWatched = (
-  { memory, view }: ApplicationContext,
-  { see, pod }: Sighted,
-  found: Pods,
-  late: Lateness,
-  plan: Plan<Memory>,
-): Plan<Memory> => {
-  const isListed = pod !== undefined && pod === found.driver && see !== "unknown";
-  const isPlain = found.strays.length === 0 && !isOwnRun(memory) && late?.is !== "late";
-  const adds = plan.stages.flat().every(({ do: act }) => act === "create" || act === "record");
-  if (!isListed || !isPlain || !adds) return plan;
-  const isBare = found.executors.length === 0 && hasNoLedger(memory) && positive.has(see);
-  const watched = view.returning === undefined ? { staleSafe: true as const } : {};
-  const enclosed = isBare ? { enclosureSafe: true as const } : {};
-  return { ...plan, safety: { ...plan.safety, ...watched, ...enclosed } };
-};
-
-/** True if no executor of the run was ever counted. */
-const hasNoLedger = ({ executors: { attempt: _, ...counted } = { attempt: 0 } }: Memory): boolean =>
-  Object.keys(counted).length === 0;
+/** A driver that no list shows, and a time limit that has passed, need live reads: both conclude from what is not there. */
+const sure = ({ driver }: Pods, { pod }: Sighted, late: Lateness, plan: Plan<Memory>): Plan<Memory> =>
+  pod === undefined || pod !== driver || late?.is === "late" ? onLiveReads(plan) : plan;
 
 export function* monitorDriver(given: ApplicationContext, ended: Ended): Decision<Memory> {
   const found = yield* readPods(given);
@@ -382,16 +355,17 @@ export function* monitorDriver(given: ApplicationContext, ended: Ended): Decisio
     late?.is === "late"
       ? failed(context, withPlace(known, sighting.pod), late.end)
       : memoryAfter(context, known, sighting);
-  if (after === "resume") return yield* resume(context, driver, found, ended);
+  if (after === "resume") return onLiveReads(yield* resume(context, driver, found, ended));
   const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";
   const next = withHistory(context, context.memory.state.phase, after);
   const following = isOver ? { ...memory, driver: known } : next;
   const doors = begun.has(sighting.see) ? yield* exposureOf({ ...context, memory: following }) : { info: {} };
   const waits = { ...timesOf(back, late), waitsFor: says };
-  const marked = (plan: Plan<Memory>): Plan<Memory> => onWatched(context, sighting, found, late, plan);
   if ("make" in doors)
-    return marked({ memory: doors.memory, stages: [doors.make], next: { do: "continue", ...waits } });
+    return sure(found, sighting, late, {
+      ...{ memory: doors.memory, stages: [doors.make], next: { do: "continue", ...waits } },
+    });
   const now = { ...context, memory: next, info: doors.info };
   const run = { driver: known, found, body: running(sighting), open: back.is === "open", ends: back.ends, waits };
-  return marked(yield* isOver ? closing(now, context, run, ended) : cared(now, run, ended));
+  return sure(found, sighting, late, yield* isOver ? closing(now, context, run, ended) : cared(now, run, ended));
 }

@@ -40,7 +40,7 @@ import { demandAfter, firstDemand, gaugeEveryMs, scaleOf } from "../../executors
 import { idsOf } from "../../executors/ids.ts";
 import { freshLedger } from "../../executors/ledger.ts";
 import { type ApplicationContext, removal } from "../run/context.ts";
-import { asksDeletion, endsNobody } from "../run/executor-retention.ts";
+import { asksDeletion } from "../run/executor-retention.ts";
 import { planOf } from "../run/plan.ts";
 import type { Pods } from "../state/evidence.ts";
 import type { Driver, Memory } from "../state/memory.ts";
@@ -311,19 +311,6 @@ type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };
 /** The step's other effects. While executors are created, `spent` waits for the next step, which their events bring. */
 type Base = Plain & { readonly spent?: readonly Effect[] };
 
-/**
- * A plan of creations is stale-safe: ids are bound to the save, and executors on their way are counted. A plan that
- * ends an executor, or gives up one that never appeared, is decided on live reads.
- */
-const staleSafety = (
-  { memory, view, settings }: ApplicationContext,
-  found: Pods,
-  stages: readonly (readonly Effect[])[],
-): Safety => {
-  const overdue = memory.allotment?.underway.some((round) => settlesAt(round, settings.settledMs) <= view.now) === true;
-  return !overdue && stages.flat().every((effect) => endsNobody(effect, found.executors)) ? { staleSafe: true } : {};
-};
-
 /** The wait of a plan joined with the allocator's wait. */
 const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): Wait => ({
   ...plain,
@@ -332,15 +319,11 @@ const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): W
   ...earlier(plain.wakeAt, wakeAt),
 });
 
-const safetyOf = (
-  context: ApplicationContext,
-  found: Pods,
-  { createWithinMs }: AllocationResult,
-  stages: readonly (readonly Effect[])[],
-): Safety => ({
-  ...staleSafety(context, found, stages),
-  ...(createWithinMs === undefined ? {} : { createWithinMs }),
-});
+/** Ids are bound to the save, and executors on their way are counted; one that never appeared is given up on live reads. */
+const safetyOf = ({ memory, view, settings }: ApplicationContext, { createWithinMs }: AllocationResult): Safety => {
+  const overdue = memory.allotment?.underway.some((round) => settlesAt(round, settings.settledMs) <= view.now) === true;
+  return { ...(overdue ? { live: true } : {}), ...(createWithinMs === undefined ? {} : { createWithinMs }) };
+};
 
 /** Creates missing executors before any other read, in the same step. */
 export const ahead = (
@@ -352,13 +335,12 @@ export const ahead = (
   const owned = withoutReading(allocateAmong(context, run, members));
   if (owned === undefined || creationsIn(owned) === 0) return undefined;
   const { memory, stages } = owned;
-  return { memory, stages, next: { do: "continue", ...wait }, safety: safetyOf(context, run.found, owned, stages) };
+  return { memory, stages, next: { do: "continue", ...wait }, safety: safetyOf(context, owned) };
 };
 
 /** Creates missing executors, and leaves the reports to the next step; `untold` is remembered for it. */
 export const rushed = (
   context: ApplicationContext,
-  found: Pods,
   owned: AllocationResult | undefined,
   { plain, untold }: { readonly plain: Plain; readonly untold: readonly number[] },
 ): Plan<Memory> | undefined => {
@@ -370,7 +352,7 @@ export const rushed = (
   return {
     stages,
     next: { do: "wait", ...waiting(wait, owned) },
-    safety: safetyOf(context, found, owned, stages),
+    safety: safetyOf(context, owned),
     memory:
       executors === undefined || untold.length === 0
         ? memory
@@ -390,6 +372,6 @@ export const supplied = (
     return planOf(context, context.memory, found, { stages: [spent, ...others], next: { do: "wait", ...wait } });
   const { memory, stages: made } = owned;
   const stages = [...made, ...(creationsIn(owned) > 0 ? [] : [spent]), ...others];
-  const safety = safetyOf(context, found, owned, stages);
+  const safety = safetyOf(context, owned);
   return planOf(context, memory, found, { stages, next: { do: "wait", ...waiting(wait, owned) }, safety });
 };

@@ -96,7 +96,6 @@ const queriesFor = (
         resource: pods,
         namespace,
         labels: { "rekindle.dev/app-uid": view.uid, "spark-role": "executor" },
-        again: true,
       },
     ];
   return ids.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
@@ -151,8 +150,7 @@ export const withMembers = (found: Pods, members: readonly Member[]): Pods => {
 };
 
 /**
- * Reads again which of these executors are as the list showed them: a list may be behind, so it alone ends none. The
- * server answers the second list, never the watch.
+ * Reads again which of these executors are as the list showed them: a list may be behind, so it alone ends none.
  */
 export function* unchangedSince({ key }: ApplicationContext, executors: readonly Stored[]): Reads<readonly Stored[]> {
   const again = yield* list(executorsAgain(key));
@@ -184,7 +182,7 @@ function* claimsAgain(
 ): Reads<readonly Stored[]> {
   const ofApplication = { "rekindle.dev/app-uid": view.uid };
   const { namespace } = key;
-  const all = yield* list({ do: "list", resource: claimResource, namespace, labels: ofApplication, again: true });
+  const all = yield* list({ do: "list", resource: claimResource, namespace, labels: ofApplication });
   return all.filter(({ metadata }) =>
     Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value),
   );
@@ -200,8 +198,8 @@ export function* readClaims(
   const { namespace } = key;
   const labels = { "rekindle.dev/app-uid": view.uid, "rekindle.dev/attempt": `${allotment.attempt}` };
   const [claims, found] = yield* all([
-    list({ do: "list", resource: claimResource, namespace, labels, again: true }),
-    list({ do: "list", resource: pods, namespace, labels: { ...labels, "spark-role": "executor" }, again: true }),
+    list({ do: "list", resource: claimResource, namespace, labels }),
+    list({ do: "list", resource: pods, namespace, labels: { ...labels, "spark-role": "executor" } }),
   ]);
   const gone = yield* goneAmong(context, allotment, [there, found]);
   // A pod mounts a claim that the list lacks: the list is behind.

@@ -73,7 +73,7 @@ function* everyone(context: ApplicationContext, driver: Driver, found: Pods, led
   const { view, key } = context;
   const first = account(ledger, { pods: found.executors, now: view.now, certain: false });
   if (first.missing.length === 0) return found.executors;
-  const again = yield* list({ ...executorsAgain(key), again: "firm" });
+  const again = yield* list(executorsAgain(key));
   const listed = new Set(found.all.map(({ metadata }) => metadata.uid));
   const both = [...found.all, ...again.filter(({ metadata }) => !listed.has(metadata.uid))];
   return sortOut(both, view.uid, driver).executors;

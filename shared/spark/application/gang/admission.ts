@@ -54,7 +54,7 @@ const isLookedAt = ({ memory, policies, view }: ApplicationContext): boolean => 
 };
 
 function* readGroup(context: ApplicationContext): Reads<Stored | undefined> {
-  const found = yield* list({ ...rareOf(context, "volcano"), again: true, spared: true });
+  const found = yield* list({ ...rareOf(context, "volcano"), spared: true });
   const name = groupNameOf(context.key.name);
   return found.find((group) => group.metadata.name === name && ownedBy(group, context.view.uid));
 }
@@ -124,12 +124,11 @@ type Submitting = { readonly plan: Plan<Memory>; readonly driver: Driver; readon
 /** The submission with its driver pinned, and the executors' places remembered. */
 const placed = ({ plan, driver }: Submitting, places: GangPlan): Plan<Memory> => {
   const [node] = nodesOf(places, driverTask);
-  const { enclosureSafe: _, staleSafe: __, ...safety } = plan.safety ?? {};
   const stages = plan.stages.map((stage) =>
     stage.map((effect) => (isDriver(effect) ? { ...effect, object: pinnedPod(effect.object, node) } : effect)),
   );
   const executors = countsOf(nodesOf(places, executorTask));
-  return { ...plan, safety, stages, memory: withGroup({ ...plan.memory, driver: { ...driver, places: executors } }) };
+  return { ...plan, stages, memory: withGroup({ ...plan.memory, driver: { ...driver, places: executors } }) };
 };
 
 /** Decides at the moment of a submission whether the group has its places. */
@@ -161,7 +160,7 @@ const isExecutor = (effect: Effect): effect is Extract<Effect, { do: "create" }>
 function* freePlaces(context: ApplicationContext, places: readonly string[]): Reads<readonly string[]> {
   const { namespace } = context.key;
   const labels = { "rekindle.dev/app-uid": context.view.uid, "spark-role": "executor" };
-  const there = yield* list({ do: "list", resource: pods, namespace, labels, again: true });
+  const there = yield* list({ do: "list", resource: pods, namespace, labels });
   const free = [...places];
   for (const { pod } of membersOf(there).filter(isLiving)) {
     const place = free.indexOf(pinOf(fieldsOf(pod.spec)) ?? nodeNameOf(pod) ?? "");
@@ -193,11 +192,10 @@ function* withPins(context: ApplicationContext, plan: Plan<Memory>, group: Store
 
 /** Looks again soon at a run whose group may still be taken back. */
 const watched = (context: ApplicationContext, plan: Plan<Memory>, group: Stored): Plan<Memory> => {
-  const { enclosureSafe: _, ...safety } = plan.safety ?? {};
   const isOpen = planIn(group) !== undefined && plan.next.do === "wait";
   const isAwaited = context.policies.gangRequired === "true" || plan.memory.state.phase === "SUBMITTED";
-  if (!isOpen || !isAwaited || plan.next.do !== "wait") return { ...plan, safety };
-  return { ...plan, safety, next: { ...plan.next, pollMs: Math.min(plan.next.pollMs ?? pollMs, pollMs) } };
+  if (!isOpen || !isAwaited || plan.next.do !== "wait") return plan;
+  return { ...plan, next: { ...plan.next, pollMs: Math.min(plan.next.pollMs ?? pollMs, pollMs) } };
 };
 
 const isTakenBack = (group: Stored): boolean => isWaiting(group) && takenBackOf(group) !== undefined;
@@ -210,7 +208,7 @@ const endsRun = ({ memory: { state } }: ApplicationContext, { memory }: Plan<Mem
 
 function* driversOf({ key, view, memory }: ApplicationContext): Reads<readonly Stored[]> {
   const labels = { "rekindle.dev/app-uid": view.uid, "spark-role": "driver" };
-  const there = yield* list({ do: "list", resource: pods, namespace: key.namespace, labels, again: true });
+  const there = yield* list({ do: "list", resource: pods, namespace: key.namespace, labels });
   return there.filter(({ metadata }) => metadata.name === memory.driver?.podName);
 }
 

@@ -55,13 +55,12 @@ export const policyOf = (context: ApplicationContext): RestartPolicy =>
 /** The part of the spec that an own run depends on. */
 export const ownSpec = ({ options }: Pick<Settings, "options">): OwnSpec => (options.partialRestart ? "movable" : true);
 
-/** Lists executors again, past the watch cache, because the first list may have been behind. */
+/** Lists the executors: a second look, because the first list may have been behind. */
 export const executorsAgain = (key: Key): Listing => ({
   do: "list",
   resource: pods,
   namespace: key.namespace,
   labels: { "sparkoperator.k8s.io/app-name": key.name, "spark-role": "executor" },
-  again: true,
 });
 
 /** Gets the driver pod by its name. */

@@ -3,7 +3,6 @@
  * others are kept for debugging, up to a number and for a time.
  */
 import type { Stored } from "../../../core/object.ts";
-import type { Effect } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { isEnding, labelOf } from "../../../kube/pods.ts";
 import { claimPolicyOf } from "../../executors/claim-policy.ts";
@@ -114,11 +113,4 @@ export const uselessAfter = (context: Judging, executors: readonly Stored[]): Sp
     context,
     few(spent(executors.filter(isOurs), { now: context.view.now, retentionMs, driverEndedAt })),
   );
-};
-
-/** True when the effect ends no process. An ended process never restarts, so deleting its pod by UID is always safe. */
-export const endsNobody = (effect: Effect, executors: readonly Stored[]): boolean => {
-  if (effect.do !== "delete") return effect.do === "create" || effect.do === "record";
-  const pod = executors.find(({ metadata }) => metadata.uid === effect.uid);
-  return pod !== undefined && endingOf(pod) !== undefined;
 };

@@ -83,7 +83,7 @@ export function* exposureOf(context: ApplicationContext): Reads<Exposure> {
   if (!settings.options.uiService || shownInfo(object, driver)["webUIServiceName"] !== undefined) return { info: {} };
   const name = uiServiceName(key.name);
   const ref = { resource: services, namespace: key.namespace, name };
-  const service = yield* get({ do: "get", ref, created: true });
+  const service = yield* get({ do: "get", ref });
   return { info: service !== undefined && ownedBy(service, view.uid) ? uiInfo(subject, service) : {} };
 }
 
@@ -266,14 +266,10 @@ const creating = (context: ApplicationContext, memory: Memory, submission: Whole
   });
 };
 
-/**
- * The plan after the API server refused an object: the attempt was submitted, and never executed. It rests on the answer
- * alone, so it is right on watched objects.
- */
+/** The plan after the API server refused an object: the attempt was submitted, and never executed. */
 export const planOfRefusal = (context: ApplicationContext, error: string): Plan<Memory> => {
   const { driver: _, ...memory } = withoutSubmissionEvent(context.memory);
-  const plan = refused(context, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
-  return { ...plan, safety: { ...plan.safety, staleSafe: true } };
+  return refused(context, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
 };
 
 /** The error in upstream's own words, for which its users' alerts look. */

@@ -27,7 +27,7 @@ const budgetOutline: Projection = ({ apiVersion, kind, metadata, spec, status })
 };
 
 export const allBudgets: Looking = {
-  ...{ do: "list", resource: podDisruptionBudgets, namespace: "", labels: {}, again: true, optional: true },
+  ...{ do: "list", resource: podDisruptionBudgets, namespace: "", labels: {}, optional: true },
   projecting: () => budgetOutline,
 };
 

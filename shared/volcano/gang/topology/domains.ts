@@ -29,7 +29,7 @@ const hyperNodeOutline = (): Projection => {
 
 /** All HyperNodes; none where the cluster does not serve the kind, or Rekindle may not list it. */
 export const allHyperNodes: Looking = {
-  ...{ do: "list", resource: hyperNodes, namespace: "", labels: {}, again: true, spared: true, optional: true },
+  ...{ do: "list", resource: hyperNodes, namespace: "", labels: {}, spared: true, optional: true },
   projecting: hyperNodeOutline,
 };
 

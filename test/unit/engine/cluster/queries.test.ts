@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { all, getIfAllowed, list, proxyGet } from "../../../../shared/core/decision.ts";
-import type { Looking, ProbeResult } from "../../../../shared/core/plan.ts";
-import { resultOf, stepReads } from "../../../../shared/engine/cluster/queries.ts";
+import type { ProbeResult } from "../../../../shared/core/plan.ts";
+import { resultOf, type Source, stepReads } from "../../../../shared/engine/cluster/queries.ts";
 import { openQuarantine } from "../../../../shared/engine/quarantine.ts";
 import { step } from "../../../../shared/engine/reconcile/step.ts";
 import { type Fixture, failing, message, openFixture, parts, refOf } from "../fakes.ts";
@@ -113,12 +113,13 @@ describe("the parts of a decision", () => {
       },
       ...{ budgetMs: 1_000, now: () => 0, clock: () => 0 },
     });
-    const known = (query: Looking) => (query.do === "get" && watched.includes(query.ref.name) ? [] : undefined);
-    const get = (ref: typeof arm) => list({ do: "get", ref, known: true });
+    const source: Source = (query) =>
+      query.do === "get" && watched.includes(query.ref.name) ? { value: [], freshness: "watched" } : undefined;
+    const get = (ref: typeof arm) => list({ do: "get", ref });
     const read = function* () {
       return [yield* get(arm), yield* get(leg), yield* get(arm)];
     };
-    const reads = stepReads(world.world.cluster, { known });
+    const reads = stepReads(world.world.cluster, [source]);
     assert.deepEqual(await resultOf(read, reads, "three reads", (work) => run(message, "1", work)), [[], [], []]);
     return slices;
   };

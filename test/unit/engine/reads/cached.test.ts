@@ -1,7 +1,7 @@
 /** A step on the cache of its process: two requests for a creation, and live reads where only a read is sure. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { get, list, type Reads } from "../../../../shared/core/decision.ts";
+import { list, type Reads } from "../../../../shared/core/decision.ts";
 import { type Key, type Message, textOf } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking, View } from "../../../../shared/core/plan.ts";
@@ -22,7 +22,6 @@ import {
   type Toy,
   type ToyPlan,
   toy,
-  toys,
   writesIn,
 } from "../fakes.ts";
 
@@ -41,7 +40,7 @@ const growing = (more: (view: View<Toy>) => Partial<ToyPlan>) =>
   function* (view: View<Toy>): Reads<ToyPlan> {
     yield* list(query);
     const count = (view.memory?.count ?? 0) + 1;
-    return { memory: { count }, stages: [[creation(`part-${count}`)]], safety: { staleSafe: true }, ...more(view) };
+    return { memory: { count }, stages: [[creation(`part-${count}`)]], ...more(view) };
   };
 
 /** Saves the record as another process does. */
@@ -51,6 +50,15 @@ const saveByAnother = async ({ checkpoints, record }: Fixture): Promise<void> =>
   assert.ok(before !== undefined);
   await checkpoints.save(message, { ...before, saves: 7, memory: { count: 7 } }, loaded?.version);
 };
+
+/** Lets the watch answer the list. */
+const watching = (world: World): World => ({
+  ...world,
+  operatorOf: (kind) => {
+    const operator = world.operatorOf(kind);
+    return operator === undefined ? undefined : { ...operator, watched: () => [query] };
+  },
+});
 
 /** A world after one live step, which its cache holds. */
 const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({})): Promise<Knowing> => {
@@ -70,7 +78,7 @@ const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({}))
     invalidate: () => {},
     look: () => knows.seen,
   };
-  const world = { ...there.world, cache };
+  const world = watching({ ...there.world, cache });
   await step(world, message);
   there.calls.length = 0;
   return { world, fixture: there, kept, ...knows };
@@ -133,10 +141,10 @@ describe("the object that a step leaves in the cache after its status write", ()
   });
 });
 
-describe("a plan that is not stale-safe", () => {
-  test("is decided again on live reads, and no effect of the first plan starts", async () => {
+describe("a plan that needs live reads", () => {
+  test("is decided again on them, and no effect of the first plan starts", async () => {
     const removing = ({ now }: View<Toy>): Partial<ToyPlan> =>
-      now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]], safety: {} } : {};
+      now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]] } : {};
     const { world, fixture: there } = await knowing(removing);
     there.time.now += 1_000;
     there.time.monotonic += 1_000;
@@ -144,8 +152,12 @@ describe("a plan that is not stale-safe", () => {
     assert.deepEqual(there.calls, ["load", "get toys bear", "list parts", "save 2", "remove parts part-1"]);
   });
 
-  test("leaves no entry in the cache", async () => {
-    const { kept } = await knowing(() => ({ safety: {} }));
+  test("leaves the end of its step in the cache, unless its kind has no watched reads or its record is deleted", async () => {
+    assert.equal((await knowing(() => ({ safety: { live: true } }))).kept.size, 1);
+    assert.equal((await knowing(() => ({ stages: [], next: { do: "forget" } }))).kept.size, 0);
+    const { world, fixture: there, kept } = await knowing();
+    kept.clear();
+    await step({ ...world, operatorOf: there.world.operatorOf }, message);
     assert.equal(kept.size, 0);
   });
 });
@@ -153,13 +165,8 @@ describe("a plan that is not stale-safe", () => {
 describe("a kind whose steps begin with the watch", () => {
   const watchful = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({})): Promise<Knowing> => {
     const knows = await knowing(more);
-    const { world } = knows;
-    const operatorOf: World["operatorOf"] = (kind) => {
-      const operator = world.operatorOf(kind);
-      return operator === undefined ? undefined : { ...operator, watchful: true };
-    };
     knows.kept.clear();
-    return { ...knows, world: { ...world, operatorOf } };
+    return knows;
   };
 
   test("reads record and object if the cache has none, and lists nothing", async () => {
@@ -168,13 +175,15 @@ describe("a kind whose steps begin with the watch", () => {
     assert.deepEqual(there.calls, ["load", "get toys bear", "save 2", "create parts part-2"]);
   });
 
-  test("reads everything if the change was not watched, or if its plan is not stale-safe", async () => {
-    const { world, fixture: there } = await watchful(({ memory }) => (memory === undefined ? {} : { safety: {} }));
+  test("reads everything if the change was not watched, or if its plan needs live reads", async () => {
+    const { world, fixture: there } = await watchful(({ memory }) =>
+      memory === undefined ? {} : { safety: { live: true } },
+    );
     await step(world, message);
     assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
     there.calls.length = 0;
     await step(world, watched);
-    assert.deepEqual(there.calls.slice(0, 5), ["load", "get toys bear", "load", "get toys bear", "list parts"]);
+    assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
   });
 
   test("continues with the watch if its plan says again", async () => {
@@ -191,7 +200,7 @@ describe("a kind whose steps begin with the watch", () => {
 
 describe("a step of such a kind whose object has changed since the last one", () => {
   /** `shown`: the object as the watch has it whole. */
-  const changed = async (shown: Stored | undefined, watchful = true) => {
+  const changed = async (shown: Stored | undefined, isWatched = true) => {
     const sizes: unknown[] = [];
     const knows = await knowing(({ object }) => {
       sizes.push(object?.["spec"]);
@@ -202,10 +211,7 @@ describe("a step of such a kind whose object has changed since the last one", ()
     assert.ok(world.cache !== undefined && stored !== undefined);
     const epoch = { date: there.time.now, at: there.time.monotonic };
     const cache = { ...world.cache, take: () => undefined, changed: () => ({ step: stored, object: shown, epoch }) };
-    const operatorOf: World["operatorOf"] = (kind) => {
-      const operator = world.operatorOf(kind);
-      return operator === undefined || !watchful ? operator : { ...operator, watchful };
-    };
+    const operatorOf = isWatched ? world.operatorOf : there.world.operatorOf;
     return { ...knows, sizes, world: { ...world, cache, operatorOf } };
   };
 
@@ -238,15 +244,15 @@ describe("a step of such a kind whose object has changed since the last one", ()
   });
 
   const { metadata } = toy();
-  const others: readonly (readonly [why: string, shown: Stored, watchful?: boolean])[] = [
+  const others: readonly (readonly [why: string, shown: Stored, isWatched?: boolean])[] = [
     ["it is another object of the name", { ...toy(), metadata: { ...metadata, uid: "other" } }],
     ["it is being deleted", { ...toy(), metadata: { ...metadata, deletionTimestamp: "2026-11-02T08:00:00Z" } }],
     ["it is older than the record", { ...toy(), metadata: { ...metadata, generation: 0 } }],
     ["its kind does not begin with the watch", toy(), false],
   ];
-  for (const [why, shown, isWatchful] of others)
+  for (const [why, shown, isWatched] of others)
     test(`reads record and object if ${why}`, async () => {
-      const { world, fixture: there } = await changed(shown, isWatchful);
+      const { world, fixture: there } = await changed(shown, isWatched);
       await step(world, watched);
       assert.deepEqual(there.calls.slice(0, 2), ["load", "get toys bear"]);
     });
@@ -262,11 +268,7 @@ describe("a step of such a kind that creates many objects", () => {
     const creators = openSlots(1);
     const first = creators();
     await first.enter();
-    const operatorOf: World["operatorOf"] = (kind) => {
-      const operator = knows.world.operatorOf(kind);
-      return operator === undefined ? undefined : { ...operator, watchful: true };
-    };
-    const ended = step({ ...knows.world, operatorOf, creators }, called);
+    const ended = step({ ...knows.world, creators }, called);
     await turn();
     return { ...knows, first, ended, creators };
   };
@@ -292,7 +294,7 @@ describe("a step of such a kind that creates many objects", () => {
 
   const others = [
     ["it creates fewer", { stages: [many.slice(1)] }],
-    ["its plan is fenced, which has slots of its own", { safety: { staleSafe: true, fenced: true } }],
+    ["its plan is fenced, which has slots of its own", { safety: { fenced: true } }],
   ] as const;
   for (const [why, more] of others)
     test(`does not wait if ${why}`, async () => {
@@ -334,21 +336,6 @@ describe("a step on the cache of its process", () => {
     await step(world, message);
     const { epoch } = kept.get(textOf(message)) ?? assert.fail("nothing is kept");
     assert.equal(dateAt(epoch, there.time.monotonic), there.time.now);
-  });
-
-  test("reads its object if a decision asks for it, and a step that has read it live does not", async () => {
-    const asking = function* (view: View<Toy>): Reads<ToyPlan> {
-      const found = yield* get({ do: "get", ref: refOf(toys, "bear"), created: true });
-      assert.equal(found?.metadata.uid, "toy-1");
-      return yield* growing(() => ({}))(view);
-    };
-    const { world, fixture: there } = await knowing();
-    there.decide = asking;
-    await step(world, watched);
-    assert.deepEqual(there.calls, ["get toys bear", "save 2", "create parts part-2"]);
-    there.calls.length = 0;
-    await step(world, message);
-    assert.deepEqual(there.calls, ["load", "get toys bear", "list parts", "save 3", "create parts part-3"]);
   });
 
   test("leaves no entry in the cache if it fails", async () => {

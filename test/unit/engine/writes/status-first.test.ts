@@ -15,7 +15,7 @@ const shown: ToyPlan = {
   memory: { count: 0 },
   stages: [[creation("arm")]],
   status: { phase: "new" },
-  safety: { statusIsRecord: true, staleSafe: true },
+  safety: { statusIsRecord: true },
 };
 
 /** A plan that creates an arm, with the status as its record; then one that creates a leg, with a saved memory. */
@@ -40,7 +40,7 @@ const watchful = (there: Fixture, cache: Partial<StepCache>): World => {
     cache: { ...nothing, ...cache },
     operatorOf: (kind) => {
       const operator = world.operatorOf(kind);
-      return operator === undefined ? undefined : { ...operator, watchful: true };
+      return operator === undefined ? undefined : { ...operator, watched: () => [] };
     },
   };
 };
@@ -152,7 +152,6 @@ describe("the watch of an object", () => {
     await step(world, fresh);
     assert.deepEqual([kept[0]?.record, kept[0]?.object["status"]], [undefined, { phase: "new" }]);
     there.calls.length = 0;
-    there.decide = (view) => ({ ...growing(view), safety: { ...growing(view).safety, staleSafe: true } });
     await step(world, watched);
     assert.deepEqual(there.calls, ["save 1", "create parts leg", "patch toys bear"]);
     assert.deepEqual(there.record()?.memory, { count: 1 });
@@ -164,7 +163,6 @@ describe("the watch cache of a key", () => {
     const there = openFixture(() => ({
       memory: { count: 1 },
       stages: [[creation("arm")]],
-      safety: { staleSafe: true },
       ...plan,
     }));
     const left = [...kept];
@@ -187,5 +185,5 @@ describe("the watch cache of a key", () => {
     assert.deepEqual(await doubtful(fresh), [0, 1]));
 
   test("is invalidated by a record that another process saved, or that has no known origin", async () =>
-    assert.deepEqual(await doubtful({}, [], { safety: {}, stages: [] }), [2, 1]));
+    assert.deepEqual(await doubtful({}, [], { stages: [] }), [2, 0]));
 });

@@ -4,11 +4,13 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { same } from "../../../../shared/core/json.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import { relevant } from "../../../../shared/spark/application/state/memory.ts";
 import { newAllotment } from "../../../../shared/spark/executors/allotment.ts";
+import { podsOf } from "../../../../shared/spark/schema/resource.ts";
 import { type Answering, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
 import { registered } from "./attended.ts";
@@ -48,7 +50,7 @@ const doubtful = (of: Stored): Stored => ({
 /** Answers the list of pods, and fails the test on any other read. */
 const listing = (pods: readonly Stored[]): Answering => ({
   objects: (query: Looking) => {
-    assert.ok(query.do === "list" && query.again !== true, "it read more than the list of pods");
+    assert.ok(same(query, podsOf(key)), "it read more than the list of pods");
     return pods;
   },
 });
@@ -60,7 +62,7 @@ describe("a missing executor", () => {
   test("is created on cached objects, before the step reads a node", () => {
     const plan = resultOf(decide(settings, key, view), listing(pods));
     assert.match(plan.stages.flat().map(said).join(), /^create pods \S+-exec-1004 of attempt 1$/);
-    assert.deepEqual([does(plan, "continue"), plan.safety?.staleSafe], [true, true]);
+    assert.deepEqual([does(plan, "continue"), plan.safety?.live], [true, undefined]);
   });
 
   test("is created once: then the step reads the node and records the loss", () => {
@@ -85,14 +87,14 @@ describe("the pod of an executor that has ended", () => {
 
   const over = { attempt: 1, live: "1001-1002", marks: "1001000010020000", over: "1003", lost: { terminated: 1 } };
 
-  test("does not delay the replacement, whose plan is stale-safe", () => {
+  test("does not delay the replacement, whose plan needs no live reads", () => {
     const plan = planned(memory, executor(1003, 143));
     const acts = plan.stages
       .flat()
       .map(said)
       .filter((line) => / pods /.test(line));
     assert.match(acts.join(), /^create pods \S+-exec-1004 of attempt 1$/);
-    assert.equal(plan.safety?.staleSafe, true);
+    assert.equal(plan.safety?.live, undefined);
   });
 
   test("is deleted in the next step, on cached objects", () => {
@@ -103,14 +105,13 @@ describe("the pod of an executor that has ended", () => {
       .map(said)
       .filter((line) => / pods /.test(line));
     assert.deepEqual(acts, ["delete pods p-exec-1003 if it is u-1003"]);
-    assert.equal(plan.safety?.staleSafe, true);
+    assert.equal(plan.safety?.live, undefined);
   });
 
-  test("is deleted on live reads if a pod of another attempt, which may live, is deleted with it", () => {
+  test("is deleted if a pod of another attempt, which may live, is deleted with it", () => {
     const stray = pod({ role: "executor", executor: 7, name: "stray", uid: "u-7", submission: "another" });
     const plan = planned(memory, executor(1003, 143), stray);
     assert.ok(plan.stages.flat().some((effect) => effect.do === "delete"));
-    assert.equal(plan.safety?.staleSafe, undefined);
   });
 });
 
@@ -150,7 +151,6 @@ describe("a surplus executor", () => {
       plan.memory.executors?.doomed?.map(({ id, reason }) => [id, reason]),
       [[1003, "dismissed"]],
     );
-    assert.equal(plan.safety?.staleSafe, undefined);
     assert.ok(plan.stages.flat().map(said).includes("delete pods p-exec-1003 if it is u-1003 at 1"));
   });
 });

@@ -1,6 +1,6 @@
 /** Applications, memories and pods from a few fields, and a world in which a decision reads until it has a plan. */
 
-import { digestOf } from "../../../../shared/core/json.ts";
+import { digestOf, same } from "../../../../shared/core/json.ts";
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import {
@@ -17,6 +17,7 @@ import {
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import { type Memory, normaliser } from "../../../../shared/spark/application/state/memory.ts";
 import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
+import { podsOf } from "../../../../shared/spark/schema/resource.ts";
 import { asStep, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
 
@@ -175,7 +176,7 @@ const answer = (world: World, query: Looking): readonly Stored[] => {
   const { pods = [], services = [], configMaps = [], others = {} } = world;
   const all: Readonly<Record<string, readonly Stored[]>> = { pods, services, configmaps: configMaps, ...others };
   if (query.do === "list")
-    return query.again !== undefined && query.resource.plural === "pods"
+    return query.resource.plural === "pods" && !same(query, podsOf(key))
       ? (world.again ?? pods)
       : (all[query.resource.plural] ?? []);
   const { resource, name } = query.ref;

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { same } from "../../../../shared/core/json.ts";
 import type { Query } from "../../../../shared/core/plan.ts";
 import { decide, volcanoJob } from "../../../../shared/volcano/job/decide.ts";
 import { does, waitIn } from "../../../support/plans.ts";
@@ -32,7 +33,9 @@ describe("a new job", () => {
     assert.deepEqual(looks(loop).map(pluralOf), ["pods", "commands", "queues"]);
     loop.step();
     assert.deepEqual(looks(loop).map(pluralOf), ["pods", "podgroups", "commands", "queues"]);
-    assert.ok(looks(loop).every((query) => query.do === "list" || (query.do === "get" && query.known === true)));
+    const { uid } = loop.job().metadata;
+    const watched = volcanoJob.watched?.(key, { object: loop.job(), uid, memory: loop.memory }) ?? [];
+    assert.ok(looks(loop).every((query) => watched.some((one) => same(one, query))));
   });
 
   test("uses its status as its record until it sees its pods, unless it has plugins", () => {
@@ -67,8 +70,8 @@ describe("a new job", () => {
 
   test("waits for its PodGroup without another step, and without a timer", () => {
     assert.deepEqual(
-      [loop.last?.safety?.staleSafe, does(loop.last, "again"), waitIn(loop.last).pollMs],
-      [true, undefined, undefined],
+      [loop.last?.safety?.live, does(loop.last, "again"), waitIn(loop.last).pollMs],
+      [undefined, undefined, undefined],
     );
   });
 
@@ -84,16 +87,13 @@ describe("a new job", () => {
 });
 
 describe("a step on cached objects", () => {
-  test("has a stale-safe plan when it restarts the pods of a policy, or the whole job", () => {
+  test("needs no live reads to act on a pod that was read again", () => {
     const loop = new Loop(restarting("RestartPod")).running();
     loop.fail("j-w-1", 3);
-    assert.equal(loop.step().safety?.staleSafe, true);
-    const all = new Loop(restarting("RestartJob")).running();
-    all.fail("j-w-1", 3);
-    assert.equal(all.step().safety?.staleSafe, true);
+    assert.equal(loop.step().safety?.live, undefined);
   });
 
-  test("reads a failed pod only if the cache may be old, and an evicted pod always live", () => {
+  test("reads a failed pod and an evicted pod by their names before it acts on them", () => {
     const asked: (Query & { readonly do: "get" })[] = [];
     const watching = (loop: Loop): void => {
       loop.blind = (query) => {
@@ -114,61 +114,29 @@ describe("a step on cached objects", () => {
     evicted.objects.delete("pods/j-w-1");
     evicted.step();
     assert.deepEqual(
-      asked.map(({ ref, known }) => [ref.name, known]),
-      [
-        ["j-w-1", "firm"],
-        ["j-w-1", undefined],
-      ],
+      asked.map(({ ref }) => ref.name),
+      ["j-w-1", "j-w-1"],
     );
   });
 
-  test("has no stale-safe plan when it aborts or completes a job", () => {
+  test("needs live reads to abort, to complete and to shrink a job", () => {
     const aborting = new Loop(restarting("AbortJob")).running();
     aborting.fail("j-w-1", 3);
     aborting.step();
-    assert.deepEqual([aborting.step().safety?.staleSafe, aborting.memory?.phase], [undefined, "Aborted"]);
+    assert.deepEqual([aborting.step().safety?.live, aborting.memory?.phase], [true, "Aborted"]);
     const done = new Loop(restarting("RestartJob")).running();
     done.pods("Succeeded");
     done.step();
-    assert.deepEqual([done.memory?.phase, done.last?.safety?.staleSafe], ["Completed", undefined]);
+    assert.deepEqual([done.memory?.phase, done.last?.safety?.live], ["Completed", true]);
+    const shrinking = new Loop(restarting("RestartJob")).running();
+    shrinking.change("jobs", "j", { spec: { tasks: [task("w", 1)] }, metadata: { generation: 2 } });
+    assert.equal(shrinking.step().safety?.live, true);
   });
 
-  const shrinking = (): Loop => {
-    const loop = new Loop(restarting("RestartJob")).running();
-    loop.change("jobs", "j", { spec: { tasks: [task("w", 1)] }, metadata: { generation: 2 } });
-    return loop;
-  };
-
-  test("reads the job itself before it shrinks it, unless the step has read it live", () => {
-    const loop = shrinking();
-    const asked: Query[] = [];
-    loop.blind = (query) => {
-      if (query.do === "get" && query.ref.resource.plural === "jobs") asked.push(query);
-      return false;
-    };
-    const { stages, safety } = loop.step();
-    assert.deepEqual(
-      stages.flat().flatMap((effect) => (effect.do === "delete" ? [effect.ref.name] : [])),
-      ["j-w-1", "j-w-2"],
-    );
-    assert.equal(safety?.staleSafe, true);
-    assert.deepEqual(
-      asked.map((query) => (query.do === "get" ? [query.ref.name, query.known, query.created] : [])),
-      [["j", undefined, true]],
-    );
-  });
-
-  test("has no stale-safe plan when it shrinks a job that is gone or has changed again", () => {
-    const isJob = (query: Query): boolean => query.do === "get" && query.ref.resource.plural === "jobs";
-    const gone = shrinking();
-    gone.blind = isJob;
-    assert.equal(gone.step().safety?.staleSafe, undefined);
-    const grown = shrinking();
-    grown.blind = (query) => {
-      if (isJob(query)) grown.change("jobs", "j", { spec: { tasks: [task("w", 3)] }, metadata: { generation: 3 } });
-      return false;
-    };
-    assert.equal(grown.step().safety?.staleSafe, undefined);
+  test("needs live reads for an action that no pod is read again for", () => {
+    const ordered = new Loop({ tasks: [task("w", 1)] }).running();
+    ordered.change("jobs", "j", { metadata: { annotations: { "rekindle.dev/suspend": "true" } } });
+    assert.equal(ordered.step().safety?.live, true);
   });
 
   test("rests when a finished job needs nothing, and not when its PodGroup has come back", () => {
@@ -176,20 +144,13 @@ describe("a step on cached objects", () => {
     const [group] = [...done.objects.values()].filter(({ kind }) => kind === "PodGroup");
     done.pods("Succeeded");
     done.step();
-    assert.deepEqual([done.memory?.phase, done.step().safety?.staleSafe], ["Completed", true]);
+    const before = done.memory;
+    const rest = done.step();
+    assert.deepEqual([rest.memory, rest.stages, rest.status], [before, [], done.job().status]);
     assert.ok(group);
     done.put("podgroups", { ...group });
     const plan = done.step();
-    assert.deepEqual([plan.stages.flat().map(({ do: act }) => act), plan.safety?.staleSafe], [["delete"], undefined]);
-  });
-
-  test("does not rest when the cached objects change the status of a finished job", () => {
-    const aborted = new Loop(restarting("AbortJob")).running();
-    aborted.fail("j-w-0", 3);
-    aborted.run();
-    assert.deepEqual([aborted.memory?.phase, aborted.step().safety?.staleSafe], ["Aborted", true]);
-    aborted.remove("pods", "j-w-0");
-    assert.equal(aborted.step().safety?.staleSafe, undefined);
+    assert.deepEqual([plan.stages.flat().map(({ do: act }) => act), plan.safety?.live], [["delete"], true]);
   });
 
   test("fences a status with a phase that it did not reach itself", () => {

@@ -1,13 +1,14 @@
-/** Plans that are right on the pods that a watch shows, and plans that are decided again on live reads. */
+/** What may be concluded from the pods that a watch shows, and what is decided again on live reads. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import type { Safety } from "../../../../../shared/core/plan.ts";
+import { sparkApplication } from "../../../../../shared/spark/application/decide.ts";
 import type { Memory } from "../../../../../shared/spark/application/state/memory.ts";
-import { application, decided, driver, eight, pod, remembered, type Short, type World } from "../fixtures.ts";
+import { podsOf } from "../../../../../shared/spark/schema/resource.ts";
+import { application, decided, driver, key, pod, remembered, type Short, settings, type World } from "../fixtures.ts";
 
 const executor: Short = { name: "pi-exec-1", uid: "e1", role: "executor", owner: "driver-1", executor: 1 };
-const stray: Short = { ...executor, uid: "s1", name: "pi-exec-9", submission: "earlier" };
 const ended: Short = { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z" };
 const pending: Short = { phase: "Pending", waiting: "ContainerCreating" };
 const run = { driver, state: { phase: "RUNNING" } } as const;
@@ -29,15 +30,11 @@ describe("a plan on watched pods", () => {
     ["the driver has ended beside an executor", safetyOf([ended, executor])],
     ["the driver has failed", safetyOf([{ phase: "Failed", exitCode: 1 }])],
   ];
-  for (const [when, { staleSafe }] of right) test(`is carried out when ${when}`, () => assert.equal(staleSafe, true));
+  for (const [when, { live }] of right) test(`needs no live reads when ${when}`, () => assert.equal(live, undefined));
 
   const lateStart = { metadata: { annotations: { "rekindle.dev/executor-start-timeout": "30s" } } };
   const wrong: readonly (readonly [when: string, safety: Safety])[] = [
     ["the driver is not listed", safetyOf([executor])],
-    ["the phase of the driver is unknown", safetyOf([{ phase: "Unknown" }])],
-    ["a pod of an earlier attempt is listed, which it deletes", safetyOf([{}, stray])],
-    ["a pod of an earlier attempt ends", safetyOf([{}, { ...stray, ending: true }])],
-    ["missing pods may still return", safetyOf([{}], { returning: { since: eight - 1_000, until: eight + 60_000 } })],
     ["no executor has started in time", safetyOf([{}], { object: application(lateStart) })],
     [
       "the driver has not started in time",
@@ -47,32 +44,33 @@ describe("a plan on watched pods", () => {
       }),
     ],
   ];
-  for (const [when, { staleSafe }] of wrong)
-    test(`is decided again on live reads when ${when}`, () => assert.equal(staleSafe, undefined));
+  for (const [when, { live }] of wrong) test(`needs live reads when ${when}`, () => assert.equal(live, true));
 
-  test("asks the watch whether a missing executor is gone, if that is not behind the ledger", () => {
+  test("takes a second look at the executors before one is called gone", () => {
     const memory = remembered({ ...run, executors: { attempt: 1, live: "1" } });
     const { looks } = decided({ object: application(), memory, pods: [pod()] });
-    const again = looks.filter((look) => look.do === "list" && look.again !== undefined);
-    assert.deepEqual(
-      again.map((look) => "again" in look && look.again),
-      ["firm"],
-    );
+    assert.deepEqual(looks.filter((look) => look.do === "list" && look.resource.plural === "pods").length, 2);
   });
 
-  test("is carried out for the first submission of a new application, and not for a later one", () => {
-    assert.equal(decided({ object: application() }).plan.safety?.staleSafe, true);
-    const later = decided({ object: application(), memory: remembered({ state: { phase: "PENDING_RERUN" } }) });
-    assert.deepEqual([later.plan.safety?.fenced, later.plan.safety?.staleSafe], [true, undefined]);
+  test("needs live reads when nothing is left of an attempt: the next one follows", () => {
+    const { plan } = decided({ object: application(), memory: remembered({ state: { phase: "PENDING_RERUN" } }) });
+    assert.deepEqual([plan.memory.state.phase, plan.safety?.live], ["SUBMITTED", true]);
+    assert.equal(decided({ object: application() }).plan.safety?.live, undefined);
   });
 });
 
-describe("a plan on enclosed pods", () => {
-  test("is carried out only if the driver has started and the run has no executor", () => {
-    const rows = [safetyOf([{}]), safetyOf([{}, executor]), safetyOf([pending], { memory: submitted })];
-    assert.deepEqual(
-      rows.map(({ enclosureSafe }) => enclosureSafe),
-      [true, undefined, undefined],
-    );
+describe("the pods of an application", () => {
+  const reads = (state: Memory["state"] | undefined, object = application()): readonly unknown[] => {
+    const memory = state === undefined ? undefined : remembered({ state });
+    return sparkApplication(settings).watched?.(key, { object, uid: "app-1", memory }) ?? [];
+  };
+
+  test("may come from a watch while it is new, or its driver is followed", () =>
+    assert.deepEqual([reads(undefined), reads({ phase: "RUNNING" })], [[podsOf(key)], [podsOf(key)]]));
+
+  test("are read live in every other state, and where another controller has left a status", () => {
+    const left = { ...application(), status: { applicationState: { state: "RUNNING" } } };
+    const rows = [reads({ phase: "PENDING_RERUN" }), reads({ phase: "SUSPENDING" }), reads(undefined, left)];
+    assert.deepEqual(rows, [[], [], []]);
   });
 });

@@ -54,7 +54,7 @@ describe("executors that are lost at once", () => {
       assert.deepEqual(before, []);
       assert.equal(linesOf(plan.stages.flat()).filter((line) => line.startsWith("create pods")).length, many);
       assert.equal(plan.stages.flat().length, many);
-      assert.deepEqual([plan.status, plan.safety?.staleSafe], [undefined, true]);
+      assert.deepEqual([plan.status, plan.safety?.live], [undefined, undefined]);
       assert.deepEqual(plan.memory.executors?.untold, ids(many));
     });
 
@@ -79,7 +79,7 @@ describe("executors that are lost at once", () => {
     const { plan } = decided({ object, memory, pods: [pod(), ...lost(17)] });
     assert.equal(linesOf(plan.stages.flat()).filter((line) => line.startsWith("create pods")).length, 17);
     assert.equal(plan.stages.flat().length, 17);
-    assert.deepEqual([plan.status, plan.safety?.staleSafe], [undefined, true]);
+    assert.deepEqual([plan.status, plan.safety?.live], [undefined, undefined]);
     assert.deepEqual(plan.memory.executors?.untold, ids(17));
   });
 

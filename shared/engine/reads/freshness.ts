@@ -8,8 +8,9 @@
  * |---|---|
  * | changes nothing | right: a later change is an event |
  * | creates, records an Event | right: names are deterministic, and the save before it finds an outdated record |
+ * | patches | right: the server refuses a patch of an object that has changed since |
  * | deletes a pod that has ended | right: it names the UID, and an ended pod never runs again |
- * | deletes anything else, evicts, patches, keeps a log | decided again |
+ * | deletes anything else, evicts, keeps a log | decided again |
  * | forgets the record; is marked `live` | decided again |
  */
 import { same } from "../../core/json.ts";
@@ -91,10 +92,11 @@ const changesNothing = (object: Stored | undefined, { memory }: Basis, plan: Pla
   same(plan.memory, memory) &&
   (plan.status === undefined || same(plan.status, object?.status));
 
-/** True of an effect that is right whatever has happened since `shown` was. */
+/** Effects that are right whatever has happened since the objects were shown. */
+const lasting: ReadonlySet<Effect["do"]> = new Set(["create", "record", "patch"]);
+
 const isLasting = (effect: Effect, shown: readonly Stored[]): boolean =>
-  effect.do === "create" ||
-  effect.do === "record" ||
+  lasting.has(effect.do) ||
   (effect.do === "delete" && shown.some((object) => object.metadata.uid === effect.uid && hasEnded(object)));
 
 /** True if a plan is right although a watch, which may be behind, has shown what it rests on. */

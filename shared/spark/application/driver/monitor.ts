@@ -226,7 +226,7 @@ const beforehand = (
   const { view, memory } = context;
   const next = { do: "continue", ...waits } as const;
   if (notYetRecorded(view, left).length > 0) return { memory: view.memory ?? memory, stages: [left], next };
-  if (cordons.length > 0) return { memory, stages: [cordons], next };
+  if (cordons.length > 0) return onLiveReads({ memory, stages: [cordons], next });
   return notYetRecorded(view, first).length > 0 ? onLiveReads({ memory, stages: [first], next }) : undefined;
 };
 

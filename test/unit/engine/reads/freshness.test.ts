@@ -64,6 +64,10 @@ const readsOf = async (second: Partial<ToyPlan>): Promise<readonly string[]> => 
 describe("a plan on watched objects", () => {
   const right: readonly (readonly [does: string, plan: Partial<ToyPlan>])[] = [
     ["creates an object", { stages: [[creation("tail")]] }],
+    [
+      "patches an object",
+      { stages: [[{ do: "patch", ref: refOf(parts, "arm"), uid: "a", resourceVersion: "1", patch: {} }]] },
+    ],
     ["remembers something", { memory: { count: 2 } }],
     ["deletes a pod that has ended", { stages: [[removal("leg")]] }],
     ["changes nothing, although it is marked", { safety: { live: true } }],
@@ -75,10 +79,6 @@ describe("a plan on watched objects", () => {
     ["deletes a pod that runs", { stages: [[removal("arm")]] }],
     ["deletes an object that the watch did not show", { stages: [[removal("tail")]] }],
     ["evicts a pod", { stages: [[{ do: "evict", ref: refOf(pods, "leg"), uid: "leg-1" }]] }],
-    [
-      "patches an object",
-      { stages: [[{ do: "patch", ref: refOf(parts, "arm"), uid: "a", resourceVersion: "1", patch: {} }]] },
-    ],
     ["forgets the record", { next: { do: "forget" } }],
     ["is marked", onLiveReads({ memory: { count: 2 }, stages: [], next: { do: "rest" } })],
   ];

@@ -10,6 +10,7 @@
  * | creates, records an Event | right: names are deterministic, and the save before it finds an outdated record |
  * | patches | right: the server refuses a patch of an object that has changed since |
  * | deletes a pod that has ended | right: it names the UID, and an ended pod never runs again |
+ * | deletes, by its UID alone, what is no pod | right: the record says that it is over, and the save finds an outdated record |
  * | deletes anything else, evicts, keeps a log | decided again |
  * | forgets the record; is marked `live` | decided again |
  */
@@ -17,6 +18,7 @@ import { same } from "../../core/json.ts";
 import { refText, type Stored } from "../../core/object.ts";
 import type { Effect, Looking, Plan } from "../../core/plan.ts";
 import { isOver, podStatus } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
 import { idOf, type Source, type StepReads, stepReads } from "../cluster/queries.ts";
 import type { StepContext } from "../context/world.ts";
 
@@ -53,7 +55,7 @@ const isWithin = (query: Looking, first: Looking): boolean => {
   );
 };
 
-const hasEnded = (object: Stored): boolean => object.kind === "Pod" && isOver(podStatus(object));
+const hasEnded = (object: Stored): boolean => object.kind === pods.kind && isOver(podStatus(object));
 
 /**
  * Answers what the kind lets its watch answer. A second look, at a part of a watched list or at one of its pods, is
@@ -95,9 +97,12 @@ const changesNothing = (object: Stored | undefined, { memory }: Basis, plan: Pla
 /** Effects that are right whatever has happened since the objects were shown. */
 const lasting: ReadonlySet<Effect["do"]> = new Set(["create", "record", "patch"]);
 
-const isLasting = (effect: Effect, shown: readonly Stored[]): boolean =>
-  lasting.has(effect.do) ||
-  (effect.do === "delete" && shown.some((object) => object.metadata.uid === effect.uid && hasEnded(object)));
+const isLasting = (effect: Effect, shown: readonly Stored[]): boolean => {
+  if (effect.do !== "delete") return lasting.has(effect.do);
+  const { ref, uid, resourceVersion } = effect;
+  if (ref.resource.kind !== pods.kind) return resourceVersion === undefined;
+  return shown.some((object) => object.metadata.uid === uid && hasEnded(object));
+};
 
 /** True if a plan is right although a watch, which may be behind, has shown what it rests on. */
 export const isRightOnWatched = (

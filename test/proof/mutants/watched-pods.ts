@@ -41,8 +41,8 @@ export const watchedPodMutants: readonly Mutant[] = [
     name: "deletions-by-the-watch",
     promise: "a pod that may run is deleted on live reads only",
     file: "shared/engine/reads/freshness.ts",
-    find: "object.metadata.uid === effect.uid && hasEnded(object)",
-    replace: "object.metadata.uid === effect.uid",
+    find: "object.metadata.uid === uid && hasEnded(object)",
+    replace: "object.metadata.uid === uid",
     tests: ["test/unit/engine/reads/freshness.test.ts"],
   },
   {

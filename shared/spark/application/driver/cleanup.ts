@@ -158,7 +158,7 @@ export function* readAttempt(context: ApplicationContext): Reads<Attempt> {
   return { found, others };
 }
 
-/** Deletes all objects of earlier attempts. `then` decides once none is left. */
+/** Deletes all objects of earlier attempts, on live reads. `then` decides once none is left. */
 export function* clearAttempt(
   context: ApplicationContext,
   then: (context: ApplicationContext) => Plan<Memory>,
@@ -182,7 +182,9 @@ export function* clearAttempt(
           ...timeOf(stranded),
           waitsFor: { on: "leftovers", objects: left.length + others.length, stranded: stranded.says },
         };
-  return planOf(context, knowing(context.memory, found), { ...found, all: left }, { stages: [stage], next });
+  return onLiveReads(
+    planOf(context, knowing(context.memory, found), { ...found, all: left }, { stages: [stage], next }),
+  );
 }
 
 /** The wait for the pods of an application that is deleted, as the next one of its name sees it: the driver is named first. */

@@ -70,6 +70,7 @@ describe("a plan on watched objects", () => {
     ],
     ["remembers something", { memory: { count: 2 } }],
     ["deletes a pod that has ended", { stages: [[removal("leg")]] }],
+    ["deletes by its UID what is no pod", { stages: [[{ do: "delete", ref: refOf(parts, "arm"), uid: "arm-1" }]] }],
     ["changes nothing, although it is marked", { safety: { live: true } }],
   ];
   for (const [does, plan] of right)
@@ -77,7 +78,11 @@ describe("a plan on watched objects", () => {
 
   const again: readonly (readonly [does: string, plan: Partial<ToyPlan>])[] = [
     ["deletes a pod that runs", { stages: [[removal("arm")]] }],
-    ["deletes an object that the watch did not show", { stages: [[removal("tail")]] }],
+    ["deletes a pod that the watch did not show", { stages: [[removal("tail")]] }],
+    [
+      "deletes an object as it was seen",
+      { stages: [[{ do: "delete", ref: refOf(parts, "arm"), uid: "arm-1", resourceVersion: "5" }]] },
+    ],
     ["evicts a pod", { stages: [[{ do: "evict", ref: refOf(pods, "leg"), uid: "leg-1" }]] }],
     ["forgets the record", { next: { do: "forget" } }],
     ["is marked", onLiveReads({ memory: { count: 2 }, stages: [], next: { do: "rest" } })],

@@ -144,7 +144,9 @@ describe("the object that a step leaves in the cache after its status write", ()
 describe("a plan that needs live reads", () => {
   test("is decided again on them, and no effect of the first plan starts", async () => {
     const removing = ({ now }: View<Toy>): Partial<ToyPlan> =>
-      now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]] } : {};
+      now > eight
+        ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]], safety: { live: true } }
+        : {};
     const { world, fixture: there } = await knowing(removing);
     there.time.now += 1_000;
     there.time.monotonic += 1_000;

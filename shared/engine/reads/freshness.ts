@@ -14,11 +14,9 @@
  * | deletes anything else, evicts, keeps a log | decided again |
  * | forgets the record; is marked `live` | decided again |
  */
-import { same } from "../../core/json.ts";
+import { fieldsOf, same } from "../../core/json.ts";
 import { refText, type Stored } from "../../core/object.ts";
 import type { Effect, Looking, Plan } from "../../core/plan.ts";
-import { isOver, podStatus } from "../../kube/pods.ts";
-import { pods } from "../../kube/resources.ts";
 import { idOf, type Source, type StepReads, stepReads } from "../cluster/queries.ts";
 import type { StepContext } from "../context/world.ts";
 
@@ -55,7 +53,10 @@ const isWithin = (query: Looking, first: Looking): boolean => {
   );
 };
 
-const hasEnded = (object: Stored): boolean => object.kind === pods.kind && isOver(podStatus(object));
+const pod = "Pod";
+
+const hasEnded = ({ kind, status }: Stored): boolean =>
+  kind === pod && ["Succeeded", "Failed"].some((phase) => phase === fieldsOf(status)["phase"]);
 
 /**
  * Answers what the kind lets its watch answer. A second look, at a part of a watched list or at one of its pods, is
@@ -100,7 +101,7 @@ const lasting: ReadonlySet<Effect["do"]> = new Set(["create", "record", "patch"]
 const isLasting = (effect: Effect, shown: readonly Stored[]): boolean => {
   if (effect.do !== "delete") return lasting.has(effect.do);
   const { ref, uid, resourceVersion } = effect;
-  if (ref.resource.kind !== pods.kind) return resourceVersion === undefined;
+  if (ref.resource.kind !== pod) return resourceVersion === undefined;
   return shown.some((object) => object.metadata.uid === uid && hasEnded(object));
 };
 

@@ -85,6 +85,7 @@ describe("a plan on watched objects", () => {
     ],
     ["evicts a pod", { stages: [[{ do: "evict", ref: refOf(pods, "leg"), uid: "leg-1" }]] }],
     ["forgets the record", { next: { do: "forget" } }],
+    ["is marked, and changes the status", { status: { tail: 1 }, safety: { live: true } }],
     ["is marked", onLiveReads({ memory: { count: 2 }, stages: [], next: { do: "rest" } })],
   ];
   for (const [does, plan] of again)

@@ -9,6 +9,7 @@ export type Program = { readonly command: readonly string[]; readonly env?: Read
 export type User = {
   readonly namespace: string;
   readonly create: (object: object) => Promise<void>;
+  readonly get: (path: string) => Promise<unknown>;
   readonly patch: (path: string, body: object) => Promise<void>;
   readonly remove: (path: string) => Promise<void>;
   /** Resolves when the history has pods of this phase: as many as `count`, gone ones included. */

@@ -33,6 +33,7 @@ const userOf = (api: Api, namespace: string, history: History): User => ({
     const reply = await api.call("POST", `/${path}`, body);
     if (reply.status !== 201) throw failed(`create ${path}`, reply);
   },
+  get: async (path) => (await api.call("GET", `/${path}`)).body,
   patch: async (path, body) => {
     const reply = await api.call("PATCH", `/${path}`, body, "application/merge-patch+json");
     if (reply.status !== 200) throw failed(`patch ${path}`, reply);

@@ -1,7 +1,7 @@
 /** What users do with Spark applications and Volcano's jobs, and how their pods end. */
 import type { PodPlan } from "../../kubelet.ts";
 import type { Scenario, Step, User } from "../../subject.ts";
-import { nameOf } from "../../values.ts";
+import { nameOf, uidOf } from "../../values.ts";
 
 const appsIn = (namespace: string): string =>
   `apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications`;
@@ -47,13 +47,12 @@ const createJob = (replicas: number, ...policies: readonly object[]): Step =>
 const wait = (phase: string, count: number): Step =>
   step(`wait for ${count} ${phase}`, (user: User) => user.pods(phase, count));
 const command = (action: string): Step =>
-  step(action, ({ namespace, create }) =>
-    create({
-      path: `apis/bus.volcano.sh/v1alpha1/namespaces/${namespace}/commands`,
-      ...{ apiVersion: "bus.volcano.sh/v1alpha1", kind: "Command", metadata: { name: action.toLowerCase() } },
-      ...{ action, target: { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "job" } },
-    }),
-  );
+  step(action, async ({ namespace, create, get }) => {
+    const uid = uidOf(await get(jobAt(namespace)));
+    const named = { apiVersion: "bus.volcano.sh/v1alpha1", kind: "Command", metadata: { name: action.toLowerCase() } };
+    const target = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "job", uid };
+    await create({ path: `apis/bus.volcano.sh/v1alpha1/namespaces/${namespace}/commands`, ...named, action, target });
+  });
 
 const succeed: Scenario["planOf"] = () => ({ runMs: 1_500, exit: 0 });
 const stay: Scenario["planOf"] = () => ({ exit: 0 });

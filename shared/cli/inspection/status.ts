@@ -19,6 +19,7 @@ import { type Paint, plain, toneOf, whenText } from "../io/text.ts";
 import type { Session, Source } from "../io/tools.ts";
 import { departureHelp, departureText } from "../kinds/kind.ts";
 import { type KueueView, kueueOf, kueueText } from "./kueue.ts";
+import { lastingAdvice } from "./lasting-waits.ts";
 import {
   driverWordsOf,
   driverWordsText,
@@ -35,7 +36,7 @@ import {
   updatesText,
 } from "./record.ts";
 import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
-import { type WaitingGroup, waitingGroupOf, waitingHelp, waitingText } from "./waiting-groups.ts";
+import { type WaitingGroup, waitingGroupOf, waitingText } from "./waiting-groups.ts";
 import { savesOf, waitedText, waitsOf } from "./waits.ts";
 
 /** The most pods that one command looks at: the first that does not start tells enough. */
@@ -125,7 +126,9 @@ const troubled: Row = (seen) => {
     waitsFor: platformText(trouble),
     since: trouble.since,
     until: recordIn(seen)?.wakeAt,
-    todo: "remove what is in the way; Rekindle keeps trying, and this costs the application no retry",
+    todo:
+      lastingAdvice(trouble.message) ??
+      "remove what is in the way; Rekindle keeps trying, and this costs the application no retry",
   };
 };
 
@@ -174,7 +177,7 @@ const ended: Row = (seen) => {
   return {
     waitsFor: `${state.what.waitsFor}${message}`,
     since: state.since,
-    todo: `${state.what.todo}${logCommand(seen)}`,
+    todo: `${(state.ended === "badly" ? lastingAdvice(message) : undefined) ?? state.what.todo}${logCommand(seen)}`,
   };
 };
 
@@ -196,7 +199,7 @@ const queued: Row = (seen) => {
     waitsFor: waitingText(group),
     since: waitsSince(seen),
     until: recordIn(seen)?.wakeAt,
-    todo: waitingHelp(group) ?? state.what.todo,
+    todo: lastingAdvice(group.why) ?? state.what.todo,
   };
 };
 
@@ -242,11 +245,12 @@ const underway: Row = (seen) => {
   const { message } = state;
   // A record that waits shows that a host has looked at the object, whatever its status shows yet.
   const isSeen = state.what.waitsFor === unseen.waitsFor && record?.waitsFor !== undefined;
+  const cause = message === undefined || says(waitsFor, message) ? waitsFor : `${waitsFor} (${message})`;
   return {
-    waitsFor: message === undefined || says(waitsFor, message) ? waitsFor : `${waitsFor} (${message})`,
+    waitsFor: cause,
     since: waitsSince(seen),
     until: record?.wakeAt,
-    todo: isSeen ? quiet : state.what.todo,
+    todo: lastingAdvice(cause) ?? (isSeen ? quiet : state.what.todo),
   };
 };
 

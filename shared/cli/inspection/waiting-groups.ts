@@ -91,17 +91,6 @@ export const waitingText = ({ position, of, queue, why, admitter }: WaitingGroup
   return `its group to be admitted${by} (position ${position} of ${of} in queue ${queue})${why === "" ? "" : `: ${why}`}`;
 };
 
-/** Reasons that time alone does not remove, and what to do about each. */
-const lasting: readonly (readonly [RegExp, string])[] = [
-  [/would not fit the empty cluster/, "ask for less, or add nodes that have room for it"],
-  [/^queue \S+ is not found/, "create the queue, or create the object again with a queue that exists"],
-  [/^queue \S+ is Clos(?:ed|ing)/, "open the queue, or create the object again with an open one"],
-];
-
-/** What a user must do before the group can be admitted; undefined where it may enter by itself. */
-export const waitingHelp = ({ why }: WaitingGroup): string | undefined =>
-  lasting.find(([reason]) => reason.test(why))?.[1];
-
 /** Returns the table of groups that wait in a queue; "" if none does. */
 export const waitingTable = (waiting: readonly WaitingGroup[], now: number): string =>
   waiting.length === 0

@@ -7,7 +7,7 @@ import { qualifiedNameErrors } from "../../kube/names.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { longestName, readCronSpec } from "../cron/read.ts";
 import { readFlowSpec } from "../flow/read.ts";
-import { ignoredFlags } from "../plugins/all.ts";
+import { pluginProblems, refusedBy } from "../plugins/all.ts";
 import {
   formsDag,
   type JobSpec,
@@ -64,8 +64,18 @@ export const newJobSaying = (name: string, spec: unknown, queueSaying?: QueueChe
   return read.ok ? "" : read.message;
 };
 
-/** Returns warnings about ignored flags of plugins, which upstream only logs. */
-export const jobWarnings = (spec: unknown): readonly string[] => ignoredFlags(typed(spec)?.plugins);
+/** Returns warnings about plugins of a job that is stored: what reconcile tells of them later. */
+export const jobWarnings = (name: string, given: unknown): readonly string[] => {
+  const read = typed(given);
+  if (read === undefined) return [];
+  const spec = defaulted(read);
+  const scope = { owner: { name, namespace: "", uid: "" }, tasks: tasksOf(spec) };
+  const refusal = refusedBy(scope, spec.plugins);
+  return [
+    ...(refusal === undefined ? [] : [`no pod of it will be created: ${refusal}`]),
+    ...pluginProblems(scope, spec.plugins).map(({ message }) => message),
+  ];
+};
 
 const typed = (spec: unknown): JobSpec | undefined =>
   isTooMuch(spec) ? undefined : specSchema.safeParse(withoutNulls(spec)).data;
@@ -120,20 +130,24 @@ export const cronSaying = (name: string, spec: unknown): string => {
 };
 
 /** Returns warnings about the jobs of a template. Upstream finds these problems only when it creates a job. */
-export const templateWarnings = (name: string, template: unknown): readonly string[] => {
+export const templateWarnings = (name: string, template: unknown, queueSaying?: QueueCheck): readonly string[] => {
   const spec = isRecord(template) ? template["spec"] : undefined;
-  const saying = newJobSaying(name, spec);
+  const saying = newJobSaying(name, spec, queueSaying);
   return saying === ""
-    ? jobWarnings(spec).map((text) => `of its jobs ${text}`)
+    ? jobWarnings(name, spec).map((text) => `of its jobs ${text}`)
     : [`its jobs will be refused: ${saying}`];
 };
 
 /** Returns warnings about a spec that upstream stores and that reconcile reports later. */
-export const cronWarnings = ({ name, namespace }: RequestedName, spec: unknown): readonly string[] => {
+export const cronWarnings = (
+  { name, namespace }: RequestedName,
+  spec: unknown,
+  queueSaying?: QueueCheck,
+): readonly string[] => {
   const metadata = { name, namespace, uid: "", resourceVersion: "" };
   const read = readCronSpec({ apiVersion: "", kind: "CronJob", metadata, spec });
   const template = isRecord(spec) ? spec["jobTemplate"] : undefined;
-  return read.ok ? templateWarnings(`${name}-00000000`, template) : [`it will not run: ${read.message}`];
+  return read.ok ? templateWarnings(`${name}-00000000`, template, queueSaying) : [`it will not run: ${read.message}`];
 };
 
 const notDag = "jobflow Flow is not DAG";

@@ -12,8 +12,10 @@ import {
 } from "../../kube/admission.ts";
 import { isSameKind } from "../../kube/declared-kind.ts";
 import type { LimitsCheck } from "../../kube/limits.ts";
+import { circleSaying } from "../queue/state/tree.ts";
 import { cronLimits, flowLimits, jobLimits, otherLimits } from "../schema/limits.ts";
 import { podGroups } from "../schema/resource.ts";
+import type { QueueCheck } from "../validation/parse.ts";
 import {
   changedJobSaying,
   cronSaying,
@@ -37,7 +39,7 @@ import {
   readQueue,
   viewOf,
 } from "./scheduler-kinds.ts";
-import { jobQueueSaying, type Queue, type QueueView } from "./tree.ts";
+import { jobQueueSaying, parentIn, type Queue, type QueueView } from "./tree.ts";
 
 /** The objects that a review needs beside its own. Absent: they could not be read, and the checks on them pass. */
 export type RelatedObjects = {
@@ -80,13 +82,15 @@ const finderOf = (around: RelatedObjects): FindQueue | undefined => {
 
 const nameOf = ({ object, request }: ReviewContext): string => namedAs(object, request).name;
 
-const jobSays = (context: ReviewContext): string => {
-  const { request, object, around } = context;
-  if (request.operation === "UPDATE") return changedJobSaying(nameOf(context), request.oldObject?.spec, object.spec);
+const queueCheckOf = ({ around }: ReviewContext): QueueCheck => {
   const find = finderOf(around);
-  return newJobSaying(nameOf(context), object.spec, (queue) =>
-    find === undefined ? "" : jobQueueSaying(queue, find(queue)),
-  );
+  return (queue) => (find === undefined ? "" : jobQueueSaying(queue, find(queue)));
+};
+
+const jobSays = (context: ReviewContext): string => {
+  const { request, object } = context;
+  if (request.operation === "UPDATE") return changedJobSaying(nameOf(context), request.oldObject?.spec, object.spec);
+  return newJobSaying(nameOf(context), object.spec, queueCheckOf(context));
 };
 
 const queueSays = (context: ReviewContext): string => {
@@ -106,6 +110,14 @@ const queueSays = (context: ReviewContext): string => {
   });
 };
 
+/** Upstream stores a queue that closes a circle. */
+const queueWarnings = ({ request, object, around }: ReviewContext): readonly string[] => {
+  const read = readQueue(object, object.metadata.name ?? "");
+  if (!read.ok || request.operation === "DELETE") return [];
+  const circle = circleSaying(read.queue, parentIn(queuesIn(around) ?? []));
+  return circle === "" ? [] : [circle];
+};
+
 const none = new Map<string, never>();
 
 const bare = (name: string): Queue => ({
@@ -120,15 +132,21 @@ const known: Readonly<Record<string, Known>> = {
     limits: jobLimits,
     patched: ({ object }) => jobPatch(object),
     says: jobSays,
-    warns: ({ object }) => jobWarnings(object.spec),
+    warns: (context) => jobWarnings(nameOf(context), context.object.spec),
   },
   "batch.volcano.sh/CronJob": {
-    needs: "nothing",
+    needs: "queues",
     limits: cronLimits,
     says: (context) => cronSaying(nameOf(context), context.object.spec),
-    warns: ({ object, request }) => cronWarnings(namedAs(object, request), object.spec),
+    warns: (context) =>
+      cronWarnings(namedAs(context.object, context.request), context.object.spec, queueCheckOf(context)),
   },
-  "scheduling.volcano.sh/Queue": { needs: "queues", patched: ({ object }) => queuePatch(object), says: queueSays },
+  "scheduling.volcano.sh/Queue": {
+    needs: "queues",
+    patched: ({ object }) => queuePatch(object),
+    says: queueSays,
+    warns: queueWarnings,
+  },
   "scheduling.volcano.sh/PodGroup": {
     needs: "queues",
     patched: ({ object, around }) => groupPatch(object, around.annotations ?? {}),
@@ -142,10 +160,10 @@ const known: Readonly<Record<string, Known>> = {
     warns: ({ object, request }) => flowWarnings(namedAs(object, request), object.spec),
   },
   "flow.volcano.sh/JobTemplate": {
-    needs: "nothing",
+    needs: "queues",
     limits: jobLimits,
     says: () => "",
-    warns: (context) => templateWarnings(nameOf(context), context.object),
+    warns: (context) => templateWarnings(nameOf(context), context.object, queueCheckOf(context)),
   },
   "topology.volcano.sh/HyperNode": { needs: "nothing", says: ({ object }) => hyperNodeSaying(object.spec) },
   "/Pod": { needs: "nothing", says: ({ object }) => podSaying(object) },

@@ -11,6 +11,7 @@ import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { queueOfNamespace } from "../gang/namespace-queue.ts";
 import { fromRoot, hierarchyErrors, invalid, joinedErrors, specGaps } from "../queue/defaults.ts";
+import { notFound } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
 import { goList, withoutNulls } from "../schema/spec.ts";
 import {
@@ -18,7 +19,6 @@ import {
   amountsIn,
   childrenOf,
   deletionSaying,
-  notFound,
   parentSaying,
   type Queue,
   type QueueView,

@@ -3,6 +3,7 @@
 import { isRecord } from "../../core/json.ts";
 import { type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
 
+import { isTop, leafSaying, nextSaying, notFound } from "../queue/state/tree.ts";
 import { amountSaying } from "../validation/parse.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;
@@ -94,19 +95,19 @@ const named = (name: string, all: Queues): Queue | undefined => all.find((queue)
 
 export const childrenOf = (name: string, all: Queues): Queues => all.filter(({ parent }) => parent === name);
 
-/** Returns Kubernetes' message about a queue that does not exist. */
-export const notFound = (name: string): string => `queue.scheduling.volcano.sh "${name}" not found`;
+/** Returns the function that finds the parent of a queue; undefined: there is no such queue. */
+export const parentIn = (all: Queues) => {
+  const parents = new Map(all.map(({ name, parent }) => [name, parent]));
+  return (name: string): string | undefined => parents.get(name);
+};
 
 const podsIn = ({ allocated }: Queue): number => valueIn(measureOf(allocated), "pods");
 
-const isTop = (parent: string): boolean => parent === "" || parent === "root";
-
 /** Returns why the queue may not be below the parent that it names; empty if it may. */
 export const parentSaying = (queue: Queue, all: Queues): string => {
-  if (isTop(queue.parent)) return "";
-  if (queue.parent === queue.name) return `queue ${queue.name} cannot use itself as parent`;
-  const parent = named(queue.parent, all);
-  if (parent === undefined) return `failed to get parent queue of queue ${queue.name}: ${notFound(queue.parent)}`;
+  const wrong = nextSaying(queue, parentIn(all));
+  const parent = isTop(queue.parent) ? undefined : named(queue.parent, all);
+  if (wrong !== "" || parent === undefined) return wrong;
   const pods = podsIn(parent);
   return childrenOf(parent.name, all).length > 0 || pods === 0
     ? ""
@@ -221,7 +222,6 @@ export const jobQueueSaying = (name: string, queue: QueueView | undefined): stri
   if (queue === undefined) return ` unable to find job queue: queue.scheduling.volcano.sh "${name}" not found;`;
   const closed = ` can only submit job to queue with state \`Open\`, queue \`${name}\` status is \`${queue.state}\`;`;
   const problem = queue.state === "Open" ? "" : closed;
-  if (name === "root") return `${problem} can not submit job to root queue;`;
-  if (queue.children === 0) return problem;
-  return `${problem} can only submit job to leaf queue, queue \`${name}\` has ${queue.children} child queues;`;
+  const place = leafSaying(name, queue.children);
+  return place === "" ? problem : `${problem} ${place};`;
 };

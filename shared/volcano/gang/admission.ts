@@ -8,7 +8,7 @@ import { type Amounts, merged } from "../../kube/pod-usage.ts";
 import { larger } from "../../kube/quantity.ts";
 import { byRank, type Ranked, rankedInQueue } from "../../kube/queue-order.ts";
 import { roomOf } from "../../kube/queue-room.ts";
-import { isFifo, lineOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
+import { isFifo, leafSaying, lineOf, parentOf, queueOfGroup, shownState, specOf } from "../queue/state/tree.ts";
 import type { Answer, Obstacle, RoundPlanner } from "./ground.ts";
 import { enter, isBounding, type Ledger, needOf, openLedger, shareOf, shortage, statedOf } from "./ledger.ts";
 import { jobOwnerOf } from "./outlines.ts";
@@ -109,6 +109,8 @@ type Hall = AdmissionInput & {
   readonly ledger: Ledger;
   readonly lineFor: (group: Stored) => readonly Stored[];
   readonly isNominated: (group: Stored) => boolean;
+  /** By the name of their parent. */
+  readonly children: ReadonlyMap<string, readonly Stored[]>;
 };
 
 /** Returns what a waiting group needs. */
@@ -128,6 +130,8 @@ const obstacle = (hall: Hall, group: Stored): string | undefined => {
   const name = queueOfGroup(group);
   if (own === undefined) return `queue ${name} is not found`;
   if (shownState(own) !== "Open") return `queue ${name} is ${shownState(own)}`;
+  const place = jobOwnerOf(group) === undefined ? "" : leafSaying(name, hall.children.get(name)?.length ?? 0);
+  if (place !== "") return place;
   const foreign = hall.foreign?.get(group.metadata.uid);
   if (foreign !== undefined) return foreign;
   if (hall.isNominated(group)) return undefined;
@@ -142,6 +146,7 @@ const open = (input: AdmissionInput): Hall => {
   const hall: Hall = {
     ...input,
     ledger,
+    children: Map.groupBy(input.queues, parentOf),
     lineFor: (group) => lineOf(queueOfGroup(group), queues),
     isNominated: ({ metadata }) => input.nominated?.has(metadata.uid) === true,
   };

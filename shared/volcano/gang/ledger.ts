@@ -6,7 +6,7 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Amounts, merged } from "../../kube/pod-usage.ts";
-import { larger, type Quantity, quantityOf } from "../../kube/quantity.ts";
+import { larger, type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
 import { parentOf, specOf } from "../queue/state/tree.ts";
 
 export const amountsIn = (value: unknown): Amounts =>
@@ -102,11 +102,24 @@ const roomsOf = (ledger: Ledger, line: readonly Stored[]): readonly Amounts[] =>
   return rooms;
 };
 
+/** Returns a resource of which a need exceeds the room beside what is held. */
 const overfull = (held: Amounts, need: Amounts, room: Amounts): string | undefined =>
   [...room].find(([name, { nano }]) => {
     const more = nanoOf(need, name);
     return more > 0n && nanoOf(held, name) + more > nano;
   })?.[0];
+
+const textIn = (amounts: Amounts, name: string): string => quantityText(amounts.get(name) ?? zero);
+
+/** Returns why a need does not fit the room of a queue: also without other groups, or beside those that are in it. */
+const shortIn = (ledger: Ledger, queue: Stored, need: Amounts, room: Amounts): string | undefined => {
+  const { name } = queue.metadata;
+  const never = overfull(none, need, room);
+  if (never !== undefined)
+    return `queue ${name} has ${textIn(room, never)} ${never} in all, and ${textIn(need, never)} are needed`;
+  const scarce = overfull(heldIn(ledger, queue), need, room);
+  return scarce === undefined ? undefined : `queue ${name} has too little ${scarce} left`;
+};
 
 /** Returns how many times an amount fits the room of a queue and its ancestors; infinite if nothing bounds it. */
 export const mostThatFit = (ledger: Ledger, line: readonly Stored[], size: Amounts): number => {
@@ -125,15 +138,14 @@ export const mostThatFit = (ledger: Ledger, line: readonly Stored[], size: Amoun
 /** Returns the reason why a need exceeds the room of its queue or an ancestor; undefined if there is room. */
 export const shortage = (ledger: Ledger, line: readonly Stored[], need: Amounts): string | undefined => {
   for (const queue of line) {
-    const scarce = overfull(heldIn(ledger, queue), need, capabilityOf(queue));
-    if (scarce !== undefined) return `queue ${queue.metadata.name} has too little ${scarce} left`;
+    const short = shortIn(ledger, queue, need, capabilityOf(queue));
+    if (short !== undefined) return short;
   }
   const rooms = roomsOf(ledger, line);
   // From the root downwards, the first shortage is at the level whose guarantees cause it.
   for (const [index, queue] of [...line.entries()].reverse()) {
-    const scarce = overfull(heldIn(ledger, queue), need, rooms[index] ?? none);
-    if (scarce !== undefined)
-      return `queue ${queue.metadata.name} has too little ${scarce} left: queue ${parentOf(queue)} guarantees the rest to other queues`;
+    const short = shortIn(ledger, queue, need, rooms[index] ?? none);
+    if (short !== undefined) return `${short}: queue ${parentOf(queue)} guarantees the rest to other queues`;
   }
   return undefined;
 };

@@ -28,12 +28,12 @@ import type { Json } from "../../kube/responses.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { commandsIn, leftover, ordersFor } from "../command/order.ts";
 import { measuresOfJob } from "../metrics.ts";
-import { ignoredFlags } from "../plugins/all.ts";
+import { pluginProblems } from "../plugins/all.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { claimName } from "../pods/names.ts";
 import { foundedFor } from "../queue/watches.ts";
 import { component, jobs, keys, type Phase, queues } from "../schema/resource.ts";
-import type { JobSpec, Volume } from "../schema/spec.ts";
+import { type JobSpec, tasksOf, type Volume } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
 import { annotationPoliciesOf } from "./annotations.ts";
 import { applyAction, endsAll, type SelectedAction } from "./apply-action.ts";
@@ -196,11 +196,11 @@ function* act(before: JobContext): Decision<Memory> {
 }
 
 /** Returns the policies of the annotations, and a warning for each annotation and plugin flag that is ignored. */
-const policiesOf = (object: Stored, spec: JobSpec): Pick<JobContext, "annotationPolicies" | "problems"> => {
+const policiesOf = (key: Key, object: Stored, spec: JobSpec): Pick<JobContext, "annotationPolicies" | "problems"> => {
   const { annotationPolicies, problems } = annotationPoliciesOf(object, spec);
   const unread = problems.map((message) => ({ reason: "RekindleAnnotationIgnored", message }));
-  const unknown = ignoredFlags(spec.plugins).map((message) => ({ reason: "PluginFlagIgnored", message }));
-  return { annotationPolicies, problems: [...unread, ...unknown] };
+  const ofPlugins = pluginProblems({ owner: ownerOf({ object, key }), tasks: tasksOf(spec) }, spec.plugins);
+  return { annotationPolicies, problems: [...unread, ...ofPlugins] };
 };
 
 const forwards = (queue: Stored | undefined): boolean => {
@@ -231,7 +231,7 @@ export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
     group: there.group,
     priorities: there.priorities,
     orders,
-    ...policiesOf(object, spec),
+    ...policiesOf(key, object, spec),
   };
   const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
   const observed: JobContext = { ...bare, memory: { ...withObservedPods(bare), forwarding, ...namedAlike(bare) } };

@@ -11,9 +11,19 @@ import { phaseOf, statusOf } from "./view.ts";
 /** True while Kueue has not admitted the job. */
 const awaitsKueue = (job: Obj): boolean => statusOf(job).state.reason === waitingForKueue;
 
+/** True of a job that fails when it is resumed: that spends its last retry. */
+const isSpent = (job: Obj): boolean => {
+  const free = job.metadata.annotations?.["rekindle.dev/resumes"] === "free";
+  return !free && (statusOf(job).retryCount ?? 0) + 1 >= (specOf(job).maxRetry ?? 3);
+};
+
 const outlookOf = (job: Obj, phase: string): Advice => {
   const queue = awaitsKueue(job) ? localQueueOf(job) : undefined;
-  return queue === undefined ? adviceOf(jobStates, phase, "phase") : untilStarted(queue, job);
+  if (queue !== undefined) return untilStarted(queue, job);
+  const usual = adviceOf(jobStates, phase, "phase");
+  if (phase !== "Aborted" || !isSpent(job)) return usual;
+  const todo = `${usual.todo}; no retry is left for that: annotate it with rekindle.dev/resumes=free first`;
+  return { ...usual, todo };
 };
 
 const jobMemory = z.looseObject({ phase: z.string(), version: z.number(), retryCount: z.number() });

@@ -52,6 +52,7 @@ import { groupEffects, planOwnedObjects } from "./owned-objects.ts";
 import { isOver } from "./pods.ts";
 import { quotaEffects, quotaWord } from "./quota.ts";
 import { deadlineOf } from "./select-action.ts";
+import { failedDependency } from "./starts.ts";
 import { projected } from "./status.ts";
 
 /** Phases in which a job expires. As upstream, an aborted job does not: it waits to be resumed. */
@@ -104,7 +105,8 @@ const waitsFor = (context: JobContext): WaitingOn => {
   if (isHeld(context))
     return memory.phase === "Restarting" ? until("its wait before the restart", "ended") : { on: "resumption" };
   if (!isAdmitted(context)) return until("its group", "admittedByScheduler");
-  return memory.phase === "Running" ? until("its pods", "finished") : until("its pods", "started");
+  const usual = memory.phase === "Running" ? until("its pods", "finished") : until("its pods", "started");
+  return failedDependency(context) ?? usual;
 };
 
 type Waits = Extract<Next, { do: "rest" | "wait" | "again" }>;

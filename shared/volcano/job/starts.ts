@@ -1,5 +1,6 @@
 /** Which pods of a job may be created: those of tasks whose dependencies are there, also in the place of finished ones. */
-import { leastOf, nameOf, type Task, tasksOf } from "../schema/spec.ts";
+import { until, type WaitingOn } from "../../core/waiting-on.ts";
+import { leastOf, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import type { JobContext } from "./context.ts";
 import { hasFinished, isDone, isOver, isOverByRight, isReady, type Member, removedOf } from "./pods.ts";
 
@@ -19,6 +20,32 @@ export const mayStart = (context: JobContext, { dependsOn }: Task): boolean => {
   if (names.length === 0) return true;
   const any = dependsOn?.iteration === "any" && names.length >= 2;
   return any ? names.some((name) => isThere(context, name)) : names.every((name) => isThere(context, name));
+};
+
+/** True if pods of a task that have failed leave too few of its pods: no step replaces them. */
+const isFailed = (context: JobContext, task: Task): boolean => {
+  const { memory, members } = context;
+  const name = nameOf(task);
+  const failed = members.filter(
+    (member) => member.task === name && member.phase === "Failed" && !isOver(member, memory),
+  ).length;
+  return !isThere(context, name) && failed > 0 && replicasOf(task) - failed < leastOf(task);
+};
+
+/** Returns what a task waits for that nothing in the job brings about any more; undefined if there is no such task. */
+export const failedDependency = (context: JobContext): WaitingOn | undefined => {
+  if (context.memory.delays.length > 0) return undefined;
+  const tasks = tasksOf(context.spec);
+  const failed = new Set(tasks.filter((task) => isFailed(context, task)).map(nameOf));
+  for (const task of tasks) {
+    const names = task.dependsOn?.name ?? [];
+    const lost = names.filter((name) => failed.has(name));
+    const [first] = lost;
+    const isStuck = task.dependsOn?.iteration === "any" ? lost.length === names.length : lost.length > 0;
+    if (first !== undefined && isStuck && !mayStart(context, task))
+      return until(`task ${first}, on which task ${nameOf(task)} depends,`, "there", "its pods have failed");
+  }
+  return undefined;
 };
 
 /** True for a finished pod that is gone as soon as a step deletes it, because it has no finalizer. */

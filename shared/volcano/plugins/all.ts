@@ -65,10 +65,21 @@ export const refusedBy = (scope: Scope, requested: PluginArguments = {}): string
     .find((saying) => saying !== undefined);
 
 /** Returns the ignored flags, by field. Upstream logs the first of a plugin, and runs the job. */
-export const ignoredFlags = (requested: PluginArguments = {}): readonly string[] =>
+const ignoredFlags = (requested: PluginArguments = {}): readonly string[] =>
   named(requested).flatMap(({ name, plugin, args }) => {
     const wrong = wrongFlag(args, plugin.flags);
     if (wrong === undefined) return [];
     const hint = wrong.near === undefined ? "" : `; did you mean ${wrong.near}?`;
     return [`spec.plugins.${name}: ${wrong.says}: ignored with all that follows it, as upstream does${hint}`];
   });
+
+const notices = (scope: Scope, requested: PluginArguments): readonly string[] =>
+  named(requested).flatMap(({ name, plugin, args }) =>
+    (plugin.notices?.(scope, args) ?? []).map((text) => `spec.plugins.${name}: ${text}`),
+  );
+
+/** What a user should know about the plugins of a job that runs all the same: admission warns of it, reconcile tells it in Events. */
+export const pluginProblems = (scope: Scope, requested: PluginArguments = {}) => [
+  ...ignoredFlags(requested).map((message) => ({ reason: "PluginFlagIgnored", message })),
+  ...notices(scope, requested).map((message) => ({ reason: "PluginNotice", message })),
+];

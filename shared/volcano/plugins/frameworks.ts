@@ -10,7 +10,7 @@ import type { Json } from "../../kube/responses.ts";
 import { domainsOf, firstDomain, ownerReference } from "../pods/names.ts";
 import { appended, type Draft, inContainers, withEnv, withPort } from "../pods/pod.ts";
 import { keys } from "../schema/resource.ts";
-import { containersIn, replicasOf } from "../schema/spec.ts";
+import { containersIn, nameOf, replicasOf } from "../schema/spec.ts";
 import { flagsOf, indexOf, type Plugin, type Scope, taskNamed, taskOf } from "./plugin.ts";
 
 const flags = { master: "master", worker: "worker", port: 22 } as const;
@@ -203,6 +203,20 @@ export const ray: Plugin = {
   flags: rayFlags,
   noted: true,
   onPod,
+  notices: ({ tasks }, args) => {
+    const { head, headContainer, worker, workerContainer } = read(args);
+    return tasks.flatMap((task) => {
+      const own = nameOf(task) === head ? headContainer : nameOf(task) === worker ? workerContainer : undefined;
+      const replaced = containersIn(task.template?.spec).find(
+        ({ name, command, args: words }) => own !== undefined && name === own && (command ?? words) !== undefined,
+      );
+      return replaced === undefined
+        ? []
+        : [
+            `it replaces the command of container ${own} of task ${nameOf(task)} by ray start, as upstream's: leave command and args out, or put your own into another container`,
+          ];
+    });
+  },
   refuses: (scope, args) => {
     const { head } = read(args);
     return taskNamed(scope, head) === undefined ? `job ${scope.owner.name} doesn't have head task ${head}` : undefined;

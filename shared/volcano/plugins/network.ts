@@ -11,7 +11,7 @@ import type { Json } from "../../kube/responses.ts";
 import { hostsOf, type Owner, ownerReference } from "../pods/names.ts";
 import { type Draft, everywhere, withEnv, withVolume } from "../pods/pod.ts";
 import { keys } from "../schema/resource.ts";
-import { nameOf, type Task } from "../schema/spec.ts";
+import { nameOf, replicasOf, type Task } from "../schema/spec.ts";
 import { flagsOf, type Plugin, type PluginObject, type Scope } from "./plugin.ts";
 
 const svcFlags = {
@@ -94,6 +94,41 @@ const named = (draft: Draft, { owner }: Scope): Draft => {
   return { ...draft, spec: { ...draft.spec, ...missing } };
 };
 
+/** The longest variable with which Linux starts a process, bytes: name, equals sign and value. */
+const longestVariable = 131_071;
+
+/** The largest data of a ConfigMap, bytes. */
+const largestMap = 1_048_576;
+
+/** Returns what is too large in a job of many pods. All names are ASCII, so characters are bytes. */
+const tooLarge = (scope: Scope, inEnvironment: boolean): readonly string[] => {
+  const most = scope.tasks.reduce((sum, task) => sum + replicasOf(task), 0);
+  // A pod's name and the job's name have at most 63 characters each.
+  if (most * 128 < longestVariable) return [];
+  const data = Object.entries(hosted(scope));
+  const total = data.reduce((sum, [name, text]) => sum + name.length + text.length, 0);
+  const map =
+    total > largestMap
+      ? [
+          `the ConfigMap ${mapName(scope.owner)} would have ${total} bytes, and Kubernetes stores at most ${largestMap}: use fewer replicas, for no pod starts without it`,
+        ]
+      : [];
+  const long = data.find(([name, text]) => name.startsWith("VC_") && name.length + 1 + text.length > longestVariable);
+  if (!inEnvironment || long === undefined) return map;
+  const [name, text] = long;
+  return [
+    ...map,
+    `the variable ${name} has ${name.length + 1 + text.length} bytes, and Linux starts no process with more than ${longestVariable}: set --inject-hosts-env=false and read the hosts from /etc/volcano, or use fewer replicas`,
+  ];
+};
+
+const noService = ({ owner: { name } }: Scope): readonly string[] =>
+  name.includes(".")
+    ? [
+        `the job's name ${name} has a dot, so no Service can have it, and the API server refuses it: name the job without dots`,
+      ]
+    : [];
+
 /** Returns two variables per task, built once for all pods of a job: it may have thousands of tasks and pods. */
 const hostVariables = oncePer(({ owner, tasks }: Scope): readonly Json[] =>
   tasks
@@ -110,6 +145,7 @@ export const svc: Plugin = {
     const spoken = inEnvironment ? withEnv(named(draft, scope), hostVariables(scope), everywhere) : named(draft, scope);
     return withVolume(spoken, { name, configMap: { name: mapName(scope.owner) } }, { name, mountPath: "/etc/volcano" });
   },
+  notices: (scope, args) => [...noService(scope), ...tooLarge(scope, flagsOf(args, svcFlags)["inject-hosts-env"])],
   objects: (scope, args) => {
     const read = flagsOf(args, svcFlags);
     return [

@@ -123,6 +123,8 @@ export type Plugin = {
   readonly objects?: (scope: Scope, args: readonly string[]) => readonly PluginObject[];
   /** Returns why no pod can be created with this plugin; undefined if pods can. */
   readonly refuses?: (scope: Scope, args: readonly string[]) => string | undefined;
+  /** Returns what the user should know of it before the pods start: for admission's warnings and for Events. */
+  readonly notices?: (scope: Scope, args: readonly string[]) => readonly string[];
   /** False: upstream does not note it in `status.controlledResources`. */
   readonly noted: boolean;
 };

@@ -52,6 +52,7 @@ import {
   defaultName,
   namedIn,
   parseQueueMemory,
+  placeSaying,
   type QueueMemory,
   queueOfGroup,
   rootName,
@@ -139,13 +140,15 @@ const queueEvents = ({ object }: QueueContext, events: Act["events"]): readonly 
   }));
 
 const memoryOf = (
-  { object, memory, orders: all }: QueueContext,
+  { object, memory, orders: all, all: queuesOfAll }: QueueContext,
   { orders: taken, state }: Act,
   turn: AdmissionRound | undefined,
 ): QueueMemory => {
   const commands = taken.length === 0 ? memory.commands : taken.reduce(remembered, memory.commands ?? []);
   const kept = commands === undefined ? undefined : recalled(commands, all);
+  const misplaced = placeSaying(object, queuesOfAll);
   return {
+    ...(misplaced === "" ? {} : { misplaced }),
     ...(state === shownState(object) ? {} : { wanted: state, decidedAt: decidedAt({ object, memory }, state) }),
     ...(kept === undefined ? {} : { commands: kept }),
     ...(turn === undefined ? {} : rememberedOf(turn)),
@@ -179,6 +182,19 @@ const finding = ({ object, memory }: QueueContext, turn: AdmissionRound | undefi
     ...(silent === undefined || memory.silent === true
       ? []
       : [{ ...event, occasion: `silent ${resourceVersion}`, type: "Warning" as const, message: silent }]),
+  ];
+};
+
+/** The Event about a parent that the queue cannot have: once, until that changes. */
+const misplacement = ({ object, memory, all: queuesOfAll }: QueueContext): readonly Effect[] => {
+  const message = placeSaying(object, queuesOfAll);
+  if (message === "" || memory.misplaced === message) return [];
+  const occasion = `misplaced ${object.metadata.resourceVersion}`;
+  return [
+    {
+      ...{ do: "record", about: object, resource: queues, occasion, type: "Warning", reason: "InvalidParent" },
+      message: `${message}. Its own capability counts, and no queue above it bounds it`,
+    },
   ];
 };
 
@@ -253,7 +269,11 @@ const decideWith = ({ gang, evicting, controllerNamespaces, queueCommandNamespac
     const context: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
     const waits = isUnshown(context) || (isBusy(turn) && taken.some((order) => !isObeyed(order, commandNamespaces)));
     const act = actOf(context, waits ? [] : taken);
-    const news = notYetRecorded(view, [...finding(context, turn), ...queueEvents(context, act.objections)]);
+    const news = notYetRecorded(view, [
+      ...finding(context, turn),
+      ...misplacement(context),
+      ...queueEvents(context, act.objections),
+    ]);
     // Events are recorded before the memory notes them; after a death in between, the next step records the same ones.
     if (news.length > 0) return { memory, stages: [news], next: { do: "continue" } };
     return planOf(context, act, turn);

@@ -69,6 +69,12 @@ export const namedIn = (queues: readonly Stored[], name: string): Stored | undef
 export const childrenOf = (queue: Stored, queues: readonly Stored[]): readonly Stored[] =>
   queues.filter((one) => one !== queue && parentOf(one) === queue.metadata.name);
 
+/** Returns why no job may be in a queue: only leaf queues take jobs; "" if jobs may. */
+export const leafSaying = (name: string, children: number): string => {
+  if (name === rootName) return "can not submit job to root queue";
+  return children === 0 ? "" : `can only submit job to leaf queue, queue \`${name}\` has ${children} child queues`;
+};
+
 /** Returns a queue and its ancestors, itself first; in a cycle each queue occurs once. */
 export const lineOf = (name: string, queues: ReadonlyMap<string, Stored>): readonly Stored[] => {
   const line: Stored[] = [];
@@ -81,6 +87,45 @@ export const lineOf = (name: string, queues: ReadonlyMap<string, Stored>): reado
     at = parentOf(queue);
   }
   return line;
+};
+
+/** Returns Kubernetes' message about a queue that does not exist. */
+export const notFound = (name: string): string => `queue.scheduling.volcano.sh "${name}" not found`;
+
+/** True of the parent of a queue directly below the root. */
+export const isTop = (parent: string): boolean => parent === "" || parent === rootName;
+
+type Place = { readonly name: string; readonly parent: string };
+
+/** Finds the parent of a queue; undefined: there is no such queue. */
+type FindParent = (name: string) => string | undefined;
+
+/** Returns why a queue cannot have the parent that it names: itself, or a queue that does not exist; "" if it can. */
+export const nextSaying = ({ name, parent }: Place, parentIn: FindParent): string => {
+  if (isTop(parent)) return "";
+  if (parent === name) return `queue ${name} cannot use itself as parent`;
+  return parentIn(parent) === undefined ? `failed to get parent queue of queue ${name}: ${notFound(parent)}` : "";
+};
+
+/** Returns the circle of parents that a queue is in; "" if it is in none of several queues. */
+export const circleSaying = ({ name, parent }: Place, parentIn: FindParent): string => {
+  const line = [name];
+  for (let at: string | undefined = parent; at !== undefined && !isTop(at) && !line.slice(1).includes(at); ) {
+    line.push(at);
+    if (at === name) break;
+    at = parentIn(at);
+  }
+  const isCircle = line.length > 2 && line.at(-1) === name;
+  return isCircle ? `queue ${name} is below itself: ${line.join(", below ")}: give one of them another parent` : "";
+};
+
+/** Returns why a queue has no place below the root, so that no queue above it bounds it; "" if it has one. */
+export const placeSaying = (queue: Stored, queues: readonly Stored[]): string => {
+  if (queue.metadata.name === rootName) return "";
+  const place = { name: queue.metadata.name, parent: parentOf(queue) };
+  const parents = new Map(queues.map((one) => [one.metadata.name, parentOf(one)]));
+  const parentIn = (name: string): string | undefined => parents.get(name);
+  return nextSaying(place, parentIn) || circleSaying(place, parentIn);
 };
 
 /** Returns the name of the queue that a group of pods is in. */
@@ -129,6 +174,8 @@ const memory = z.object({
   wanted: z.enum(states).optional(),
   /** The queue's resourceVersion at that decision; the names of the Events about it contain it. */
   decidedAt: z.string().optional(),
+  /** What was reported last about a parent that the queue cannot have. */
+  misplaced: z.string().optional(),
   /** UIDs of taken commands: those whose objects exist, and the latest. */
   commands: z.array(z.string()).optional(),
   /** Root only: the component that admits groups of pods, as it was reported last. */

@@ -70,6 +70,7 @@ describe("the advice for a waiting group follows the cause", () => {
     { why: "would not fit the empty cluster: no node has 64 cpu", todo: /^do +ask for less, or add nodes/m },
     { why: "queue q is not found", todo: /^do +create the queue/m },
     { why: "queue q is Closed", todo: /^do +open the queue/m },
+    { why: "queue q has 1 cpu in all, and 2 are needed", todo: /^do +ask for less, or raise/m },
     { why: "queue q has too little cpu left", todo: /^do +nothing: it continues by itself/m },
   ];
   for (const { why, todo } of causes)

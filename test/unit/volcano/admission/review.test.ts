@@ -211,3 +211,53 @@ describe("an object of another kind or an unchanged spec", () => {
       assert.deepEqual(patchOf(request), []);
     });
 });
+
+describe("what reconcile would tell or refuse later is an admission warning", () => {
+  const template = (spec: Fields): Fields => ({ schedule: "* * * * *", jobTemplate: { spec: { ...good, ...spec } } });
+  const rows: readonly (readonly [string, Parameters<typeof said>[0], RegExp])[] = [
+    [
+      "ray without a head",
+      creating("Job", { ...good, plugins: { ray: [] } }),
+      /^warning: no pod of it will be created: .*head task head/,
+    ],
+    [
+      "svc and a name with a dot",
+      creating("Job", { ...good, plugins: { svc: [] } }, { name: "a.b" }),
+      /^warning: spec\.plugins\.svc: the job's name a\.b has a dot/,
+    ],
+    [
+      "a CronJob whose queue is missing",
+      creating("CronJob", template({ queue: "gone" })),
+      /^warning: its jobs will be refused: unable to find job queue/,
+    ],
+    [
+      "a CronJob whose queue is closed",
+      creating("CronJob", template({ queue: "shut" })),
+      /^warning: its jobs will be refused: .*`Closed`/,
+    ],
+    ["a CronJob of an open queue", creating("CronJob", template({ queue: "open" })), /^$/],
+    [
+      "a JobTemplate whose queue is missing",
+      creating("JobTemplate", { ...good, queue: "gone" }),
+      /^warning: its jobs will be refused: unable to find job queue/,
+    ],
+  ];
+  for (const [what, request, says] of rows) test(what, () => assert.match(said(request, { queues }), says));
+
+  test("a queue that closes a circle", () => {
+    const circle = [
+      { metadata: { name: "a" }, spec: { parent: "b" }, status: { state: "Open" } },
+      { metadata: { name: "b" }, spec: { parent: "root" }, status: { state: "Open" } },
+    ];
+    const request = reviewOf(
+      "Queue",
+      "UPDATE",
+      { metadata: { name: "b" }, spec: { parent: "a" } },
+      {
+        oldObject: circle[1],
+        name: "b",
+      },
+    );
+    assert.match(said(request, { queues: circle }), /^warning: queue b is below itself: b, below a, below b/);
+  });
+});

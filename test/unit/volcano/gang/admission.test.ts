@@ -43,6 +43,7 @@ const verdicts = (
   ]);
 
 const full = "queue q has too little cpu left";
+const never = "queue q has 1 cpu in all, and 2 are needed";
 
 const rows: readonly (readonly [
   string,
@@ -103,7 +104,7 @@ const rows: readonly (readonly [
     [queue("q", { capability: { cpu: "1" } })],
     [group("big", { minResources: { cpu: "2" } }, { age: 9 }), group("small")],
     [
-      ["big", full],
+      ["big", never],
       ["small", ""],
     ],
   ],
@@ -112,7 +113,7 @@ const rows: readonly (readonly [
     [queue("q", { capability: { cpu: "1" }, dequeueStrategy: "fifo" })],
     [group("big", { minResources: { cpu: "2" } }, { age: 9 }), group("small")],
     [
-      ["big", full],
+      ["big", never],
       ["small", "others come before it in queue q"],
     ],
   ],

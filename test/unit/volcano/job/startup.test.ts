@@ -78,3 +78,26 @@ describe("pods of a job that do not start", () => {
     );
   });
 });
+
+describe("a task whose dependency has failed for good", () => {
+  const waits = (more: object, phase: string): string => {
+    const tasks = [task("prep", 1), task("w", 1, { dependsOn: { name: ["prep"] } })];
+    const loop = new Loop({ tasks, minAvailable: 2, ...more });
+    loop.run();
+    loop.admit();
+    loop.run();
+    loop.pods(phase, ["j-prep-0"]);
+    loop.run();
+    return waitIn(loop.step()).waitsFor ?? "";
+  };
+
+  test("is what the record waits for", () => {
+    assert.equal(waits({}, "Failed"), "task prep, on which task w depends, to be there: its pods have failed");
+  });
+
+  test("is not while its pod may still run, and not where a policy answers the failure later", () => {
+    assert.doesNotMatch(waits({}, "Pending"), /depends/);
+    const policies = [{ event: "PodFailed", action: "RestartJob", timeout: "10m" }];
+    assert.doesNotMatch(waits({ policies }, "Failed"), /depends/);
+  });
+});

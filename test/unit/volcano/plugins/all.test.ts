@@ -1,7 +1,7 @@
 /** Plugins together: their order, their notes in the status, their refusals, and unknown flags. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ignoredFlags, notesOf, objectsOf, onPod, refusedBy } from "../../../../shared/volcano/plugins/all.ts";
+import { notesOf, objectsOf, onPod, pluginProblems, refusedBy } from "../../../../shared/volcano/plugins/all.ts";
 
 const owner = { name: "train", namespace: "default", uid: "u1" };
 const tasks = [
@@ -17,6 +17,57 @@ const draft = {
   },
   spec: { containers: [{ name: "main", image: "x" }] },
 };
+
+const saidOf = (...given: Parameters<typeof pluginProblems>): readonly string[] =>
+  pluginProblems(...given).map(({ message }) => message);
+
+describe("plugins tell before pods start what does not work as the job asks", () => {
+  const many = (replicas: number) => [{ name: "worker", replicas }];
+  const rayTasks = (container: object) => [
+    { name: "head", template: { spec: { containers: [{ name: "head", ...container }] } } },
+    { name: "worker", template: { spec: { containers: [{ name: "other", command: ["mine"] }] } } },
+  ];
+  const long = "a-job-whose-name-is-long";
+  const rows = [
+    { what: "a name that no Service can have", name: "a.b", tasks: many(1), asked: { svc: [] }, says: [/has a dot/] },
+    { what: "a name that one can have", name: "a-b", tasks: many(1), asked: { svc: [] }, says: [] },
+    {
+      ...{ what: "hosts beyond a variable of Linux", name: long, tasks: many(2_500), asked: { svc: [] } },
+      says: [/variable VC_WORKER_HOSTS has \d+ bytes.*--inject-hosts-env=false/],
+    },
+    {
+      ...{ what: "hosts that no variable has", name: long, tasks: many(2_500) },
+      ...{ asked: { svc: ["--inject-hosts-env=false"] }, says: [] },
+    },
+    {
+      ...{ what: "hosts beyond a ConfigMap", name: long, tasks: many(12_000) },
+      ...{
+        asked: { svc: ["--inject-hosts-env=false"] },
+        says: [/ConfigMap a-job-whose-name-is-long-svc .*fewer replicas/],
+      },
+    },
+    {
+      ...{
+        what: "a command that ray replaces",
+        name: "a",
+        tasks: rayTasks({ command: ["python"] }),
+        asked: { ray: [] },
+      },
+      says: [/container head of task head/],
+    },
+    {
+      ...{ what: "arguments that ray drops", name: "a", tasks: rayTasks({ args: ["x"] }), asked: { ray: [] } },
+      says: [/container head of task head/],
+    },
+    { what: "no command", name: "a", tasks: rayTasks({}), asked: { ray: [] }, says: [] },
+  ];
+  for (const { what, name, tasks: its, asked, says } of rows)
+    test(what, () => {
+      const said = saidOf({ owner: { ...owner, name }, tasks: its }, asked);
+      assert.equal(said.length, says.length, said.join());
+      for (const [at, words] of says.entries()) assert.match(said[at] ?? "", words);
+    });
+});
 
 describe("plugins", () => {
   test("build the same pod in every order of their names", () => {
@@ -83,7 +134,8 @@ describe("plugins", () => {
       ],
       ["no problem for valid flags", { ssh: ["-ssh-port", "2222"], env: [] }, []],
     ];
-    for (const [what, asked, want] of rows) test(what, () => assert.deepEqual(ignoredFlags(asked), want));
+    for (const [what, asked, want] of rows)
+      test(what, () => assert.deepEqual(saidOf({ owner, tasks: [] }, asked), want));
   });
 
   test("leave an mpi master without a task of workers as it is, as upstream does; other tasks get the port", () => {

@@ -249,3 +249,42 @@ describe("the admission of PodGroups", () => {
     assert.equal(hall.phase("h"), "Inqueue");
   });
 });
+
+describe("a queue that is not below the root", () => {
+  const rows: readonly (readonly [string, Readonly<Record<string, { parent?: string }>>, RegExp])[] = [
+    [
+      "because it is its own parent",
+      { q: { parent: "q" } },
+      /^InvalidParent: queue q cannot use itself as parent\. Its own capability/,
+    ],
+    [
+      "because its parent does not exist",
+      { q: { parent: "gone" } },
+      /^InvalidParent: failed to get parent queue of queue q: .*"gone" not found/,
+    ],
+    [
+      "because of a circle",
+      { q: { parent: "p" }, p: { parent: "q" } },
+      /^InvalidParent: queue q is below itself: q, below p, below q/,
+    ],
+  ];
+  for (const [what, queues, says] of rows)
+    test(`${what} is told once, without admission`, () => {
+      const hall = new Hall(queues).run();
+      const told = hall.told("q");
+      assert.equal(told.length, 1, told.join());
+      assert.match(told[0] ?? "", says);
+      hall.order("c", "CloseQueue", "q").run();
+      assert.equal(hall.told("q").filter((text) => text.startsWith("InvalidParent")).length, 1);
+    });
+
+  test("is not told of below a queue in a circle, of the root, and of a good place", () => {
+    const hall = new Hall({ q: { parent: "p" }, p: { parent: "p" }, r: { parent: "root" }, s: {} }).run();
+    assert.deepEqual(
+      [hall.told("q"), hall.told("r"), hall.told("s"), hall.told("root")]
+        .flat()
+        .filter((text) => /InvalidParent/.test(text)),
+      [],
+    );
+  });
+});

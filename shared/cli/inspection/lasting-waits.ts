@@ -10,7 +10,7 @@ const lasting: readonly (readonly [RegExp, string])[] = [
     /\bfailed quota: \S+: must specify\b/,
     "state the resources that the quota names in each container and create the object again, or let a LimitRange of the namespace state them",
   ],
-  [/\bexceeded quota\b/, "ask for less, or make room in the quota: Rekindle tries again"],
+  [/\bexceeded quota\b/, "ask for less, or make room in the quota; Rekindle keeps trying, and this costs no retry"],
   [
     /\b(?:maximum|minimum) \S+ usage per (?:Container|Pod|PersistentVolumeClaim) is\b|\bmax limit to request ratio per (?:Container|Pod) is\b/,
     "ask for what the LimitRange of the namespace allows, and create the object again",

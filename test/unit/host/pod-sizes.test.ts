@@ -91,7 +91,7 @@ for (const [what, object, more] of rows)
           await stand.create(job("wide", 3, more));
           await stand.turn(15_000);
           assert.deepEqual(stand.all("Pod"), []);
-          assert.match(JSON.stringify(stand.all("PodGroup")), /queue q has too little cpu/);
+          assert.match(JSON.stringify(stand.all("PodGroup")), /queue q has 6 cpu in all, and 9 are needed/);
         },
         { nodes },
       ),

@@ -146,7 +146,7 @@ for (const gang of ["auto", "none", "builtin"] as const)
         await stand.until("the first runs", () => running(stand, "two").length === 2, 60_000);
         await stand.turn(20_000);
         assert.equal(running(stand, "four").length, 0);
-        assert.match(reasonOf(stand, "four"), /queue q has too little nvidia.com\/gpu/);
+        assert.match(reasonOf(stand, "four"), /queue q has 2 nvidia.com\/gpu in all, and 4 are needed/);
       }),
     );
   });

@@ -18,22 +18,26 @@ const lasting: readonly (readonly [RegExp, string])[] = [
   [/\bviolates PodSecurity\b/, "change the pod as the message says, and create the object again"],
   [/\bserviceaccount "\S+ not found/, "create the service account, or name one that exists"],
   [/\bno PriorityClass with name \S+ was found\b/, "create the priority class, or name one that exists"],
-  [/\bRuntimeClass\b.*\bnot found\b/, "create the RuntimeClass, or name one that exists"],
+  [/\bRuntimeClass "[^"]{1,253}" not found\b/, "create the RuntimeClass, or name one that exists"],
   [
     / on which task \S+ depends, to be there: its pods have failed/,
     "see the log of its failed pods; delete the object and create it again, with a policy for PodFailed if they should be tried again",
-  ],
-  [
-    /\b(\d+) of \1 retries used\b/,
-    "fix the cause, delete it and create it again; spec.maxRetry allows more retries, and with the annotation rekindle.dev/resumes: free resuming it spends none",
   ],
 ];
 
 /** Characters of a text that are searched: a server's own words come first, and text of a user may follow at any length. */
 const longestLook = 4_096;
 
+/** The words of a job that has failed: the retries that it has spent, and those that it had. */
+const retries = /\b(\d{1,9}) of (\d{1,9}) retries used\b/;
+
+const spentAdvice =
+  "fix the cause, delete it and create it again; spec.maxRetry allows more retries, and with the annotation rekindle.dev/resumes: free resuming it spends none";
+
 /** Returns what a user must do before the wait can end; undefined where it may end by itself. */
 export const lastingAdvice = (cause: string): string | undefined => {
   const text = cause.slice(0, longestLook);
+  const [, spent, had] = retries.exec(text) ?? [];
+  if (spent !== undefined && spent === had) return spentAdvice;
   return lasting.find(([words]) => words.test(text))?.[1];
 };

@@ -56,8 +56,8 @@ export const commandLineMutants: readonly Mutant[] = [
     name: "advice-of-wait-by-phase",
     promise: "the advice for a wait follows its cause, not the phase of the job",
     file: "shared/cli/inspection/status.ts",
-    find: "todo: lastingAdvice(cause) ?? (isSeen ? quiet : state.what.todo)",
-    replace: "todo: isSeen ? quiet : state.what.todo",
+    find: "todo: lastingAdvice(cause) ?? (",
+    replace: "todo: (",
     tests: testsOf("cli/inspection/lasting-waits"),
   },
   {

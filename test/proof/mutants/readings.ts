@@ -139,8 +139,8 @@ export const readingMutants: readonly Mutant[] = [
     name: "advice-beside-the-record",
     promise: "wait and advice of status come from one source: a host that waits has looked at the object",
     file: "shared/cli/inspection/status.ts",
-    find: "todo: isSeen ? quiet :",
-    replace: "todo: isSeen && quiet === '' ? quiet :",
+    find: "(isSeen ? quiet : state.what.todo)",
+    replace: "state.what.todo",
     tests: ["test/unit/cli/inspection/status.test.ts"],
   },
   {

@@ -6,7 +6,7 @@ import { localQueueOf, waitingForKueue } from "../../kube/kueue.ts";
 import { type Advice, adviceOf, endOf, type KindInspection, untilStarted } from "../../kube/object-state.ts";
 import { keys } from "../schema/resource.ts";
 import { jobStates } from "./states.ts";
-import { phaseOf, statusOf } from "./view.ts";
+import { phaseOf, specOf, statusOf } from "./view.ts";
 
 /** True while Kueue has not admitted the job. */
 const awaitsKueue = (job: Obj): boolean => statusOf(job).state.reason === waitingForKueue;

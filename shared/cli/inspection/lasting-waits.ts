@@ -1,4 +1,5 @@
 /** The advice for waits that time alone does not end: it follows the cause in the text, whatever state the object is in. */
+import { oneLine } from "../../core/text.ts";
 
 const lasting: readonly (readonly [RegExp, string])[] = [
   [/would not fit the empty cluster/, "ask for less, or add nodes that have room for it"],
@@ -41,3 +42,10 @@ export const lastingAdvice = (cause: string): string | undefined => {
   if (spent !== undefined && spent === had) return spentAdvice;
   return lasting.find(([words]) => words.test(text))?.[1];
 };
+
+/** True of a text with the message, of which either may be cut. */
+const says = (text: string, message: string): boolean => oneLine(text).includes(oneLine(message).slice(0, 80));
+
+/** Returns what an object waits for, with the message of its status where that says more. */
+export const causeText = (waitsFor: string, message: string | undefined): string =>
+  message === undefined || says(waitsFor, message) ? waitsFor : `${waitsFor} (${message})`;

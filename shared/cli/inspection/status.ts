@@ -19,7 +19,7 @@ import { type Paint, plain, toneOf, whenText } from "../io/text.ts";
 import type { Session, Source } from "../io/tools.ts";
 import { departureHelp, departureText } from "../kinds/kind.ts";
 import { type KueueView, kueueOf, kueueText } from "./kueue.ts";
-import { lastingAdvice } from "./lasting-waits.ts";
+import { causeText, lastingAdvice } from "./lasting-waits.ts";
 import {
   driverWordsOf,
   driverWordsText,
@@ -235,17 +235,13 @@ const unrecorded: Row = (seen) => {
   return { waitsFor: state.what.waitsFor, since: state.since, todo };
 };
 
-/** True of a text with the message, of which either may be cut. */
-const says = (text: string, message: string): boolean => oneLine(text).includes(oneLine(message).slice(0, 80));
-
 const underway: Row = (seen) => {
   const { state } = seen;
   const record = recordIn(seen);
   const waitsFor = record?.waitsFor ?? state.what.waitsFor;
-  const { message } = state;
   // A record that waits shows that a host has looked at the object, whatever its status shows yet.
   const isSeen = state.what.waitsFor === unseen.waitsFor && record?.waitsFor !== undefined;
-  const cause = message === undefined || says(waitsFor, message) ? waitsFor : `${waitsFor} (${message})`;
+  const cause = causeText(waitsFor, state.message);
   return {
     waitsFor: cause,
     since: waitsSince(seen),

@@ -1,5 +1,6 @@
 /** Examples at the end of each command's help: lines to type, by the words that name the command. */
 import type { Command } from "commander";
+import { vcctlExamples } from "./vcctl/rows.ts";
 
 export const examples: Readonly<Record<string, readonly string[]>> = {
   create: [
@@ -31,30 +32,12 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   cluster: ["cluster add --service-account rekindle/rekindle-reconcile"],
   "cluster add": ["cluster add --eks prod --region eu-west-1 --out prod.json"],
   delete: ["delete team-a/etl --wait", "delete -n team-a -l run=7 --yes"],
-  job: ["job list -A"],
-  "job run": ["job run pair --image busybox --replicas 2 --min 2"],
-  "job list": ["job list -A", "job list -n team-a -o json"],
-  "job view": ["job view pair -n team-a"],
-  "job suspend": ["job suspend pair -n team-a"],
-  "job resume": ["job resume pair -n team-a"],
-  "job delete": ["job delete pair -n team-a"],
-  queue: ["queue list"],
-  "queue create": ["queue create team-a --weight 2"],
-  "queue list": ["queue list -o json"],
-  "queue get": ["queue get team-a"],
-  "queue delete": ["queue delete team-a"],
-  "queue operate": ["queue operate team-a --action close", "queue operate team-a --action update --weight 3"],
   annotations: ["annotations", "annotations -o json"],
   manifests: ["manifests --spark-namespace default | kubectl apply --server-side -f -"],
   migrate: ["migrate", "migrate --apply"],
   uninstall: ["uninstall", "uninstall --yes"],
   completion: ["completion bash > ~/.rekindle-completion"],
-  jobflow: ["jobflow create -f flow.yaml", "jobflow list --all-namespaces"],
-  "jobflow create": ["jobflow create -f flow.yaml"],
-  "jobflow describe": ["jobflow describe pipeline -o yaml"],
-  jobtemplate: ["jobtemplate list", "jobtemplate describe extract -o json"],
-  pod: ["pod list -j pair", "pod list -q research --all-namespaces"],
-  "pod list": ["pod list -j pair"],
+  ...vcctlExamples,
   docs: ["docs quota", "docs executor lost --whole"],
 };
 

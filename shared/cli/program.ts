@@ -4,16 +4,8 @@
  */
 import { Command, CommanderError } from "commander";
 import type { Tools } from "./io/tools.ts";
-
-type Open = (tools: Tools) => Command;
-
-type Row = {
-  readonly name: string;
-  readonly alias?: string;
-  readonly summary: string;
-  /** `all` opens every other command. */
-  readonly open: (all: () => Promise<readonly Command[]>) => Promise<Open>;
-};
+import type { Row } from "./row.ts";
+import { vcctlRows } from "./vcctl/rows.ts";
 
 /** The commands in the order of the help. A new command is a file in commands/ and a row here. */
 export const rows: readonly Row[] = [
@@ -113,31 +105,7 @@ export const rows: readonly Row[] = [
     summary: "delete applications, and their pods with them",
     open: async () => (await import("./commands/lifecycle.ts")).deletion,
   },
-  {
-    name: "job",
-    summary: "manage Volcano jobs with vcctl's flags: run, list, view, suspend, resume, delete",
-    open: async () => (await import("./vcctl/job.ts")).job,
-  },
-  {
-    name: "jobflow",
-    summary: "manage JobFlows with vcctl's flags: create, list, get, describe, delete",
-    open: async () => (await import("./vcctl/flow.ts")).jobflow,
-  },
-  {
-    name: "jobtemplate",
-    summary: "manage JobTemplates with vcctl's flags: create, list, get, describe, delete",
-    open: async () => (await import("./vcctl/flow.ts")).jobtemplate,
-  },
-  {
-    name: "pod",
-    summary: "list the pods of Volcano jobs with vcctl's flags: list",
-    open: async () => (await import("./vcctl/job.ts")).pod,
-  },
-  {
-    name: "queue",
-    summary: "manage Volcano queues with vcctl's flags: create, list, get, delete, operate",
-    open: async () => (await import("./vcctl/queue.ts")).queue,
-  },
+  ...vcctlRows,
   {
     name: "annotations",
     summary: "list every timeout and policy that an application may request by annotation",

@@ -8,9 +8,11 @@ import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Metadata, type Stored } from "../../core/object.ts";
 import { nearTo } from "../../core/text.ts";
+import { isSameKind } from "../../kube/declared-kind.ts";
 import type { ObjectState } from "../../kube/object-state.ts";
 import { inOrder, labelOf, mayBelongTo, podStatus } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
+import { kinds } from "../../registry/kinds.ts";
 import { jobs, keys } from "../../volcano/schema/resource.ts";
 import { columns } from "../io/text.ts";
 import { notServed, Refused, type Session } from "../io/tools.ts";
@@ -274,10 +276,9 @@ const jobsOf = async ({ transport }: Session, { key }: Target, { object }: Life)
     .map(({ metadata }) => fullName({ kind: jobs.kind, namespace: key.namespace, name: metadata.name }));
 };
 
-const makers: readonly string[] = ["CronJob", "JobFlow"];
-
 /** True for kinds whose objects have no pods: only the jobs that they create have. */
-export const hasNoPods = ({ key }: Target): boolean => makers.includes(key.kind);
+export const hasNoPods = ({ kind }: Target): boolean =>
+  kinds.some(({ resource, creates }) => creates === jobs && isSameKind(resource, kind.resource));
 
 /** The error for a pod that does not exist. It names those that exist. */
 export const noPod = async (session: Session, target: Target, life: Life, which: PodChoice): Promise<Refused> => {

@@ -48,13 +48,18 @@ const importing = (resource: string): RegExp => new RegExp(`^import [^;]*?\\b${r
 
 const lineOf = (text: string, found: RegExp): number => text.slice(0, text.search(found)).split("\n").length;
 
+/** True of the name of a field in lower case, as `jobTemplate:` in a CronJob of Kubernetes itself. */
+const isField = (code: string, end: number): boolean => code[end] === ":";
+
 /** Returns the first identifier that names the kind; one of a longer name (ScheduledSparkApplication) names another kind. */
-const identifierIn = (source: string, { identifier, longer }: Names): string | undefined =>
-  identifier === undefined
-    ? undefined
-    : [...codeOf(source).matchAll(identifier)]
-        .map(([found]) => found)
-        .find((found) => !longer.some((other) => found.toLowerCase().includes(other)));
+const identifierIn = (source: string, { identifier, longer }: Names): string | undefined => {
+  if (identifier === undefined) return undefined;
+  const code = codeOf(source);
+  return [...code.matchAll(identifier)]
+    .filter(({ index, 0: found }) => !isField(code, index + found.length))
+    .map(([found]) => found)
+    .find((found) => !longer.some((other) => found.toLowerCase().includes(other)));
+};
 
 const placesIn = (file: string, names: Names): readonly Place[] => {
   const { text: naming, resource } = names;

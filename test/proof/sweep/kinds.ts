@@ -1,4 +1,12 @@
 /** The kinds of scenarios: their place in the API, and the judge of each. */
+import type { DeclaredKind } from "../../../shared/kube/declared-kind.ts";
+import { sparkApplication } from "../../../shared/spark/application/kind.ts";
+import { sparkConnect } from "../../../shared/spark/connect/kind.ts";
+import { scheduledSparkApplication } from "../../../shared/spark/scheduled/kind.ts";
+import { cronJob } from "../../../shared/volcano/cron/kind.ts";
+import { jobFlow } from "../../../shared/volcano/flow/kind.ts";
+import { job } from "../../../shared/volcano/job/kind.ts";
+import { queue } from "../../../shared/volcano/queue/kind.ts";
 import { openConnectOracle } from "./connects.ts";
 import { type Oracle, openOracle, type Subject } from "./oracle.ts";
 import { openScheduleOracle } from "./schedules.ts";
@@ -24,29 +32,23 @@ export type Swept = {
   readonly judge: (subject: Subject) => Oracle;
 };
 
-type Place = Pick<Swept, "kind" | "group" | "version" | "alone"> & { readonly everywhere?: boolean };
-
-const swept = (place: Place, judge: (subject: Subject) => Oracle): Swept => {
-  const plural = `${place.kind.toLowerCase()}s`;
-  return { everywhere: false, ...place, plural, table: `${plural}.${place.group}`, judge };
-};
-
-const spark = "sparkoperator.k8s.io";
+/** A kind by its declaration; `alone` as above. */
+const swept = (
+  kind: SweptName,
+  { resource: { group, version, plural }, scope }: DeclaredKind,
+  rest: Pick<Swept, "alone" | "judge">,
+): Swept => ({ kind, group, version, plural, ...rest, everywhere: scope === "Cluster", table: `${plural}.${group}` });
 
 const kinds: Readonly<Record<SweptName, Swept>> = {
-  SparkApplication: swept({ kind: "SparkApplication", group: spark, version: "v1beta2", alone: true }, openOracle),
-  ScheduledSparkApplication: swept(
-    { kind: "ScheduledSparkApplication", group: spark, version: "v1beta2", alone: false },
-    openScheduleOracle,
-  ),
-  SparkConnect: swept({ kind: "SparkConnect", group: spark, version: "v1alpha1", alone: false }, openConnectOracle),
-  Job: swept({ kind: "Job", group: "batch.volcano.sh", version: "v1alpha1", alone: true }, openJobOracle),
-  JobFlow: swept({ kind: "JobFlow", group: "flow.volcano.sh", version: "v1alpha1", alone: false }, openFlowOracle),
-  CronJob: swept({ kind: "CronJob", group: "batch.volcano.sh", version: "v1alpha1", alone: false }, openCronOracle),
-  Queue: swept(
-    { kind: "Queue", group: "scheduling.volcano.sh", version: "v1beta1", alone: true, everywhere: true },
-    openQueueOracle,
-  ),
+  SparkApplication: swept("SparkApplication", sparkApplication, { alone: true, judge: openOracle }),
+  ScheduledSparkApplication: swept("ScheduledSparkApplication", scheduledSparkApplication, {
+    ...{ alone: false, judge: openScheduleOracle },
+  }),
+  SparkConnect: swept("SparkConnect", sparkConnect, { alone: false, judge: openConnectOracle }),
+  Job: swept("Job", job, { alone: true, judge: openJobOracle }),
+  JobFlow: swept("JobFlow", jobFlow, { alone: false, judge: openFlowOracle }),
+  CronJob: swept("CronJob", cronJob, { alone: false, judge: openCronOracle }),
+  Queue: swept("Queue", queue, { alone: true, judge: openQueueOracle }),
 };
 
 /** Every kind of the sweep. */

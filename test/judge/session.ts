@@ -29,7 +29,8 @@ export type Plan = {
   readonly seed: number;
   /** The whole name of a case, or a part of names. */
   readonly part: string;
-  readonly endMs: number;
+  /** The time in which cases begin. */
+  readonly minutes: number;
   readonly atOnce: number;
   readonly say: (line: string) => void;
 };
@@ -102,7 +103,7 @@ const reduce = async (trying: Trying, fault: Fault, problems: readonly Problem[]
   return `${least.kind} for ${least.awayMs / 1_000} s at ${least.pattern}#${least.occurrence}; steps: ${scenario.steps.map(({ name }) => name).join(", ")}`;
 };
 
-type Open = { cases: number; unfired: number; findings: Finding[]; unrepeated: string[] };
+type Open = { readonly endMs: number; cases: number; unfired: number; findings: Finding[]; unrepeated: string[] };
 
 /** A problem is tried again alone, before it is told; then it is reduced, where time is left. */
 const confirm = async (trying: Trying, one: Case, plan: Plan, open: Open): Promise<void> => {
@@ -115,7 +116,7 @@ const confirm = async (trying: Trying, one: Case, plan: Plan, open: Open): Promi
   plan.say(`✖ ${name}`);
   for (const { row, text } of again.problems) plan.say(`    ${row}: ${text}`);
   for (const line of again.trial.log.slice(-40)) plan.say(`      ${line}`);
-  const isLate = performance.now() > plan.endMs;
+  const isLate = performance.now() > open.endMs;
   const reduced = isLate ? "not reduced: the time was over" : await reduce(trying, one.fault, again.problems);
   plan.say(`    least: ${reduced}`);
   open.findings.push({ name, problems: again.problems, reduced, log: again.trial.log });
@@ -164,11 +165,13 @@ export const runSession = async (bench: Bench, plan: Plan): Promise<Session> => 
     if (baseline === undefined) throw new Error(`no run of ${one.scenario} without fault`);
     return { bench, scenario: scenarioOf(bench, one.scenario), baseline };
   };
-  const open: Open = { cases: 0, unfired: 0, findings: [], unrepeated: [] };
+  const endMs = performance.now() + plan.minutes * 60_000;
+  const open: Open = { endMs, cases: 0, unfired: 0, findings: [], unrepeated: [] };
   plan.say(`${chosen.length} cases`);
   for (const batch of batchesOf(chosen, plan.atOnce)) {
-    if (performance.now() > plan.endMs) break;
+    if (performance.now() > open.endMs) break;
     await runBatch(batch, tryingOf, plan, open);
   }
-  return { ...open, habits, seconds: (performance.now() - beganMs) / 1_000 };
+  const { cases, unfired, findings, unrepeated } = open;
+  return { cases, unfired, findings, unrepeated, habits, seconds: (performance.now() - beganMs) / 1_000 };
 };

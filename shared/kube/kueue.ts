@@ -2,8 +2,9 @@
  * Kueue: its labels (https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations), and the resources of its API
  * that Rekindle reads and writes. A Workload is what Kueue admits: pod sets, the LocalQueue, and conditions.
  */
-import { fieldsOf, recordsIn } from "../core/json.ts";
+import { fieldsOf, isRecord, recordsIn } from "../core/json.ts";
 import type { Obj, Resource } from "../core/object.ts";
+import { instantOf, timeText } from "../core/time.ts";
 import { until, type WaitingOn } from "../core/waiting-on.ts";
 import type { Json } from "./responses.ts";
 
@@ -52,3 +53,61 @@ export const isTrue = (workload: Obj, type: string): boolean => conditionIn(work
 
 /** False for a Workload that a user or Kueue has deactivated: it is not admitted, and evicted if it was. */
 export const isActive = (workload: Obj): boolean => fieldsOf(workload.spec)["active"] !== false;
+
+/** True while Kueue counts the Workload's quota as used. Finished and preempted ones may keep the condition. */
+export const reservesQuota = (workload: Obj): boolean =>
+  isTrue(workload, "QuotaReserved") && isRecord(fieldsOf(workload.status)["admission"]);
+
+/** A condition to write. */
+export type NewCondition = Readonly<Record<"type" | "reason" | "message", string>> & {
+  readonly status: "True" | "False";
+};
+
+const conditionsWith = (
+  before: readonly Condition[],
+  condition: NewCondition,
+  workload: Obj,
+  now: number,
+): readonly Condition[] => {
+  const known = before.find(({ type }) => type === condition.type);
+  const lastTransitionTime = known?.status === condition.status ? known.lastTransitionTime : timeText(now);
+  const observedGeneration = workload.metadata.generation ?? 0;
+  const rest = before.filter(({ type }) => type !== condition.type);
+  return [
+    ...rest,
+    { ...condition, message: condition.message.slice(0, 1_024), lastTransitionTime, observedGeneration },
+  ];
+};
+
+/** Returns the Workload's conditions with this one in them; its time stays as long as its status does. */
+export const withCondition = (workload: Obj, condition: NewCondition, now: number): readonly Json[] =>
+  conditionsWith(conditionsOf(workload), condition, workload, now);
+
+/** Reasons for an eviction after which Kueue queues the Workload again by itself. */
+const requeuing: readonly unknown[] = ["Preempted", "NodeFailures"];
+
+/** The time for which the Workload was admitted, s: Kueue limits it, over all admissions. */
+const spentOf = (workload: Obj, now: number): Json => {
+  const { lastTransitionTime } = conditionIn(workload, "Admitted") ?? {};
+  const since = typeof lastTransitionTime === "string" ? instantOf(lastTransitionTime) : undefined;
+  if (!isTrue(workload, "Admitted") || since === undefined) return {};
+  const { accumulatedPastExecutionTimeSeconds: past } = fieldsOf(workload.status);
+  const before = typeof past === "number" ? past : 0;
+  return { accumulatedPastExecutionTimeSeconds: before + Math.max(0, Math.floor((now - since) / 1_000)) };
+};
+
+/** Returns the status patch that gives an evicted Workload's quota back, as Kueue's own integrations do: it is queued again. */
+export const statusWithoutQuota = (workload: Obj, now: number): Json => {
+  const { reason = "Evicted", message = "" } = conditionIn(workload, "Evicted") ?? {};
+  const says = { reason: String(reason), message: String(message) };
+  const requeued = requeuing.includes(reason) ? "True" : "False";
+  const changes: readonly NewCondition[] = [
+    { type: "Requeued", status: requeued, ...says },
+    { type: "QuotaReserved", status: "False", reason: "Pending", message: says.message },
+    { type: "Admitted", status: "False", reason: "NoReservation", message: "The workload has no reservation" },
+    { type: "PodsReady", status: "False", reason: "WaitForStart", message: "Not all pods are ready or succeeded" },
+  ];
+  const conditions = changes.reduce((all, one) => conditionsWith(all, one, workload, now), conditionsOf(workload));
+  const nothing = { admission: null, reclaimablePods: null };
+  return { ...nothing, conditions, ...spentOf(workload, now) };
+};

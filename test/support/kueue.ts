@@ -11,6 +11,7 @@ const podSet = {
   properties: {
     name: { type: "string", maxLength: 63, pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" },
     count: { type: "integer", minimum: 0 },
+    minCount: { type: "integer", minimum: 1 },
     template: any,
     topologyRequest: any,
   },

@@ -30,13 +30,9 @@ const whoIsWho = rule("", ["namespaces"], ["get"]);
 const isOf = (group: string, resource: string, { apiGroups, resources }: Rule): boolean =>
   apiGroups.includes(group) && resources.includes(resource);
 
-/**
- * The host's rules without `watch`, without `list` of checkpoints, since a step reads records by their names, and without
- * what only people look at.
- */
+/** The host's rules without `watch`, and without `list` of checkpoints, since a step reads records by their names. */
 const ofSteps = (host: readonly Rule[]): readonly Rule[] =>
   host
-    .filter((one) => one !== kueueViewRule)
     .map((one) => ({ ...one, verbs: one.verbs.filter((verb) => verb !== "watch") }))
     .map((one) =>
       isOf("rekindle.dev", "checkpoints", one) ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list") } : one,

@@ -123,8 +123,13 @@ const needed: readonly Needed[] = [
     rule("kueue.x-k8s.io", ["workloads"], ["get", "list", "watch", "create", "delete"]),
     "admit jobs with Kueue's queue label",
   ),
-  need("spark", kueueViewRule, "show what Kueue reports about applications with its queue label"),
-  need("volcano", rule("kueue.x-k8s.io", ["workloads/status"], ["patch"]), "return the quota of such jobs"),
+  need(
+    "spark",
+    rule("kueue.x-k8s.io", ["workloads"], ["list", "create", "delete"]),
+    "growths of applications with Kueue's queue label; show what Kueue reports about these",
+  ),
+  need("spark", rule("kueue.x-k8s.io", ["workloads"], ["patch"]), "change the number of a growth that waits"),
+  need("any", rule("kueue.x-k8s.io", ["workloads/status"], ["patch"]), "return the quota of such jobs and growths"),
   need(
     "volcano",
     rule("kueue.x-k8s.io", ["resourceflavors", "workloadpriorityclasses"], ["get"]),

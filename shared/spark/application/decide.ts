@@ -184,7 +184,7 @@ function* fail(context: ApplicationContext): Decision<Memory> {
 /** Follows a finished application: last executor states, strays, objects that end with the run, time to live. */
 function* rest(context: ApplicationContext): Decision<Memory> {
   const found = yield* readPods(context);
-  const { stage, left, memory } = yield* endAuxiliaryObjects(context);
+  const { stage, left, memory } = yield* endAuxiliaryObjects(context, found);
   if (left > 0) {
     const next: Next = stage.length > 0 ? { do: "again" } : { do: "wait", pollMs: 15_000 };
     return planOf(context, memory, found, { stages: [endOver(memory, found), stage], next });

@@ -1,6 +1,7 @@
 /** All auxiliary objects of a run, and which of them end with it. */
 
 import type { Resource } from "../../core/object.ts";
+import { workloads } from "../../kube/kueue.ts";
 import { ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { volcanoPodGroups } from "../schema/resource.ts";
@@ -28,6 +29,7 @@ export const rareKinds = {
   driverPdb: podDisruptionBudgets,
   volcano: volcanoPodGroups,
   coscheduling: coschedulingPodGroups,
+  growth: workloads,
 } as const satisfies Readonly<Record<string, Resource>>;
 
 export type RareKind = keyof typeof rareKinds;
@@ -42,6 +44,7 @@ export const endsWithRun: Readonly<Record<RareKind, boolean>> = {
   driverPdb: true,
   volcano: true,
   coscheduling: true,
+  growth: true,
 };
 
 type Of = Pick<Subject, "name" | "namespace" | "uid" | "spec" | "options">;

@@ -11,6 +11,7 @@ import type { Stored } from "../../core/object.ts";
 import { backoffOf, instantOf } from "../../core/time.ts";
 import { isEnding, podStatus } from "../../kube/pods.ts";
 import { instant } from "../../kube/schema.ts";
+import { mostExecutors } from "../schema/limits.ts";
 import { demandShape } from "./demand.ts";
 import { areFew, idSet, idsOf, idsShape, listOfIds, textOfIds } from "./ids.ts";
 import { endingOf, executorId, losses } from "./losses.ts";
@@ -96,6 +97,8 @@ export const allotment = z.object({
   demand: demandShape.optional(),
   /** The limit of a quota that is used up. */
   grant: grantShape.optional(),
+  /** The executors that growths granted at the last read: see `growth.ts`. */
+  grown: z.int().min(0).max(mostExecutors).optional(),
   /** Ended executors whose pods are waited for, because their claims are handed on, until an instant, epoch ms. */
   awaited: z.object({ ids: idsShape, until: instant }).optional(),
   /** No claim is handed on before, epoch ms: a lost record may have handed it to an executor on its way. */

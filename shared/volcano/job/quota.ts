@@ -7,18 +7,18 @@
  * Q2. Quota is given back only when no pod is left that uses it; that of succeeded pods as `reclaimable-pods.ts` says.
  */
 import { all, get, getIfAllowed, list, type Reads } from "../../core/decision.ts";
-import { fieldsOf, isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/json.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Effect, Looking } from "../../core/plan.ts";
-import { instantOf, timeText } from "../../core/time.ts";
 import {
   conditionIn,
-  conditionsOf,
   isTrue,
   localQueueOf,
+  type NewCondition,
   resourceFlavors,
-  type Condition as WorkloadCondition,
+  statusWithoutQuota,
   waitingForKueue,
+  withCondition,
   workloadPriorityClasses,
   workloads,
 } from "../../kube/kueue.ts";
@@ -124,58 +124,14 @@ const isDrained = ({ members }: JobContext): boolean => members.every(hasFinishe
 
 type Stages = readonly (readonly Effect[])[];
 
-type Condition = Readonly<Record<"type" | "reason" | "message", string>> & { readonly status: "True" | "False" };
-
-/** Returns the conditions with this one in them; its time stays as long as its status does. */
-const withCondition = (
-  conditions: readonly WorkloadCondition[],
-  condition: Condition,
-  context: JobContext,
-): readonly Json[] => {
-  const before = conditions.find(({ type }) => type === condition.type);
-  const lastTransitionTime =
-    before?.status === condition.status ? before.lastTransitionTime : timeText(context.view.now);
-  const observedGeneration = context.quota?.workload?.metadata.generation ?? 0;
-  const rest = conditions.filter(({ type }) => type !== condition.type);
-  return [
-    ...rest,
-    { ...condition, message: condition.message.slice(0, 1_024), lastTransitionTime, observedGeneration },
-  ];
-};
-
 const statusPatch = (workload: Stored, status: Json): Effect => {
   const { uid, resourceVersion } = workload.metadata;
   return { do: "patch", ref: refOf(workloads, workload), uid, resourceVersion, patch: status, subresource: "status" };
 };
 
-/** Reasons for an eviction after which Kueue queues the Workload again by itself. */
-const requeuing: readonly unknown[] = ["Preempted", "NodeFailures"];
-
-/** The time for which the Workload was admitted, s: Kueue limits it, over all admissions. */
-const spentOf = (workload: Stored, now: number): Json => {
-  const { lastTransitionTime } = conditionIn(workload, "Admitted") ?? {};
-  const since = typeof lastTransitionTime === "string" ? instantOf(lastTransitionTime) : undefined;
-  if (!isTrue(workload, "Admitted") || since === undefined) return {};
-  const { accumulatedPastExecutionTimeSeconds: past } = fieldsOf(workload.status);
-  const before = typeof past === "number" ? past : 0;
-  return { accumulatedPastExecutionTimeSeconds: before + Math.max(0, Math.floor((now - since) / 1_000)) };
-};
-
 /** Gives the quota of an evicted Workload back, as Kueue's own integrations do: it is queued again. */
-const released = (context: JobContext, workload: Stored): Effect => {
-  const { reason = "Evicted", message = "" } = conditionIn(workload, "Evicted") ?? {};
-  const says = { reason: String(reason), message: String(message) };
-  const requeued = requeuing.includes(reason) ? "True" : "False";
-  const changes: readonly Condition[] = [
-    { type: "Requeued", status: requeued, ...says },
-    { type: "QuotaReserved", status: "False", reason: "Pending", message: says.message },
-    { type: "Admitted", status: "False", reason: "NoReservation", message: "The workload has no reservation" },
-    { type: "PodsReady", status: "False", reason: "WaitForStart", message: "Not all pods are ready or succeeded" },
-  ];
-  const conditions = changes.reduce((all, one) => withCondition(all, one, context), conditionsOf(workload));
-  const nothing = { admission: null, reclaimablePods: null };
-  return statusPatch(workload, { ...nothing, conditions, ...spentOf(workload, context.view.now) });
-};
+const released = ({ view }: JobContext, workload: Stored): Effect =>
+  statusPatch(workload, statusWithoutQuota(workload, view.now));
 
 /** Marks the Workload of an ended job as finished, which gives its quota back. */
 const ended = (context: JobContext, workload: Stored): Stages => {
@@ -183,8 +139,8 @@ const ended = (context: JobContext, workload: Stored): Stages => {
   const succeeded = phase === "Completed";
   const message = `Job is ${phase}${why === undefined ? "" : `: ${why.message}`}`;
   const reason = succeeded ? "Succeeded" : "Failed";
-  const condition: Condition = { type: "Finished", status: "True", reason, message };
-  return [[statusPatch(workload, { conditions: withCondition(conditionsOf(workload), condition, context) })]];
+  const condition: NewCondition = { type: "Finished", status: "True", reason, message };
+  return [[statusPatch(workload, { conditions: withCondition(workload, condition, context.view.now) })]];
 };
 
 /** True if the pods that the job needs are ready or have succeeded. */
@@ -201,7 +157,7 @@ const readiness = (context: JobContext, workload: Stored): Json => {
   const isReadyNow = arePodsReady(context);
   if (isReadyNow === (before?.status === "True")) return {};
   const recovers = ["WaitForRecovery", "Recovered"].includes(String(before?.["reason"]));
-  const condition: Condition = isReadyNow
+  const condition: NewCondition = isReadyNow
     ? {
         ...{ type: "PodsReady", status: "True", reason: recovers ? "Recovered" : "Started" },
         message: "All pods reached readiness and the workload is running",
@@ -210,7 +166,7 @@ const readiness = (context: JobContext, workload: Stored): Json => {
         ...{ type: "PodsReady", status: "False", reason: "WaitForRecovery" },
         message: "At least one pod has failed, waiting for recovery",
       };
-  return { conditions: withCondition(conditionsOf(workload), condition, context) };
+  return { conditions: withCondition(workload, condition, context.view.now) };
 };
 
 /** Returns what an admitted job tells Kueue: whether its pods are ready, and whose quota it needs no more. */

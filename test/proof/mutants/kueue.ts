@@ -7,6 +7,10 @@ const quota = "test/unit/spark/executors/queue-quota.test.ts";
 
 const demand = "test/unit/spark/application/executors/demand.test.ts";
 
+const growth = "test/unit/spark/executors/growth.test.ts";
+
+const hostGrowth = "test/unit/host/tools/kueue-growth.test.ts";
+
 const jobs = "test/unit/host/tools/kueue-jobs.test.ts";
 
 export const kueueMutants: readonly Mutant[] = [
@@ -25,6 +29,46 @@ export const kueueMutants: readonly Mutant[] = [
     file: "shared/spark/application/executors/lookup.ts",
     find: "Math.min(wantedIn(context, demand), admittedIn(context)?.executors ?? Number.POSITIVE_INFINITY)",
     replace: "Math.max(wantedIn(context, demand), admittedIn(context)?.executors ?? 0)",
+    tests: [demand],
+  },
+  {
+    name: "kueue-growths-pile-up",
+    promise: "at most one growth waits",
+    file: "shared/spark/executors/growth.ts",
+    find: "const [first, ...others] = waitingIn(need);",
+    replace: "const [first, ...others] = waitingIn(need).filter(() => false);",
+    tests: [growth],
+  },
+  {
+    name: "kueue-grants-after-eviction",
+    promise: "a growth that Kueue has evicted grants nothing, although it is still marked as admitted",
+    file: "shared/spark/executors/growth.ts",
+    find: 'if (isTrue(workload, "Evicted") || !isActive(workload)) return',
+    replace: 'if (isTrue(workload, "Requeued") || !isActive(workload)) return',
+    tests: [growth],
+  },
+  {
+    name: "kueue-releases-quota-in-use",
+    promise: "quota of an evicted growth is given back only when no executor is left that uses it",
+    file: "shared/spark/executors/growth.ts",
+    find: "const isDrained = occupied <= granted;",
+    replace: "const isDrained = occupied >= granted;",
+    tests: [growth],
+  },
+  {
+    name: "kueue-shrinks-base",
+    promise: "the base keeps its executors, whatever becomes of growths",
+    file: "shared/spark/application/executors/lookup.ts",
+    find: "executors: base.executors + grown }",
+    replace: "executors: grown }",
+    tests: [hostGrowth],
+  },
+  {
+    name: "kueue-forgets-leavers",
+    promise: "executors that leave use their quota until they end",
+    file: "shared/spark/application/executors/allocation-result.ts",
+    find: "Math.max(0, admitted.executors - leaving)",
+    replace: "Math.max(leaving, admitted.executors)",
     tests: [demand],
   },
   {
@@ -90,7 +134,7 @@ export const kueueMutants: readonly Mutant[] = [
   {
     name: "kueue-keeps-reclaimed",
     promise: "a Job that is queued anew after an eviction has given back no quota",
-    file: "shared/volcano/job/quota.ts",
+    file: "shared/kube/kueue.ts",
     find: "const nothing = { admission: null, reclaimablePods: null };",
     replace: "const nothing = { admission: null };",
     scenarios: ["job-kueued-reclaimed"],

@@ -13,6 +13,7 @@ import { counted } from "../../../core/text.ts";
 import { instantOf, timeText } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { judgedRemoval } from "../../../kube/history.ts";
+import { workloads } from "../../../kube/kueue.ts";
 import { deletionAskedAt, isEnding, labelOf, nodeNameOf, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource, pods } from "../../../kube/resources.ts";
 import { type ExecutorRelease, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
@@ -168,10 +169,13 @@ export function* clearAttempt(
   if (left.length === 0 && others.length === 0) return onLiveReads(then(context));
   const stranded = yield* unreachableAmong(context, left);
   const answering = notDeleted(left).filter((pod) => !stranded.freed.has(pod));
+  // The quota of growths is given back only when no pod is left that uses it.
+  const isFree = ({ object, resource }: Attempt["others"][number]): boolean =>
+    !isEnding(object) && (resource !== workloads || left.length === 0);
   const stage = [
     ...stranded.ends,
     ...answering.map((pod) => removal(pod, podResource)),
-    ...others.filter(({ object }) => !isEnding(object)).map(({ object, resource }) => removal(object, resource)),
+    ...others.filter(isFree).map(({ object, resource }) => removal(object, resource)),
   ];
   const next: Next =
     left.length === 0 && stage.length > 0

@@ -3,11 +3,15 @@
  * are not handed on, then their pods; their events, the wait of the run, and the change that a refusal of the API
  * server or a used-up quota makes.
  */
+import { fieldsOf } from "../../../core/json.ts";
 import type { Obj, OwnerReference, Stored } from "../../../core/object.ts";
 import { type Effect, quotaExceeded, type Refusal, type Wait } from "../../../core/plan.ts";
 import { until, type WaitingOn, waitingText } from "../../../core/waiting-on.ts";
+import { schedulingPart } from "../../../kube/gang-members.ts";
+import { workloads } from "../../../kube/kueue.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
+import type { Json } from "../../../kube/responses.ts";
 import { understood } from "../../configuration/conf.ts";
 import { rulesFor } from "../../configuration/versions.ts";
 import { type ExecutorBuilder, executorBuilder } from "../../executor-pod/builder.ts";
@@ -24,6 +28,7 @@ import {
 } from "../../executors/allocation.ts";
 import {
   type Allotment,
+  firstId,
   type Grant,
   grantedAt,
   isLiving,
@@ -44,7 +49,7 @@ import type { ApplicationContext } from "../run/context.ts";
 import { creation, executorBasis } from "../run/submit.ts";
 import type { Driver, Memory } from "../state/memory.ts";
 import { idIn, showsRecord } from "../state/status.ts";
-import { madeHere } from "./lookup.ts";
+import { admittedIn, madeHere } from "./lookup.ts";
 import { mostReported } from "./warnings.ts";
 
 /** Adds the attempt's labels and owner, by which claims are found, and the annotation of the pod's allocator. */
@@ -63,6 +68,12 @@ const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submi
       ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== view.uid), owner],
     },
   };
+};
+
+/** The parts of an executor's pod that decide where it may run, and what it requests. */
+export const executorNeeds = (context: ApplicationContext, driver: Driver, pod: Stored): Json | undefined => {
+  const one = builderFor(context, driver, pod)?.build(`${firstId}`);
+  return one === undefined ? undefined : schedulingPart(fieldsOf(one.pod.spec));
 };
 
 /** The executor builder of a run; undefined where the current spec makes no executor. */
@@ -153,7 +164,7 @@ export type AllocationResult = Pick<Wait, "wakeAt" | "pollMs" | "waitsFor"> & {
 };
 
 export const creationsIn = ({ stages }: Pick<AllocationResult, "stages">): number =>
-  stages.flat().filter(({ do: act }) => act === "create").length;
+  stages.flat().filter((effect) => effect.do === "create" && effect.resource !== workloads).length;
 
 const adds = ({ stages }: AllocationResult): boolean =>
   stages.flat().every(({ do: act }) => act === "create" || act === "record");
@@ -186,6 +197,13 @@ export type Situation = CreationInput & {
   readonly handover?: Handover | undefined;
 };
 
+/** The executors that may live: those that Kueue has admitted, less those that leave, which use their quota until they end. */
+const roomIn = ({ context, members }: Situation): number => {
+  const admitted = admittedIn(context);
+  const leaving = members.filter(({ state }) => state === "ending").length;
+  return admitted === undefined ? Number.POSITIVE_INFINITY : Math.max(0, admitted.executors - leaving);
+};
+
 export const allocation = (situation: Situation, unsure: number): Allocation => {
   const { context, driver, pod, members, allotment, expected } = situation;
   const { view, policies, read, settings } = context;
@@ -194,7 +212,8 @@ export const allocation = (situation: Situation, unsure: number): Allocation => 
   const promptUntil = view.slow === true ? undefined : view.now + settings.prompt.settledMs;
   const granted = Math.min(expected, grantedAt([allotment.grant], view.now));
   const later = unsure + (situation.handover?.held ?? 0);
-  const need = { expected: granted, members, allotment, unsure: later, pace: pace, now: view.now, promptUntil };
+  const most = Math.min(granted, roomIn(situation));
+  const need = { expected: most, members, allotment, unsure: later, pace: pace, now: view.now, promptUntil };
   if (shortage(need) <= mostPrompt) return allocate(need);
   const batch = Math.min(pace.batch, mostAtOnce(context, driver, pod));
   return allocate({ ...need, pace: { ...pace, batch } });

@@ -59,9 +59,12 @@ import {
   refusedHere,
   type Situation,
 } from "./allocation-result.ts";
+import { readGrowths, withGrown, withGrowth } from "./growth.ts";
 import {
+  admittedIn,
   askDriver,
   askGauge,
+  baseIn,
   type DriverAnswer,
   expectedOf,
   isDriverUp,
@@ -113,7 +116,12 @@ function* surplusOf(situation: Situation, heard: DriverAnswer): Reads<ShrinkResu
   const force = context.policies.executorScaleDown === "force";
   const { busy } = heard.registered ?? {};
   const data = dataOf(situation, heard, moving(situation));
-  const surplus = shrink({ expected, members, busy, force, data });
+  const admitted = admittedIn(context)?.executors ?? Number.POSITIVE_INFINITY;
+  // Executors that Kueue no longer admits must end, whatever they do.
+  const surplus =
+    members.filter(isLiving).length > admitted
+      ? shrink({ expected: admitted, members, busy: busy ?? new Set(), force: true, data })
+      : shrink({ expected, members, busy, force, data });
   if (surplus.leaving.length === 0) return surplus;
   const living = members.filter(isLiving).map(({ pod }) => pod);
   const unchanged = yield* unchangedSince(context, living);
@@ -262,12 +270,14 @@ export type OwnRun = { readonly driver: Driver; readonly pod: Stored; readonly f
 
 /** Allocates among `members`, all executors of the run; undefined where the driver is the allocator. */
 function* allocateAmong(
-  context: ApplicationContext,
+  given: ApplicationContext,
   { driver, pod, found }: OwnRun,
   members: readonly Member[],
 ): Reads<AllocationResult | undefined> {
-  const before = context.memory.allotment;
-  if (before?.attempt !== driver.attempt || !context.read.ok) return undefined;
+  if (given.memory.allotment?.attempt !== driver.attempt || !given.read.ok) return undefined;
+  const growths = yield* readGrowths(given);
+  const before = withGrown(given.memory.allotment, growths);
+  const context = { ...given, memory: { ...given.memory, allotment: before } };
   const looked = afterLook(before, members, { now: context.view.now, settledMs: context.settings.settledMs });
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
   const { crashes: _, grant: __, overhead: ___, ...rest } = looked;
@@ -281,9 +291,10 @@ function* allocateAmong(
     ...(isShortOfMemory(context, before, members) ? { singleTask: true } : {}),
   };
   // An executor on a node that is about to go does not count: its replacement is created first.
-  const staying = members.filter((member) => !isLeaving(member));
+  // Where Kueue admits executors, it would be one too many.
+  const staying = baseIn(context) === undefined ? members.filter((member) => !isLeaving(member)) : members;
   const expected = expectedOf(context);
-  const scale = scaleOf(context.read.spec);
+  const scale = scaleOf(given.read.spec);
   const situation = {
     context: context,
     driver,
@@ -295,7 +306,7 @@ function* allocateAmong(
     expected,
     scale,
   };
-  return followed(situation, yield* decided(situation));
+  return yield* withGrowth(situation, growths, followed(situation, yield* decided(situation)));
 }
 
 /** Allocates among all executors that there are. */

@@ -19,12 +19,19 @@ import { evidenceOf, type Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
 import { shownExecutors } from "../state/status.ts";
 
-/** The executors that Kueue has admitted; undefined where the application has no queue label. */
-const admittedIn = ({ read, object }: ApplicationContext): Admitted | undefined =>
+/** The executors that Kueue has admitted with the application itself; undefined where it has no queue label. */
+export const baseIn = ({ read, object }: ApplicationContext): Admitted | undefined =>
   read.ok ? admittedBy({ ...object.metadata, spec: read.spec }) : undefined;
 
+/** The executors that Kueue has admitted, with growths; undefined where the application has no queue label. */
+export const admittedIn = (context: ApplicationContext): Admitted | undefined => {
+  const base = baseIn(context);
+  const { grown = 0 } = context.memory.allotment ?? {};
+  return base === undefined ? undefined : { ...base, executors: base.executors + grown };
+};
+
 /** The number of executors that an own run wants: the driver's demand, or the number in the spec. */
-const wantedIn = ({ read, memory }: ApplicationContext, demand = memory.allotment?.demand): number => {
+export const wantedIn = ({ read, memory }: ApplicationContext, demand = memory.allotment?.demand): number => {
   if (!read.ok) return 0;
   const scale = scaleOf(read.spec);
   return scale === undefined ? wantedOf(read.spec) : targetOf(scale, demand);
@@ -35,12 +42,13 @@ export const expectedOf = (context: ApplicationContext, demand?: Demand): number
   Math.min(wantedIn(context, demand), admittedIn(context)?.executors ?? Number.POSITIVE_INFINITY);
 
 /** The wait of an own run that wants more executors than Kueue has admitted. */
-export const unadmittedWait = (context: ApplicationContext, demand?: Demand): Pick<Wait, "waitsFor"> => {
+export const unadmittedWait = (context: ApplicationContext, demand?: Demand, waits = ""): Pick<Wait, "waitsFor"> => {
   const admitted = admittedIn(context);
   const wanted = wantedIn(context, demand);
   if (admitted === undefined || wanted <= admitted.executors) return {};
   const { queue, executors: granted } = admitted;
-  return { waitsFor: { on: "grant", wanted, granted, why: `Kueue has admitted no more in LocalQueue ${queue}` } };
+  const why = `Kueue has admitted no more in LocalQueue ${queue}${waits === "" ? "" : `: ${waits}`}`.slice(0, 300);
+  return { waitsFor: { on: "grant", wanted, granted, why } };
 };
 
 /** The most pods that are read one by one; more are read by one list. */

@@ -4,6 +4,7 @@ import type { Key } from "../../../core/key.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
 import type { Effect, Listing, Query, View } from "../../../core/plan.ts";
 import { judgedRemoval } from "../../../kube/history.ts";
+import { workloads } from "../../../kube/kueue.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type RareKind, rareKinds } from "../../auxiliary-objects/all.ts";
 import type { Options } from "../../auxiliary-objects/options.ts";
@@ -77,6 +78,8 @@ const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({
   resource,
   namespace: key.namespace,
   labels: { "rekindle.dev/app-uid": view.uid },
+  // Kueue may have been removed, and its objects with it.
+  ...(resource === workloads ? { spared: true } : {}),
 });
 
 /** Lists the objects that submissions created beside driver pods; rare kinds only if the application had one. */

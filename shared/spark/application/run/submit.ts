@@ -25,11 +25,13 @@ import { standIn } from "../../configuration/versions.ts";
 import { prefixOf } from "../../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../../executor-pod/request.ts";
 import { newAllotment } from "../../executors/allotment.ts";
+import { endingOf } from "../../executors/losses.ts";
 import { ownerAnnotation } from "../../executors/owner.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import { made, sparkApplications } from "../../schema/resource.ts";
 import { type Submission, submit } from "../../submission/submit.ts";
 import { policiesOf } from "../spec/policies.ts";
+import type { Pods } from "../state/evidence.ts";
 import { type Driver, type Memory, placedBy, relevant, type State } from "../state/memory.ts";
 import { shownInfo, showsBegun } from "../state/status.ts";
 import { type ApplicationContext, ownSpec, policyOf, rareOf, removal, type Settings } from "./context.ts";
@@ -89,8 +91,11 @@ export function* exposureOf(context: ApplicationContext): Reads<Exposure> {
 
 type Ended = { readonly stage: readonly Effect[]; readonly left: number; readonly memory: Memory };
 
-/** Deletes by UID the rare objects that end with the run. A kind with none left is not listed again. */
-export function* endAuxiliaryObjects(context: ApplicationContext): Reads<Ended> {
+/**
+ * Deletes by UID the rare objects that end with the run. A kind with none left is not listed again. The quota of growths
+ * is given back only when no executor is left that uses it.
+ */
+export function* endAuxiliaryObjects(context: ApplicationContext, found: Pods): Reads<Ended> {
   const { view, memory } = context;
   const ending: readonly RareKind[] = (memory.rare ?? []).filter((name) => endsWithRun[name]);
   const lists = yield* all(ending.map((name) => list(rareOf(context, name))));
@@ -98,11 +103,13 @@ export function* endAuxiliaryObjects(context: ApplicationContext): Reads<Ended> 
     const mine = (lists[index] ?? []).filter((object) => ownedBy(object, view.uid));
     return mine.map((object) => ({ object, name }));
   });
+  const isUsed = found.executors.some((pod) => endingOf(pod) === undefined);
+  const free = there.filter(({ object, name }) => !isEnding(object) && !(name === "growth" && isUsed));
   const gone = ending.filter((kind) => there.every(({ name }) => name !== kind));
   const rare = (memory.rare ?? []).filter((name) => !gone.includes(name));
   const { rare: _, ...rest } = memory;
   return {
-    stage: there.filter(({ object }) => !isEnding(object)).map(({ object, name }) => removal(object, rareKinds[name])),
+    stage: free.map(({ object, name }) => removal(object, rareKinds[name])),
     left: there.length,
     memory: rare.length === 0 ? rest : { ...rest, rare },
   };

@@ -208,6 +208,7 @@ describe("rekindle manifests", () => {
       '"services","configmaps"',
       '"podgroups"',
       '"pods"',
+      '"workloads"',
       '"workloads/status"',
     ]);
     assert.equal(host.match(/"patch"/g)?.length, patched.length);

@@ -268,7 +268,7 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       const hears = { "": gauge(7) };
       const { plan } = decided({ object, memory: memory(object, { demand: demand(0) }), pods: [pod()], hears });
       assert.deepEqual(plan.stages.flat().map(said).map(brief).filter(notOfTheRun), ["create 1001", "create 1002"]);
-      const limited = `${wanted} are wanted, 2 granted (Kueue has admitted no more in LocalQueue team-a)`;
+      const limited = `${wanted} are wanted, 2 granted (Kueue has admitted no more in LocalQueue team-a: growing needs Kueue's own Workload of the application`;
       assert.ok(waitIn(plan).waitsFor?.includes(limited), waitIn(plan).waitsFor);
     });
 
@@ -289,5 +289,15 @@ describe("a step of a run whose driver decides how many executors it needs", () 
       "delete spark-pi-1-exec-1003 u-1003 at 1",
       "delete spark-pi-1-exec-1002 u-1002 at 1",
     ]);
+  });
+
+  test("creates none in the place of an executor that leaves, while Kueue counts it", () => {
+    const object = app({ labels: queued, spec: { executor: { cores: 1, instances: 3 }, sparkConf: conf } });
+    const leaver = { ...three[2], metadata: { ...three[2].metadata, ...deleted } };
+    const { plan } = decided({
+      ...{ object, memory: memory(object, { ...known, demand: demand(3) }), pods: [pod(), three[0], three[1], leaver] },
+      hears: { "": gauge(3) },
+    });
+    assert.deepEqual(plan.stages.flat().map(said).map(brief).filter(notOfTheRun), []);
   });
 });

@@ -1,0 +1,228 @@
+/**
+ * Growths of an application with Kueue's queue label: Workloads beside the one that admits its driver and its first
+ * executors, each of which asks for the executors that the driver needs beyond those. Decides from the Workloads as
+ * they were read, so that a lost record or a repeated step asks for nothing twice.
+ *
+ * K1. No more executors live than the base and the admitted growths grant.
+ * K2. At most one growth waits; its number follows the demand in place.
+ * K3. Quota is given back only when no pod is left that uses it.
+ */
+import { fieldsOf, recordsIn } from "../../core/json.ts";
+import { digest } from "../../core/key.ts";
+import { apiVersionOf, type OwnerReference, type Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import { isActive, isTrue, ownWorkloads, reservesQuota, statusWithoutQuota, workloads } from "../../kube/kueue.ts";
+import { derivedLabel } from "../../kube/names.ts";
+import { isEnding } from "../../kube/pods.ts";
+import type { Json } from "../../kube/responses.ts";
+import { mostExecutors } from "../schema/limits.ts";
+
+const podSet = "executor";
+
+/**
+ * `granted`: its executors may run. `waiting`: Kueue has not admitted it. `evicted`: its executors must end, and then its
+ * quota is given back. `over`: it grants nothing any more.
+ */
+type State = "granted" | "waiting" | "evicted" | "over";
+
+export type Growth = {
+  readonly workload: Stored;
+  readonly state: State;
+  /** The executors that it asks for, less those whose quota was given back. */
+  readonly executors: number;
+  readonly reclaimed: number;
+};
+
+const countIn = (values: Json): number => (typeof values["count"] === "number" ? Math.max(0, values["count"]) : 0);
+
+const stateOf = (workload: Stored): State => {
+  if (isEnding(workload) || isTrue(workload, "Finished")) return "over";
+  const isHeld = reservesQuota(workload);
+  if (isTrue(workload, "Evicted") || !isActive(workload)) return isHeld ? "evicted" : "waiting";
+  // Kueue leaves both conditions True in Workloads that it has preempted or finished.
+  return isHeld && isTrue(workload, "Admitted") ? "granted" : "waiting";
+};
+
+/** Reads a Workload as a growth. An admission may assign fewer executors than were asked for. */
+export const growthOf = (workload: Stored): Growth => {
+  const { podSets } = fieldsOf(workload.spec);
+  const { admission, reclaimablePods } = fieldsOf(workload.status);
+  const [asked = {}] = recordsIn(podSets);
+  const [assigned] = recordsIn(fieldsOf(admission)["podSetAssignments"]);
+  const count = Math.min(countIn(asked), assigned === undefined ? Number.POSITIVE_INFINITY : countIn(assigned));
+  const reclaimed = Math.min(
+    count,
+    recordsIn(reclaimablePods).reduce((sum, one) => sum + countIn(one), 0),
+  );
+  return { workload, state: stateOf(workload), executors: count - reclaimed, reclaimed };
+};
+
+const inState = (growths: readonly Growth[], state: State): readonly Growth[] =>
+  growths.filter((one) => one.state === state);
+
+/** The executors that admitted growths grant. */
+export const grantedBy = (growths: readonly Growth[]): number =>
+  inState(growths, "granted").reduce((sum, { executors }) => Math.min(mostExecutors, sum + executors), 0);
+
+/** The most growths of a run at a time, so that no name is searched for long. */
+const mostGrowths = 200;
+
+/** Returns a name that no growth of the run has: `NAME-grow-HASH`. */
+const freeName = (name: string, run: string, growths: readonly Growth[]): string | undefined => {
+  const taken = new Set(growths.map(({ workload }) => workload.metadata.name));
+  return Array.from({ length: mostGrowths }, (_, at) =>
+    derivedLabel(name, `grow-${digest(run, `${at}`).slice(0, 8)}`),
+  ).find((one) => !taken.has(one));
+};
+
+/** The run that grows. */
+export type Growing = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly attempt: number;
+  /** Labels by which the Workloads are found. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: OwnerReference;
+};
+
+export type Need = {
+  readonly growths: readonly Growth[];
+  /** The executors that the application's own Workload grants. */
+  readonly base: number;
+  readonly wanted: number;
+  /** Executors that use quota, or may begin to. */
+  readonly occupied: number;
+  readonly now: number;
+};
+
+const refOf = ({ metadata: { name, namespace } }: Stored) => ({
+  resource: workloads,
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+});
+
+const removed = ({ workload }: Growth): Effect => {
+  const { uid, resourceVersion } = workload.metadata;
+  return { do: "delete", ref: refOf(workload), uid, resourceVersion };
+};
+
+const patched = ({ workload }: Growth, patch: Json, subresource?: "status"): Effect => ({
+  ...{ do: "patch", ref: refOf(workload), uid: workload.metadata.uid, patch },
+  resourceVersion: workload.metadata.resourceVersion,
+  ...(subresource === undefined ? {} : { subresource }),
+});
+
+const resized = (growth: Growth, count: number): Effect => {
+  const podSets = recordsIn(fieldsOf(growth.workload.spec)["podSets"]).map((one) => ({ ...one, count }));
+  return patched(growth, { spec: { podSets } });
+};
+
+const reclaimed = (growth: Growth, executors: number): Effect =>
+  patched(growth, { reclaimablePods: [{ name: podSet, count: growth.reclaimed + executors }] }, "status");
+
+const newest = (a: Growth, b: Growth): number =>
+  (b.workload.metadata.creationTimestamp ?? "").localeCompare(a.workload.metadata.creationTimestamp ?? "") ||
+  b.workload.metadata.name.localeCompare(a.workload.metadata.name);
+
+/** Gives back the quota of executors that are neither wanted nor there: of whole growths first, then of a part of one. */
+const givenBack = ({ growths, base, wanted, occupied }: Need): readonly Effect[] => {
+  let excess = base + grantedBy(growths) - Math.max(base, wanted, occupied);
+  const effects: Effect[] = [];
+  const kept = inState(growths, "granted")
+    .toSorted(newest)
+    .filter((growth) => {
+      if (growth.executors > excess) return true;
+      excess -= growth.executors;
+      effects.push(removed(growth));
+      return false;
+    });
+  const [part] = kept;
+  return excess > 0 && part !== undefined ? [...effects, reclaimed(part, excess)] : effects;
+};
+
+/** The growths that wait, the oldest first: it is the one that stays. A deactivated one is its administrator's, and stays. */
+const waitingIn = ({ growths }: Need): readonly Growth[] =>
+  inState(growths, "waiting")
+    .toSorted(newest)
+    .toReversed()
+    .sort((a, b) => Number(isActive(a.workload)) - Number(isActive(b.workload)));
+
+export type GrowthPlan = {
+  readonly effects: readonly Effect[];
+  /** The executors that a new growth is to ask for; 0: none is created. */
+  readonly asks: number;
+  /** The growth that waits. */
+  readonly waiting?: Growth;
+};
+
+/** Resizes the growth that waits, deletes what is left of others, and says how many a new one is to ask for. */
+const asking = (need: Need, lack: number): GrowthPlan => {
+  const [first, ...others] = waitingIn(need);
+  const surplus = others.filter(({ workload }) => isActive(workload)).map(removed);
+  if (first === undefined) return { effects: surplus, asks: Math.max(0, lack) };
+  if (!isActive(first.workload)) return { effects: surplus, asks: 0, waiting: first };
+  if (lack <= 0) return { effects: [removed(first), ...surplus], asks: 0 };
+  // Kueue refuses changes of pod sets while admission checks are open.
+  const fits = first.executors === lack || reservesQuota(first.workload);
+  return { effects: [...(fits ? [] : [resized(first, lack)]), ...surplus], asks: 0, waiting: first };
+};
+
+/** Decides about the growths of a run. */
+export const growthPlan = (need: Need): GrowthPlan => {
+  const { growths, base, wanted, occupied, now } = need;
+  const granted = base + grantedBy(growths);
+  const over = inState(growths, "over")
+    .filter(({ workload }) => !isEnding(workload))
+    .map(removed);
+  const evicted = inState(growths, "evicted");
+  if (evicted.length > 0) {
+    const isDrained = occupied <= granted;
+    const released = isDrained
+      ? evicted.map((one) => patched(one, statusWithoutQuota(one.workload, now), "status"))
+      : [];
+    return { effects: [...over, ...released], asks: 0 };
+  }
+  const { effects, ...asked } = asking(need, wanted - granted);
+  return { ...asked, effects: [...over, ...effects, ...givenBack(need)] };
+};
+
+/** The ranking of the application's own Workload, which its growths share. */
+const rankOf = (own: Stored): Json => {
+  const { priority, priorityClassRef, priorityClassName, priorityClassSource } = fieldsOf(own.spec);
+  const given = { priority, priorityClassRef, priorityClassName, priorityClassSource };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+};
+
+/**
+ * Creates a growth, ranked as `own`, the application's Workload. Kueue deletes a Workload that has the application as its
+ * controller and is not the one that it made, so it is an owner only. `spec`: of an executor. Its node selector has the
+ * labels of the flavor that the base was assigned, so that a growth is admitted on that flavor, or not at all. Kueue may admit fewer executors than it asks for.
+ */
+export const growthCreation = (run: Growing, { growths, queue, executors, own, spec }: Asked): Effect | undefined => {
+  const name = freeName(run.name, `${run.uid}/${run.attempt}`, growths);
+  if (name === undefined) return undefined;
+  const object = {
+    ...{ apiVersion: apiVersionOf(workloads), kind: workloads.kind },
+    metadata: {
+      name,
+      namespace: run.namespace,
+      labels: { ...run.labels, ...ownWorkloads },
+      ownerReferences: [run.owner],
+    },
+    spec: {
+      queueName: queue,
+      podSets: [{ name: podSet, count: executors, minCount: 1, template: { spec } }],
+      ...rankOf(own),
+    },
+  };
+  return { do: "create", object, resource: workloads, owner: run.uid, optional: true };
+};
+
+type Asked = {
+  readonly growths: readonly Growth[];
+  readonly queue: string;
+  readonly executors: number;
+  readonly own: Stored;
+  readonly spec: Json;
+};

@@ -1,0 +1,88 @@
+/**
+ * A LocalQueue of Kueue for tests, whose quota is a number of executors: it admits Workloads in the order of their
+ * creation, fewer executors than asked for where `minCount` allows that, and evicts. As Kueue, it only marks an evicted
+ * Workload, whose owner gives the quota back.
+ */
+import type { Obj, Stored } from "../../shared/core/object.ts";
+import { evicted, reserved } from "./kueue.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fields = (value: unknown): Fields => Object(value ?? {});
+const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value : []);
+
+const holds = (workload: Stored, type: string): boolean =>
+  listOf(fields(workload.status)["conditions"]).some((one) => one["type"] === type && one["status"] === "True");
+
+const executorsIn = (sets: unknown): number =>
+  listOf(sets)
+    .filter(({ name }) => name === "executor")
+    .reduce((sum, { count }) => sum + Number(count ?? 0), 0);
+
+/** The executors whose quota a Workload uses; 0 before its admission, and once the quota was given back. */
+export const usedBy = (workload: Stored): number => {
+  const { admission, reclaimablePods } = fields(workload.status);
+  if (!holds(workload, "QuotaReserved") || holds(workload, "Finished") || admission === undefined) return 0;
+  return executorsIn(fields(admission)["podSetAssignments"]) - executorsIn(reclaimablePods);
+};
+
+/** The Workload with as many executors as fit into `room`; undefined if not even its least number does. */
+const fitted = (workload: Stored, room: number): Stored | undefined => {
+  const spec = fields(workload.spec);
+  const podSets = listOf(spec["podSets"]).map((set) => {
+    const count = Number(set["count"] ?? 0);
+    const least = Number(set["minCount"] ?? count);
+    if (set["name"] !== "executor" || count <= room) return set;
+    return { ...set, count: least <= room ? room : Number.NaN };
+  });
+  return podSets.some(({ count }) => Number.isNaN(count)) ? undefined : { ...workload, spec: { ...spec, podSets } };
+};
+
+const isWaiting = (workload: Stored): boolean =>
+  usedBy(workload) === 0 &&
+  !holds(workload, "QuotaReserved") &&
+  !holds(workload, "Finished") &&
+  fields(workload.spec)["active"] !== false &&
+  workload.metadata.deletionTimestamp === undefined;
+
+export type StatusWrite = { readonly workload: Stored; readonly status: Fields };
+
+/** The status of each Workload that is admitted next within this quota. */
+export const admissions = (all: readonly Stored[], quota: number, now: number): readonly StatusWrite[] => {
+  let room = quota - all.reduce((sum, one) => sum + usedBy(one), 0);
+  const made = (one: Obj): string => String(one.metadata["creationTimestamp"] ?? "");
+  return all
+    .filter(isWaiting)
+    .toSorted((a, b) => made(a).localeCompare(made(b)))
+    .flatMap((workload) => {
+      const taken = room <= 0 ? undefined : fitted(workload, room);
+      if (taken === undefined) return [];
+      room -= executorsIn(fields(taken.spec)["podSets"]);
+      return [{ workload, status: reserved(taken, "spot", now, true) }];
+    });
+};
+
+/** The status of a Workload that Kueue evicts. */
+export const eviction = (workload: Stored, now: number): StatusWrite => ({
+  workload,
+  status: evicted(workload, "Preempted", now),
+});
+
+/** The Workload by which Kueue's integration admits an application, which is its controller. */
+export const ownWorkload = (application: Stored, executors: number): Obj => {
+  const { name, namespace = "default", uid, labels } = application.metadata;
+  const set = (role: string, count: number) => ({ name: role, count, template: { spec: { containers: [] } } });
+  const { apiVersion, kind } = application;
+  return {
+    ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload" },
+    metadata: {
+      ...{ name: `sparkapplication-${name}-1a2b3`, namespace, labels: { "kueue.x-k8s.io/job-uid": uid } },
+      ownerReferences: [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }],
+    },
+    spec: {
+      queueName: labels?.["kueue.x-k8s.io/queue-name"],
+      podSets: [set("driver", 1), set("executor", executors)],
+      priority: 7,
+    },
+  };
+};

@@ -184,7 +184,7 @@ export const elasticMutants: readonly Mutant[] = [
   {
     name: "sent-away-by-one-list",
     promise: "no executor is sent away because a list that is behind shows another one that is gone",
-    file: "shared/spark/application/executors/allocator.ts",
+    file: "shared/spark/application/executors/surplus.ts",
     find: "return unchanged.length === living.length ? surplus",
     replace: "return unchanged.length <= living.length ? surplus",
     tests: ["test/unit/spark/application/executors/demand.test.ts"],

@@ -3,24 +3,18 @@
  * are not handed on, then their pods; their events, the wait of the run, and the change that a refusal of the API
  * server or a used-up quota makes.
  */
-import { fieldsOf } from "../../../core/json.ts";
 import type { Obj, OwnerReference, Stored } from "../../../core/object.ts";
 import { type Effect, quotaExceeded, type Refusal, type Wait } from "../../../core/plan.ts";
 import { until, type WaitingOn, waitingText } from "../../../core/waiting-on.ts";
-import { schedulingPart } from "../../../kube/gang-members.ts";
 import { workloads } from "../../../kube/kueue.ts";
-import { podStatus } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
-import type { Json } from "../../../kube/responses.ts";
-import { understood } from "../../configuration/conf.ts";
 import { rulesFor } from "../../configuration/versions.ts";
-import { type ExecutorBuilder, executorBuilder } from "../../executor-pod/builder.ts";
-import { overheadConf, overheadIn, recoveryMode } from "../../executor-pod/container.ts";
+import type { ExecutorBuilder } from "../../executor-pod/builder.ts";
+import { recoveryMode } from "../../executor-pod/container.ts";
 import {
   type Allocation,
   allocate,
   crashesBefore,
-  mostInBatch,
   mostPrompt,
   paceOf,
   shortage,
@@ -28,7 +22,6 @@ import {
 } from "../../executors/allocation.ts";
 import {
   type Allotment,
-  firstId,
   type Grant,
   grantedAt,
   isLiving,
@@ -42,13 +35,13 @@ import type { Scale } from "../../executors/demand.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
 import { endingOf } from "../../executors/losses.ts";
 import { avoidedNodes, closingNodes, placedElsewhere } from "../../executors/nodes.ts";
-import { grownOverhead, needsMoreOverhead } from "../../executors/overhead.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { podLabels, reference } from "../../submission/additions.ts";
 import type { ApplicationContext } from "../run/context.ts";
-import { creation, executorBasis } from "../run/submit.ts";
+import { creation } from "../run/submit.ts";
 import type { Driver, Memory } from "../state/memory.ts";
 import { idIn, showsRecord } from "../state/status.ts";
+import { builderFor, mostAtOnce } from "./executor-builder.ts";
 import { admittedIn, madeHere } from "./lookup.ts";
 import { mostReported } from "./warnings.ts";
 
@@ -68,53 +61,6 @@ const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submi
       ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== view.uid), owner],
     },
   };
-};
-
-/** The parts of an executor's pod that decide where it may run, and what it requests. */
-export const executorNeeds = (context: ApplicationContext, driver: Driver, pod: Stored): Json | undefined => {
-  const one = builderFor(context, driver, pod)?.build(`${firstId}`);
-  return one === undefined ? undefined : schedulingPart(fieldsOf(one.pod.spec));
-};
-
-/** The executor builder of a run; undefined where the current spec makes no executor. */
-const builderFor = (context: ApplicationContext, driver: Driver, pod: Stored): ExecutorBuilder | undefined => {
-  const basis = executorBasis(context, driver);
-  if (basis === undefined) return undefined;
-  const { name, uid } = pod.metadata;
-  const host = { name, uid, ip: podStatus(pod).podIP ?? undefined };
-  const { singleTask, overhead } = context.memory.allotment ?? {};
-  const isGrown = overhead !== undefined && context.policies.overheadGrowth !== undefined;
-  const conf = new Map([
-    ...basis.conf,
-    ...(singleTask === true ? [[recoveryMode, "true"] as const] : []),
-    ...(isGrown ? [[overheadConf, `${overhead.mebibytes}m`] as const] : []),
-  ]);
-  const builder = executorBuilder({ ...basis, conf, driver: host });
-  return "refused" in builder ? undefined : builder;
-};
-
-/** The memory overhead of the next executors, which grows after one of the latest was OOMKilled. */
-export const overheadAfter = (
-  context: ApplicationContext,
-  driver: Driver,
-  members: readonly Member[],
-): Allotment["overhead"] => {
-  const { memory, policies, read } = context;
-  const { overhead: before, next = 0 } = memory.allotment ?? {};
-  if (policies.overheadGrowth === undefined || !read.ok || !needsMoreOverhead(before, members)) return before;
-  const basis = executorBasis(context, driver);
-  if (basis === undefined) return before;
-  const usual = overheadIn(understood(basis.conf).conf, rulesFor(read.spec.sparkVersion));
-  return grownOverhead(before, policies.overheadGrowth, { usual, next });
-};
-
-/** The most characters of all pods of one step: building more would delay every other key. */
-const mostBuilt = 8_388_608;
-
-/** The most executors of a run created in one step: fewer of larger ones. */
-const mostAtOnce = (context: ApplicationContext, driver: Driver, pod: Stored): number => {
-  const one = builderFor(context, driver, pod)?.build("1");
-  return one === undefined ? mostInBatch : Math.max(1, Math.floor(mostBuilt / JSON.stringify(one).length));
 };
 
 /** The driver with its pod, for which executors are created, and the executors that are there. */

@@ -10,17 +10,9 @@ import type { Stored } from "../../../core/object.ts";
 import type { Effect, Plan, Safety, Wait } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until } from "../../../core/waiting-on.ts";
-import { judgedRemoval } from "../../../kube/history.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
-import {
-  type Allocation,
-  type Data,
-  isMigrating,
-  type ShrinkResult,
-  shrink,
-  underwayIn,
-} from "../../executors/allocation.ts";
+import { type Allocation, type ShrinkResult, underwayIn } from "../../executors/allocation.ts";
 import {
   type Allotment,
   afterCrashes,
@@ -37,8 +29,6 @@ import {
 import { claimPolicyOf } from "../../executors/claim-policy.ts";
 import { handoverOf } from "../../executors/claims.ts";
 import { demandAfter, firstDemand, gaugeEveryMs, scaleOf } from "../../executors/demand.ts";
-import { idsOf } from "../../executors/ids.ts";
-import { freshLedger } from "../../executors/ledger.ts";
 import { type ApplicationContext, removal } from "../run/context.ts";
 import { asksDeletion } from "../run/executor-retention.ts";
 import { planOf } from "../run/plan.ts";
@@ -54,14 +44,13 @@ import {
   limitedBy,
   noneOf,
   onceForTheRun,
-  overheadAfter,
   planned,
   refusedHere,
   type Situation,
 } from "./allocation-result.ts";
+import { overheadAfter } from "./executor-builder.ts";
 import { readGrowths, withGrown, withGrowth } from "./growth.ts";
 import {
-  admittedIn,
   askDriver,
   askGauge,
   baseIn,
@@ -72,61 +61,10 @@ import {
   membersOfRun,
   readClaims,
   unadmittedWait,
-  unchangedSince,
   withMembers,
 } from "./lookup.ts";
 import { isLeaving } from "./node-drain.ts";
-import { terminationsOf } from "./repair.ts";
-
-/** Deletes an executor as it was seen; `graceMs`: the time for moving its data, instead of its pod's own grace. */
-const byJudgement =
-  (graceMs: number | undefined) =>
-  ({ pod }: Member): Effect => {
-    const grace = graceMs === undefined ? {} : { graceSeconds: Math.ceil(graceMs / 1_000) };
-    return { ...judgedRemoval(pods, pod), ...grace };
-  };
-
-/** Remembers the reason of the deletions before they happen. */
-const dismissing = (
-  { context: { memory, view }, driver: { attempt } }: Situation,
-  leaving: readonly Member[],
-): Memory => {
-  if (leaving.length === 0) return memory;
-  const ledger = memory.executors?.attempt === attempt ? memory.executors : freshLedger(attempt);
-  const why = "fewer executors are wanted";
-  const terminations = leaving.map(({ pod }) => ({ pod, reason: "dismissed", why, forced: false }) as const);
-  const anew = new Set(leaving.map(({ id }) => id));
-  const others = (ledger.doomed ?? []).filter(({ id }) => !anew.has(id));
-  const doomed = [...others, ...terminationsOf(terminations, idsOf(ledger.over ?? ""), view.now)];
-  return { ...memory, executors: { ...ledger, doomed } };
-};
-
-/** The data that executors hold; undefined where the user sets their number. */
-const dataOf = ({ scale, gauge }: Situation, { registered }: DriverAnswer, moves: boolean): Data | undefined =>
-  scale === undefined || registered === undefined
-    ? undefined
-    : { holders: registered.holders, moves, needed: registered.runningTasks > 0 || gauge !== 0 };
-
-/** True when executors of the run move their data before they end. */
-const moving = ({ context: { read } }: Situation): boolean => read.ok && isMigrating(read.spec, true);
-
-/** Selects the surplus executors to delete. While two lists disagree about an executor that lives, none is selected. */
-function* surplusOf(situation: Situation, heard: DriverAnswer): Reads<ShrinkResult> {
-  const { context, members, expected } = situation;
-  const force = context.policies.executorScaleDown === "force";
-  const { busy } = heard.registered ?? {};
-  const data = dataOf(situation, heard, moving(situation));
-  const admitted = admittedIn(context)?.executors ?? Number.POSITIVE_INFINITY;
-  // Executors that Kueue no longer admits must end, whatever they do.
-  const surplus =
-    members.filter(isLiving).length > admitted
-      ? shrink({ expected: admitted, members, busy: busy ?? new Set(), force: true, data })
-      : shrink({ expected, members, busy, force, data });
-  if (surplus.leaving.length === 0) return surplus;
-  const living = members.filter(isLiving).map(({ pod }) => pod);
-  const unchanged = yield* unchangedSince(context, living);
-  return unchanged.length === living.length ? surplus : { leaving: [], kept: surplus.leaving.length + surplus.kept };
-}
+import { byJudgement, dismissing, moving, surplusOf } from "./surplus.ts";
 
 type Heard = { readonly answer: DriverAnswer; readonly surplus: ShrinkResult };
 

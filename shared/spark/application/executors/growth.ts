@@ -20,7 +20,8 @@ import {
 import { podLabels, reference } from "../../submission/additions.ts";
 import { type ApplicationContext, rareOf } from "../run/context.ts";
 import type { Memory } from "../state/memory.ts";
-import { type AllocationResult, executorNeeds, type Situation } from "./allocation-result.ts";
+import type { AllocationResult, Situation } from "./allocation-result.ts";
+import { executorNeeds } from "./executor-builder.ts";
 import { baseIn, unadmittedWait, wantedIn } from "./lookup.ts";
 
 /** Reads the growths of a run, live. A run that has never asked for one has none, unless its record was lost. */

@@ -57,6 +57,18 @@ export const internal = "RekindleFault";
 /** The reason of a trouble that the object causes: a decision about it exceeds its budget. */
 export const quarantined = "Quarantined";
 
+/**
+ * The reason of a trouble that ends with the object: its namespace terminates, so nothing new can be created in it, and
+ * the object will be deleted, too.
+ */
+export const namespaceEnds = "NamespaceTerminating";
+
+const isNamespaceEnding = ({ status, message }: ApiError): boolean =>
+  status === 403 && /\bbecause it is being terminated\b/.test(message.slice(0, longestLook));
+
+/** The wait before a step looks again at an object whose namespace terminates, ms; its deletion wakes its key before. */
+const namespaceWaitMs = 300_000;
+
 /** The reason of a trouble that the machine causes: it had no time for the decision. */
 const starved = "MachineBusy";
 
@@ -69,6 +81,7 @@ export const troubleOf = (cause: unknown): Trouble => {
   if (cause instanceof BudgetError) return { reason: quarantined, message: cause.message, retryAfterMs: cause.waitMs };
   if (!(cause instanceof ApiError))
     return { reason: internal, message: cause instanceof Error ? cause.message : String(cause) };
+  if (isNamespaceEnding(cause)) return { reason: namespaceEnds, message: cause.message, retryAfterMs: namespaceWaitMs };
   return {
     reason: cause.reason,
     message: cause.message,

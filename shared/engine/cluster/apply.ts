@@ -10,7 +10,7 @@ import { fieldsOf } from "../../core/json.ts";
 import { type Obj, type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
 import { type Doing, type Effect, kindOf, type Refusal, type Trouble, wholeOf } from "../../core/plan.ts";
 import type { Chance, Clock, Cluster } from "../ports.ts";
-import { denialOf, isRefusal, troubleOf } from "../trouble.ts";
+import { denialOf, isRefusal, namespaceEnds, troubleOf } from "../trouble.ts";
 import type { Within } from "./queries.ts";
 
 /** The dependencies of the appliers. `until` is the fence on the monotonic clock: no effect starts after it. */
@@ -141,7 +141,7 @@ const createIfAllowed = async (context: ApplyContext, effect: Creation): Promise
     const { reason, message } = result.refusal;
     return { did: "passed", trouble: { reason, message } };
   } catch (cause) {
-    if (!isDenied(cause)) throw cause;
+    if (!isDenied(cause) || troubleOf(cause).reason === namespaceEnds) throw cause;
     return { did: "passed", trouble: troubleOf(cause) };
   }
 };
@@ -284,7 +284,7 @@ export const apply = async (context: ApplyContext, effect: Effect): Promise<Done
   }
 };
 
-/** Applies all effects of a stage, at most `parallel` at once. */
+/** Applies all effects of a stage, at most `parallel` at once. After an answer that the namespace terminates, it creates no more. */
 export const applyStage = async (
   context: ApplyContext,
   stage: readonly Effect[],
@@ -292,9 +292,13 @@ export const applyStage = async (
 ): Promise<readonly Done[]> => {
   const results: Done[] = [];
   const queue = stage.map((effect, index) => ({ effect, index }));
+  let ending: Done | undefined;
   const worker = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      results[next.index] = await apply(context, next.effect);
+      const isVain = ending !== undefined && next.effect.do === "create";
+      const result = isVain && ending !== undefined ? ending : await apply(context, next.effect);
+      if (result.did === "troubled" && result.trouble.reason === namespaceEnds) ending = result;
+      results[next.index] = result;
     }
   };
   await Promise.all(Array.from({ length: Math.min(parallel, stage.length) }, worker));

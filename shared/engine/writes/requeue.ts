@@ -19,7 +19,7 @@ import {
   type World,
 } from "../context/world.ts";
 import { isRightOnWatched } from "../reads/freshness.ts";
-import { backoffMs, internal, isPatient, quarantined } from "../trouble.ts";
+import { backoffMs, internal, isPatient, namespaceEnds, quarantined } from "../trouble.ts";
 
 /** The longest delay that the queue takes, ms; a resync sends timers that are further away. */
 const longestMs = 900_000;
@@ -108,7 +108,8 @@ export const requeueAfterTrouble = async (
   const before = held.record?.trouble;
   const lasts = isLasting(run.message, trouble) || before !== undefined;
   const isOld = run.world.clock.monotonic() - run.looked > oldestMs;
-  if (lasts && !isOld && run.world.shadow === undefined) await publishTrouble(run, held, trouble, plan);
+  if (trouble.reason !== namespaceEnds && lasts && !isOld && run.world.shadow === undefined)
+    await publishTrouble(run, held, trouble, plan);
   const lastedMs = before?.reason === trouble.reason ? run.observation.now - before.since : 0;
   return await requeue(run.world, run.message, trouble, { now: run.observation.now, lastedMs });
 };
@@ -237,7 +238,8 @@ export const requeue = async (
   const { delayMs, id } = waitFor(world, message, trouble, since);
   const { reason, message: text } = trouble;
   const lasts = isLasting(message, trouble) || since.lastedMs > 0;
-  const level = reason === internal ? "error" : lasts ? "warn" : "debug";
+  const isQuiet = !lasts || reason === namespaceEnds;
+  const level = reason === internal ? "error" : isQuiet ? "debug" : "warn";
   world.report(level, reason === internal ? "a step failed, trying again" : "held up by the platform, trying again", {
     key: textOf(message),
     reason,

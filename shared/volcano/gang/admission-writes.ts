@@ -186,9 +186,11 @@ const growing = (growth: Growth, now: number): readonly Write[] => {
 
 const isShortage = ({ type }: Json): boolean => type === shortageCondition;
 
-const workOf = ({ group }: Write): number => {
+/** A group that waits has an Event, too. */
+const workOf = ({ group, verdict }: Write): number => {
   const { size } = group;
-  return typeof size === "number" ? Math.ceil(size / usualSize) : 1;
+  const ofPatch = typeof size === "number" ? Math.ceil(size / usualSize) : 1;
+  return verdict?.enters === false ? ofPatch + 1 : ofPatch;
 };
 
 /** Returns a namespace; of the groups in a fifo queue the queue, so that they keep their order. */

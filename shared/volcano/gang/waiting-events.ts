@@ -1,10 +1,12 @@
 /**
- * The Events about the controllers of groups that wait and state their members: the position of the group in its queue,
- * and what it lacks. A Job tells of its group itself. Events of one group and one reason are 10 minutes apart at least.
+ * The Events about groups that wait: of the group, as Volcano's scheduler writes it; and of the controller of a group
+ * that states its members, with the position of the group in its queue, and what it lacks. A Job tells of its group itself.
+ * Events of one group and one reason are 10 minutes apart at least.
  */
 import { apiVersionOf, type OwnerReference, type Resource, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { queueOfGroup } from "../queue/state/tree.ts";
+import { podGroups } from "../schema/resource.ts";
 import type { Verdict } from "./admission.ts";
 import { controllerOf, statedMembers } from "./outlines.ts";
 
@@ -34,6 +36,13 @@ const eventFor = (group: Stored, owner: OwnerReference, message: string, now: nu
   };
 };
 
+/** As upstream's scheduler: clients look for this reason at the group. */
+const unschedulable = (group: Stored, why: string, now: number): Effect => ({
+  ...{ do: "record", about: group, resource: podGroups, type: "Warning", reason: "Unschedulable" },
+  occasion: `unschedulable ${group.metadata.uid} ${Math.floor(now / apartMs)}`,
+  message: why.slice(0, longest),
+});
+
 const isNameable = ({ name, kind, apiVersion, uid }: OwnerReference): boolean =>
   named.test(name) && [name, kind, apiVersion, uid].every(({ length }) => length <= longestName);
 
@@ -55,10 +64,12 @@ export const waitingEvents = (
 ): readonly Effect[] => {
   const positions = positionsOf(verdicts);
   return written.flatMap((verdict) => {
-    const { group, enters } = verdict;
+    const { group } = verdict;
+    if (verdict.enters) return [];
+    const own = unschedulable(group, verdict.why, now);
     const owner = controllerOf(group);
-    if (enters || owner === undefined || statedMembers(group) === undefined || !isNameable(owner)) return [];
+    if (owner === undefined || statedMembers(group) === undefined || !isNameable(owner)) return [own];
     const position = positions.get(group.metadata.uid) ?? "";
-    return [eventFor(group, owner, `PodGroup ${group.metadata.name} waits (${position}): ${verdict.why}`, now)];
+    return [own, eventFor(group, owner, `PodGroup ${group.metadata.name} waits (${position}): ${verdict.why}`, now)];
   });
 };

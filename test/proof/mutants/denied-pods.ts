@@ -72,4 +72,12 @@ export const deniedPodMutants: readonly Mutant[] = [
       warning(context.object, status),`,
     tests: ["test/unit/spark/scheduled/policies.test.ts"],
   },
+  {
+    name: "ending-namespace-warned-of",
+    promise: "a namespace that terminates is no trouble to warn of: its objects end with it",
+    file: "shared/engine/trouble.ts",
+    find: "if (isNamespaceEnding(cause))",
+    replace: "if (isNamespaceEnding(cause) && cause.status === 0)",
+    tests: ["test/unit/host/ending-namespaces.test.ts"],
+  },
 ];

@@ -379,4 +379,12 @@ export const volcanoMutants: readonly Mutant[] = [
       "if (named(name, all) === undefined || all.some((queue) => queue.name === name && podsIn(queue) > 0)) return notFound(name);",
     tests: ["test/unit/volcano/admission/queue.test.ts"],
   },
+  {
+    name: "waiting-group-without-event",
+    promise: "a group that waits has the Event Unschedulable of Volcano's scheduler",
+    file: "shared/volcano/gang/waiting-events.ts",
+    find: "!isNameable(owner)) return [own];",
+    replace: "!isNameable(owner)) return [];",
+    tests: ["test/unit/volcano/gang/waiting-events.test.ts"],
+  },
 ];

@@ -29,10 +29,28 @@ const group = (
 
 const waits = (one: Stored): Verdict => ({ group: one, enters: false, why: "needs 1 × 2 cpu" });
 
+const told = (written: readonly Verdict[], all = written, now = eight) =>
+  waitingEvents(written, all, now).flatMap((effect) => (effect.do === "record" ? [effect] : []));
+
+/** The Events about others than the groups. */
 const said = (written: readonly Verdict[], all = written, now = eight): readonly string[] =>
-  waitingEvents(written, all, now).map((effect) =>
-    effect.do === "record" ? `${effect.about.kind} ${effect.about.metadata.name}: ${effect.message}` : "",
+  told(written, all, now)
+    .filter(({ about }) => about.kind !== "PodGroup")
+    .map(({ about, message }) => `${about.kind} ${about.metadata.name}: ${message}`);
+
+test("each group that waits has the Event of Volcano's scheduler, a group that enters has none", () => {
+  const job = { ...application, apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job" };
+  const all: readonly Verdict[] = [
+    { group: group("in"), enters: true, places: [] },
+    waits(group("a")),
+    waits(group("j", job)),
+  ];
+  const own = told(all).filter(({ about }) => about.kind === "PodGroup");
+  assert.deepEqual(
+    own.map(({ about, type, reason, message }) => [about.metadata.name, type, reason, message]),
+    ["a", "j"].map((name) => [name, "Warning", "Unschedulable", "needs 1 × 2 cpu"]),
   );
+});
 
 test("an Event about the application gives the position among the groups that go on waiting in the queue, and the reason", () => {
   const all: readonly Verdict[] = [

@@ -374,12 +374,9 @@ describe("the messages of rings", () => {
 
   test("of a job of 200 pods that are created, run, fail and are deleted are at most 25 (trap 8)", async () => {
     const taken = new Set<string>();
-    const queue = {
-      send: async (_: unknown, id: string) => void taken.add(id),
-      sendLater: async (_: unknown, id: string) => void taken.add(id),
-    };
-    const bare = (index: number, phase: string, metadata: Fields = {}) =>
-      pod(`vj-${index}`, jobLabels, { phase }, metadata);
+    const take = async (_: unknown, id: string) => void taken.add(id);
+    const queue = { send: take, sendLater: take };
+    const bare = (at: number, phase: string, more: Fields = {}) => pod(`vj-${at}`, jobLabels, { phase }, more);
     const lives: readonly ((index: number) => readonly [string, Asked])[] = [
       (index) => ["CREATE", { object: bare(index, "Pending") }],
       (index) => ["UPDATE", { object: bare(index, "Running"), oldObject: bare(index, "Pending"), more: status }],

@@ -32,7 +32,7 @@ export function* readGrowths(context: ApplicationContext): Reads<readonly Growth
   if (baseIn(context) === undefined || !mayHave) return [];
   const { spared: _, ...listing } = rareOf(context, "growth");
   // An API server that does not serve the kind any more may have just begun to: no executor ends for that.
-  const found = yield* list({ ...listing, again: true, ...(grown === undefined ? { spared: true } : {}) });
+  const found = yield* list({ ...listing, ...(grown === undefined ? { spared: true } : {}) });
   return found.filter((one) => ownedBy(one, view.uid)).map(growthOf);
 }
 
@@ -45,7 +45,7 @@ export const withGrown = ({ grown: _, ...allotment }: Allotment, growths: readon
 /** Lists the Workload by which Kueue has admitted the application itself. */
 const ownWorkload = ({ key, view }: ApplicationContext): Listing => ({
   ...{ do: "list", resource: workloads, namespace: key.namespace, labels: { [jobUidLabel]: view.uid } },
-  ...{ again: true, spared: true, optional: true },
+  ...{ spared: true, optional: true },
 });
 
 /** Creates a growth of as many executors; undefined while Kueue has no Workload of the application itself. */

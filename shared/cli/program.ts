@@ -3,8 +3,8 @@
  * before the command are moved behind it, where the command's own options are parsed.
  */
 import { Command, CommanderError } from "commander";
+import type { Row } from "./io/row.ts";
 import type { Tools } from "./io/tools.ts";
-import type { Row } from "./row.ts";
 import { vcctlRows } from "./vcctl/rows.ts";
 
 /** The commands in the order of the help. A new command is a file in commands/ and a row here. */

@@ -1,5 +1,5 @@
 /** The commands of Volcano's own command line, each loaded only when a user types it, and examples of them. */
-import type { Row } from "../row.ts";
+import type { Row } from "../io/row.ts";
 
 export const vcctlRows: readonly Row[] = [
   {

@@ -108,7 +108,7 @@ export const requeueAfterTrouble = async (
   const before = held.record?.trouble;
   const lasts = isLasting(run.message, trouble) || before !== undefined;
   const isOld = run.world.clock.monotonic() - run.looked > oldestMs;
-  if (trouble.reason !== namespaceEnds && lasts && !isOld && run.world.shadow === undefined)
+  if (lasts && !isOld && trouble.reason !== namespaceEnds && run.world.shadow === undefined)
     await publishTrouble(run, held, trouble, plan);
   const lastedMs = before?.reason === trouble.reason ? run.observation.now - before.since : 0;
   return await requeue(run.world, run.message, trouble, { now: run.observation.now, lastedMs });

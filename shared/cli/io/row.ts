@@ -1,6 +1,6 @@
 /** A command of the command line: its name, and how it is loaded once a user types it. */
 import type { Command } from "commander";
-import type { Tools } from "./io/tools.ts";
+import type { Tools } from "./tools.ts";
 
 type Open = (tools: Tools) => Command;
 

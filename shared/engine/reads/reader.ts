@@ -18,7 +18,6 @@ import {
   type World,
 } from "../context/world.ts";
 import type { Version } from "../ports.ts";
-import { readEnclosed } from "./enclosed.ts";
 import { assumeNew, readChanged, readLive, readsLive, readTimed } from "./live.ts";
 
 /** Keeps the end of a successful step for the next one, if its kind has a watch that answers reads. */
@@ -121,7 +120,8 @@ const mayUseCache = ({ world, operator }: Call, { record, returning }: Observati
 /** Returns what a step knows at its beginning, read in the given mode if possible, and live otherwise. */
 export const firstRead = async (call: Call, first: ReadMode): Promise<FirstRead | OutdatedTimer> => {
   const { world, message, operator } = call;
-  const enclosed = first === "enclosed" ? await readEnclosed(call) : undefined;
+  // Loaded with the first call of a dispatcher: the functions of a queue never need it.
+  const enclosed = first === "enclosed" ? await (await import("./enclosed.ts")).readEnclosed(call) : undefined;
   if (enclosed !== undefined) return enclosed;
   const changed = first === "recalling" ? await readChanged(world, message, operator) : undefined;
   const kept = world.cache?.take(message);

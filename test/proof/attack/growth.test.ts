@@ -77,6 +77,9 @@ const rows: Readonly<Record<string, Call | string>> = {
       { id: "a", source: text, "detail-type": text, time: text, detail: { "instance-id": text } },
       { kinds: [], now: 0, plurals: {} },
     ),
+  derivedLabel: (read, text) => [read(text, "a"), read("a", text.slice(0, 20))],
+  jobWarnings: (read, text) => read("a", { plugins: { svc: [text], ray: [text] }, tasks: [task(text, 1)] }),
+  leafSaying: (read, text) => read(text, 1),
   cronSaying: (read, text) => [read("a", { schedule: text }), read(text, { schedule: "* * * * *", timeZone: text })],
   newJobSaying: (read, text) => [
     read(text, { tasks: [task(text, 1)] }),

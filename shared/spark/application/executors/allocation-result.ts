@@ -107,6 +107,8 @@ export type AllocationResult = Pick<Wait, "wakeAt" | "pollMs" | "waitsFor"> & {
   readonly memory: Memory;
   readonly stages: readonly (readonly Effect[])[];
   readonly createWithinMs?: number;
+  /** Quota is given back: the pods that used it are read live before. */
+  readonly live?: true;
 };
 
 export const creationsIn = ({ stages }: Pick<AllocationResult, "stages">): number =>

@@ -269,9 +269,15 @@ const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): W
 });
 
 /** Ids are bound to the save, and executors on their way are counted; one that never appeared is given up on live reads. */
-const safetyOf = ({ memory, view, settings }: ApplicationContext, { createWithinMs }: AllocationResult): Safety => {
+const safetyOf = (
+  { memory, view, settings }: ApplicationContext,
+  { createWithinMs, live }: AllocationResult,
+): Safety => {
   const overdue = memory.allotment?.underway.some((round) => settlesAt(round, settings.settledMs) <= view.now) === true;
-  return { ...(overdue ? { live: true } : {}), ...(createWithinMs === undefined ? {} : { createWithinMs }) };
+  return {
+    ...(overdue || live === true ? { live: true } : {}),
+    ...(createWithinMs === undefined ? {} : { createWithinMs }),
+  };
 };
 
 /** Creates missing executors before any other read, in the same step. */

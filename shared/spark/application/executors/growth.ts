@@ -105,6 +105,7 @@ export function* withGrowth(
     ...result,
     ...(wait === "" || allotment.grant !== undefined ? {} : unadmittedWait(context, allotment.demand, wait)),
     memory: creation === undefined && growths.length === 0 ? result.memory : remembering(result.memory),
+    ...(effects.some((effect) => "subresource" in effect) ? { live: true } : {}),
     stages: effects.length === 0 ? result.stages : [...result.stages, effects],
   };
 }

@@ -155,10 +155,15 @@ const isOfProbe = ({ table, object: { metadata } }: Change): boolean =>
 /** True for a change by a queue's step, which may come before the first job. */
 const isOfQueue = (change: Change): boolean => isOfProbe(change) || isOfRound(change);
 
+/** True for the Event at a group that waits, as Volcano's scheduler writes it. */
+const isOfWaitingGroup = (event: Item): boolean =>
+  textAt(event, "involvedObject", "kind") === "PodGroup" && textAt(event, "reason") === "Unschedulable";
+
 const isOfRound = ({ type, table, object }: Change): boolean =>
   (table === "checkpoints.rekindle.dev" && object.metadata.name.startsWith("queue.")) ||
   (table === "queues.scheduling.volcano.sh" && type === "MODIFIED") ||
   (table === "events" && textAt(object, "involvedObject", "kind") === "Queue") ||
+  (table === "events" && isOfWaitingGroup(object)) ||
   (table === "events" && ["Evicted", "RoomByEviction"].includes(textAt(object, "reason") ?? ""));
 
 /** M3. */

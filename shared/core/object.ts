@@ -65,6 +65,20 @@ export const isLabelValue = (text: string): boolean => label.test(text);
 export const apiVersionOf = (resource: Resource): string =>
   resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
 
+/** Returns the location of an object of this resource. */
+export const refTo = (resource: Resource, { metadata: { name, namespace } }: Obj): Ref => ({
+  resource,
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+});
+
+/** Returns the reference to the object's owner of this kind, in any version; undefined if it has none. */
+export const ownerOfKind = (
+  { metadata: { ownerReferences = [] } }: Obj,
+  { group, kind }: Pick<Resource, "group" | "kind">,
+): OwnerReference | undefined =>
+  ownerReferences.find((owner) => owner.kind === kind && owner.apiVersion.startsWith(`${group}/`));
+
 /** Text of a reference for messages: `pods default/spark-pi-driver`. */
 export const refText = (ref: Ref): string =>
   `${ref.resource.plural} ${ref.namespace === undefined ? "" : `${ref.namespace}/`}${ref.name}`;

@@ -34,10 +34,6 @@ export const isFinished = (job: Obj): boolean => ["Completed", "Failed", "Termin
 
 export const removal = (job: Stored): Effect => judgedRemoval(jobs, job);
 
-/** Returns the name of the job's owner of this kind. */
-export const ownerNamed = (job: Obj, kind: string, group: string): string | undefined =>
-  job.metadata.ownerReferences?.find((owner) => owner.kind === kind && owner.apiVersion.startsWith(`${group}/`))?.name;
-
 const kept = ["state", "retryCount", "runningDuration", "taskStatusCount"] as const;
 
 /** Keeps the fields of a watched job that JobFlows and CronJobs read. */

@@ -8,7 +8,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages, replaceObject } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
-import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
+import { type Obj, type Ref, type Resource, refTo, type Stored } from "../../core/object.ts";
 import { type Account, accountIn } from "../../kube/accounts.ts";
 import { configMaps, namespaces } from "../../kube/resources.ts";
 import { isRenewed, type Part, partOf, usualNamespaces } from "../../kube/upstream-controllers.ts";
@@ -302,12 +302,6 @@ export const loadSaved = async (session: Session, { record }: Family): Promise<K
   return object === undefined ? undefined : { saved: read(object), object };
 };
 
-const refOf = ({ metadata }: Obj): Ref => ({
-  resource: configMaps,
-  name: metadata.name,
-  ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-});
-
 const objectOf = (namespace: string, { record }: Family, saved: Saved): Obj => ({
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -324,15 +318,15 @@ export const keepSaved = async (
   const { transport } = session;
   if (before !== undefined) {
     const next = { ...before.object, data: { [key]: JSON.stringify(saved, null, 2) } };
-    return { saved, object: await replaceObject(transport, refOf(before.object), next) };
+    return { saved, object: await replaceObject(transport, refTo(configMaps, before.object), next) };
   }
   const namespace = saved.workloads[0]?.namespace ?? saved.leases[0]?.namespace ?? "default";
   const object = objectOf(namespace, family, saved);
-  return { saved, object: await openCluster(transport).create(refOf(object), object) };
+  return { saved, object: await openCluster(transport).create(refTo(configMaps, object), object) };
 };
 
 export const dropSaved = ({ transport }: Session, { object }: KeptObject): Promise<void> =>
-  openCluster(transport).remove(refOf(object), { uid: object.metadata.uid });
+  openCluster(transport).remove(refTo(configMaps, object), { uid: object.metadata.uid });
 
 /** A configuration as it can be created again: without what the server writes into it. */
 const bare = ({ metadata, ...object }: Stored): Saved["hooks"][number]["object"] => {

@@ -8,7 +8,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { openLines, type Telemetry } from "../../adapters/telemetry/tracing.ts";
 import { ApiError } from "../../core/http.ts";
 import { begun, traceForm } from "../../core/key.ts";
-import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
+import { refTo, type Stored } from "../../core/object.ts";
 import type { Cluster } from "../../engine/ports.ts";
 import { ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -59,12 +59,6 @@ const codeOf = ({ status }: ApiError): Code => {
     : "INTERNAL_SERVER_ERROR";
 };
 
-const refOf = (resource: Resource, { metadata }: Obj): Ref => ({
-  resource,
-  name: metadata.name,
-  ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-});
-
 const isTaken = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "AlreadyExists";
 
 /**
@@ -72,7 +66,7 @@ const isTaken = (cause: unknown): boolean => cause instanceof ApiError && cause.
  * another submission.
  */
 const existingPod = async (cluster: Cluster, { driver, id }: Submission): Promise<Stored | undefined> => {
-  const { value } = await cluster.get(refOf(pods, driver));
+  const { value } = await cluster.get(refTo(pods, driver));
   if (value === undefined || value.metadata.labels?.[idLabel] === id) return value;
   const message = `pod ${driver.metadata.namespace}/${driver.metadata.name} exists and belongs to another submission`;
   throw new Refusal({ code: "DRIVER_POD_ALREADY_EXISTS", message, id });
@@ -86,7 +80,7 @@ const driverOf = async (
   const before = await existingPod(cluster, submission);
   if (before !== undefined) return { pod: before, duplicate: true };
   try {
-    return { pod: await cluster.create(refOf(pods, submission.driver), submission.driver), duplicate: false };
+    return { pod: await cluster.create(refTo(pods, submission.driver), submission.driver), duplicate: false };
   } catch (cause) {
     const pod = isTaken(cause) ? await existingPod(cluster, submission) : undefined;
     if (pod === undefined) throw cause;
@@ -99,7 +93,7 @@ const complete = async (cluster: Cluster, submission: Submission, pod: Stored): 
   for (const object of submission.others(pod)) {
     const resource = made.find(({ kind }) => kind === object.kind);
     if (resource === undefined) continue;
-    const ref = refOf(resource, object);
+    const ref = refTo(resource, object);
     try {
       await cluster.create(ref, object);
     } catch (cause) {

@@ -7,7 +7,7 @@
 import { eventOf, events } from "../../core/event.ts";
 import { ApiError, assertNever } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
-import { type Obj, type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
+import { type Obj, type Resource, refText, refTo, type Stored } from "../../core/object.ts";
 import { type Doing, type Effect, kindOf, type Refusal, type Trouble, wholeOf } from "../../core/plan.ts";
 import type { Chance, Clock, Cluster } from "../ports.ts";
 import { denialOf, isRefusal, namespaceEnds, troubleOf } from "../trouble.ts";
@@ -47,11 +47,6 @@ type Appliers = { [D in Effect["do"]]: (context: ApplyContext, effect: Extract<E
 
 type Creation = Extract<Effect, { do: "create" }>;
 
-const refOf = (effect: Creation): Ref => {
-  const { name, namespace } = effect.object.metadata;
-  return { resource: effect.resource, name, ...(namespace === undefined ? {} : { namespace }) };
-};
-
 /** An owner reference with the owner's UID proves ownership; a label alone does not, because any client can set it. */
 const ownedBy = (object: Obj, uid: string): boolean =>
   object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
@@ -66,7 +61,7 @@ const refused = (effect: Effect, error: { status: number; reason: string; messag
  * an earlier attempt to be deleted, and answers with a refusal if another owner has the name.
  */
 const whose = async (context: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
-  const ref = refOf(effect);
+  const ref = refTo(effect.resource, effect.object);
   const { value: there } = await context.cluster.get(ref);
   if (there === undefined)
     return wait("Vanishing", `${refText(ref)} existed already, and was deleted before this step could read it`);
@@ -99,7 +94,7 @@ const whole = async ({ chance, within = (work) => work() }: ApplyContext, effect
 /** Sends a refused create a second time, so that one wrong answer does not end an application. */
 const createTwice = async (context: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const once = async (): Promise<Done> => {
-    const stored = await context.cluster.create(refOf(effect), object);
+    const stored = await context.cluster.create(refTo(effect.resource, effect.object), object);
     context.made?.(effect.resource, stored);
     return done;
   };

@@ -1,7 +1,7 @@
 /** Finds the objects that a key owns, live, by the UIDs in owner references. */
 import { all, list } from "../../core/decision.ts";
 import { type Key, textOf } from "../../core/key.ts";
-import type { Ref, Stored } from "../../core/object.ts";
+import { type Ref, refTo, type Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { OwnedObjects } from "../../core/plan.ts";
 import { resultOf, stepReads } from "../cluster/queries.ts";
@@ -20,19 +20,13 @@ type Query = OwnedObjects["queries"][number];
 
 const resourceOf = (query: Query): Ref["resource"] => (query.do === "get" ? query.ref.resource : query.resource);
 
-const refOf = (query: Query, { metadata: { name, namespace } }: Stored): Ref => ({
-  resource: resourceOf(query),
-  name,
-  ...(namespace === undefined ? {} : { namespace }),
-});
-
 const isOwned = ({ object }: OwnedObject, owners: ReadonlySet<string>): boolean =>
   object.metadata.ownerReferences?.some(({ uid }) => owners.has(uid)) ?? false;
 
 /** Returns all objects that the owners own, directly or through other owned objects. */
 export const ownedIn = ({ queries, owners }: OwnedObjects, found: Found): readonly OwnedObject[] => {
   const there = queries.flatMap((query, index) =>
-    (found[index] ?? []).map((object): OwnedObject => ({ ref: refOf(query, object), object })),
+    (found[index] ?? []).map((object): OwnedObject => ({ ref: refTo(resourceOf(query), object), object })),
   );
   const known = new Set(owners);
   for (let before = -1; before < known.size; ) {

@@ -3,7 +3,7 @@
 import { oncePer } from "../../core/cache.ts";
 import { fieldsOf, recordsIn, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
-import type { Obj, Stored } from "../../core/object.ts";
+import { type Obj, ownerOfKind, type Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
 import { membersKey } from "../../kube/gang-members.ts";
@@ -76,13 +76,8 @@ const trimGroup = (group: Stored): Stored => {
 };
 
 /** Returns the application whose driver and executors the group has; undefined for groups that state no members. */
-const gangOwnerOf = ({ metadata: { annotations = {}, ownerReferences = [] } }: Obj): string | undefined =>
-  annotations[membersKey] === undefined
-    ? undefined
-    : ownerReferences.find(
-        ({ kind, apiVersion }) =>
-          kind === sparkApplications.kind && apiVersion.startsWith(`${sparkApplications.group}/`),
-      )?.name;
+const gangOwnerOf = (group: Obj): string | undefined =>
+  group.metadata.annotations?.[membersKey] === undefined ? undefined : ownerOfKind(group, sparkApplications)?.name;
 
 /** Keeps an application whole that has no status yet, so that its first step need not read it. */
 const trimApplication = (application: Stored): Stored =>

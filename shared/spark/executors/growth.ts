@@ -9,7 +9,7 @@
  */
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
-import { apiVersionOf, type OwnerReference, type Stored } from "../../core/object.ts";
+import { apiVersionOf, type OwnerReference, refTo, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { isActive, isTrue, ownWorkloads, reservesQuota, statusWithoutQuota, workloads } from "../../kube/kueue.ts";
 import { derivedLabel } from "../../kube/names.ts";
@@ -96,19 +96,13 @@ export type Need = {
   readonly now: number;
 };
 
-const refOf = ({ metadata: { name, namespace } }: Stored) => ({
-  resource: workloads,
-  name,
-  ...(namespace === undefined ? {} : { namespace }),
-});
-
 const removed = ({ workload }: Growth): Effect => {
   const { uid, resourceVersion } = workload.metadata;
-  return { do: "delete", ref: refOf(workload), uid, resourceVersion };
+  return { do: "delete", ref: refTo(workloads, workload), uid, resourceVersion };
 };
 
 const patched = ({ workload }: Growth, patch: Json, subresource?: "status"): Effect => ({
-  ...{ do: "patch", ref: refOf(workload), uid: workload.metadata.uid, patch },
+  ...{ do: "patch", ref: refTo(workloads, workload), uid: workload.metadata.uid, patch },
   resourceVersion: workload.metadata.resourceVersion,
   ...(subresource === undefined ? {} : { subresource }),
 });

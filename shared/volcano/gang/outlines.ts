@@ -5,7 +5,13 @@
  */
 
 import { fieldsOf, recordsIn } from "../../core/json.ts";
-import type { Metadata, OwnerReference, Stored, StoredMetadata } from "../../core/object.ts";
+import {
+  type Metadata,
+  type OwnerReference,
+  ownerOfKind,
+  type Stored,
+  type StoredMetadata,
+} from "../../core/object.ts";
 import type { Projection } from "../../core/plan.ts";
 import { bytesOf, openShare } from "../../core/share.ts";
 import { evictedKey, mostEvictedText } from "../../kube/gang-eviction.ts";
@@ -91,10 +97,7 @@ const refusalOf = (spec: JobSpec): string | undefined => {
 };
 
 /** Returns the reference of a group to its Job; undefined if it has none. */
-export const jobOwnerOf = ({ metadata }: Stored): OwnerReference | undefined =>
-  metadata.ownerReferences?.find(
-    ({ kind, apiVersion }) => kind === jobs.kind && apiVersion.startsWith(`${jobs.group}/`),
-  );
+export const jobOwnerOf = (group: Stored): OwnerReference | undefined => ownerOfKind(group, jobs);
 
 /** Returns the reference of a group to the controller that creates its pods, if that is no Job; undefined if it has none. */
 export const controllerOf = (group: Stored): OwnerReference | undefined =>

@@ -3,6 +3,7 @@
  * pods are created in the order of tasks, others deleted.
  */
 
+import { refTo } from "../../core/object.ts";
 import { type Effect, wholeOf } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { isKeptOut } from "../../kube/gang-eviction.ts";
@@ -27,7 +28,6 @@ import {
   plannedNodes,
   podCounts,
   podInputOf,
-  refOf,
   removal,
   stillToDelete,
 } from "./context.ts";
@@ -344,7 +344,7 @@ const creations = (context: JobContext, wanted: readonly Missing[]): readonly Ef
 /** Deletes a pod by judgement of its state: only if its resourceVersion has not changed. */
 const dismissal = ({ pod }: Member): Effect => ({
   do: "delete",
-  ref: refOf(pods, pod),
+  ref: refTo(pods, pod),
   uid: pod.metadata.uid,
   resourceVersion: pod.metadata.resourceVersion,
 });

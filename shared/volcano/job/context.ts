@@ -1,7 +1,7 @@
 /** The context of one Job step: the object, its memory, its pods and its group; and helpers on them. */
 
 import type { Key } from "../../core/key.ts";
-import type { Ref, Resource, Stored } from "../../core/object.ts";
+import { type Resource, refTo, type Stored } from "../../core/object.ts";
 import type { Effect, Looking, View } from "../../core/plan.ts";
 import { backoffOf } from "../../core/time.ts";
 import { type Evicted, evictedOf } from "../../kube/gang-eviction.ts";
@@ -175,15 +175,10 @@ export const groupAgain = ({ key, view }: Pick<JobContext, "key" | "view">): Loo
   field: `metadata.name=${groupName({ name: key.name, uid: view.uid })}`,
 });
 
-export const refOf = (resource: Resource, object: Stored): Ref => {
-  const { name, namespace } = object.metadata;
-  return { resource, name, ...(namespace === undefined ? {} : { namespace }) };
-};
-
 /** Deletes the object by its UID alone, in whatever state it is. */
 export const removal = (resource: Resource, object: Stored): Effect => ({
   do: "delete",
-  ref: refOf(resource, object),
+  ref: refTo(resource, object),
   uid: object.metadata.uid,
 });
 

@@ -5,7 +5,7 @@
 import { all, type Decision, get, list, type Reads, settled } from "../../core/decision.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
-import type { Stored } from "../../core/object.ts";
+import { refTo, type Stored } from "../../core/object.ts";
 import type { Operator, Watching } from "../../core/operator.ts";
 import {
   type Effect,
@@ -37,7 +37,7 @@ import { type JobSpec, tasksOf, type Volume } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
 import { annotationPoliciesOf } from "./annotations.ts";
 import { applyAction, endsAll, type SelectedAction } from "./apply-action.ts";
-import { got, groupAgain, groupsOf, type JobContext, ownerOf, podsOf, refOf } from "./context.ts";
+import { got, groupAgain, groupsOf, type JobContext, ownerOf, podsOf } from "./context.ts";
 import { isPodDenial, withDenials } from "./denied-pods.ts";
 import { eventsToRecord, longestMessage, troubleWord } from "./events.ts";
 import { isFinished, moveFor } from "./machine.ts";
@@ -92,7 +92,7 @@ const lacking = ({ object, spec, memory }: JobContext, stored: JobSpec): Json | 
 
 const writing = ({ object, memory }: JobContext, patch: Json): Plan<Memory> => {
   const { uid, resourceVersion } = object.metadata;
-  const effect: Effect = { do: "patch", ref: refOf(jobs, object), uid, resourceVersion, patch };
+  const effect: Effect = { do: "patch", ref: refTo(jobs, object), uid, resourceVersion, patch };
   return { memory, stages: [[effect]], next: { do: "again" } };
 };
 

@@ -4,7 +4,7 @@
  * because kube-scheduler does not count these.
  */
 import { getIfAllowed, list, type Reads } from "../../core/decision.ts";
-import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
+import { apiVersionOf, isLabelValue, type Obj, refTo, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { gangOf, isNative, minCountOf, nativeApi, nativeGroups, nativeKey } from "../../kube/native-gang.ts";
 import { isEnding, nodeNameOf, ownedBy } from "../../kube/pods.ts";
@@ -12,7 +12,7 @@ import { classIn, minimumOf } from "../native/expressible.ts";
 import { nativeGroupName, ownerReference } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { isKept, type JobContext, ownerOf, type ReasonMessage, refOf, removal } from "./context.ts";
+import { isKept, type JobContext, ownerOf, type ReasonMessage, removal } from "./context.ts";
 import { hasFinished, removedOf } from "./pods.ts";
 import { makesWay, mayStart } from "./starts.ts";
 
@@ -72,7 +72,7 @@ const wanted = (context: JobContext, there: Stored | undefined): readonly Effect
   const minCount = minCountNow(context);
   if (isEnding(there) || minCountOf(there) === minCount) return [];
   const { uid, resourceVersion } = there.metadata;
-  return [{ do: "patch", ref: refOf(nativeGroups, there), uid, resourceVersion, patch: { spec: gangOf(minCount) } }];
+  return [{ do: "patch", ref: refTo(nativeGroups, there), uid, resourceVersion, patch: { spec: gangOf(minCount) } }];
 };
 
 /** The pods would get nodes one by one, so they are not created without being asked for. */

@@ -2,7 +2,7 @@
 
 import { all, get, type Reads } from "../../core/decision.ts";
 import { digestOf, fieldsOf, same } from "../../core/json.ts";
-import type { Obj, Stored } from "../../core/object.ts";
+import { type Obj, refTo, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { tasksIn } from "../../kube/gang-plan.ts";
 import { isEnding, nodeNameOf, ownedBy } from "../../kube/pods.ts";
@@ -15,7 +15,7 @@ import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
 import { ownerReference } from "../pods/names.ts";
 import { podGroups } from "../schema/resource.ts";
 import { type JobSpec, tasksOf } from "../schema/spec.ts";
-import { got, isHeld, type JobContext, ownerOf, planIn, plannedNodes, podInputOf, refOf, removal } from "./context.ts";
+import { got, isHeld, type JobContext, ownerOf, planIn, plannedNodes, podInputOf, removal } from "./context.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { holderOf, type Memory } from "./memory.ts";
 import { hasFinished, hasSucceeded, isOver } from "./pods.ts";
@@ -62,7 +62,7 @@ const mending = (context: JobContext, kept: PluginObject, there: Stored | undefi
   const patch = dataPatch(there, kept.object);
   if (patch === undefined) return [];
   const { uid, resourceVersion } = there.metadata;
-  return [{ do: "patch", ref: refOf(kept.resource, there), uid, resourceVersion, patch }];
+  return [{ do: "patch", ref: refTo(kept.resource, there), uid, resourceVersion, patch }];
 };
 
 type OwnedObjectsPlan = {
@@ -175,7 +175,7 @@ export const groupEffects = (context: JobContext): readonly Effect[] => {
   if (change === undefined && stands === undefined && Object.keys(room).length === 0) return [];
   const patch = { ...change, ...withAnnotations(stands ?? {}, room) };
   const { resourceVersion } = group.metadata;
-  return [{ do: "patch", ref: refOf(podGroups, group), uid: group.metadata.uid, resourceVersion, patch }];
+  return [{ do: "patch", ref: refTo(podGroups, group), uid: group.metadata.uid, resourceVersion, patch }];
 };
 
 /** Returns the claims as upstream notes them in `status.controlledResources`. */

@@ -2,7 +2,7 @@
 
 import type { Decision } from "../../core/decision.ts";
 import { fieldsOf, same } from "../../core/json.ts";
-import type { Stored } from "../../core/object.ts";
+import { refTo, type Stored } from "../../core/object.ts";
 import {
   type Effect,
   type Next,
@@ -32,7 +32,6 @@ import {
   ownerOf,
   podCounts,
   type ReasonMessage,
-  refOf,
 } from "./context.ts";
 import { createdPods, mostInStep, pendingPod, remembersPods, withCreated } from "./created-pods.ts";
 import { denialEvents, denialWord, nextTryAt } from "./denied-pods.ts";
@@ -156,7 +155,7 @@ type StepOutcome = Due & {
 
 const expires = (context: JobContext): Effect => {
   const { uid, resourceVersion } = context.object.metadata;
-  return { do: "delete", ref: refOf(jobs, context.object), uid, resourceVersion };
+  return { do: "delete", ref: refTo(jobs, context.object), uid, resourceVersion };
 };
 
 const isDue = ({ spec, memory, view, object }: JobContext): boolean => {

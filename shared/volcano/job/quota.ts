@@ -8,7 +8,7 @@
  */
 import { all, get, getIfAllowed, list, type Reads } from "../../core/decision.ts";
 import { isRecord } from "../../core/json.ts";
-import type { Ref, Resource, Stored } from "../../core/object.ts";
+import { type Ref, type Resource, refTo, type Stored } from "../../core/object.ts";
 import type { Effect, Looking } from "../../core/plan.ts";
 import {
   conditionIn,
@@ -28,7 +28,7 @@ import type { Json } from "../../kube/responses.ts";
 import { priorityClassOf, standingOf, workloadName, workloadOf } from "../kueue/workload.ts";
 import { flavorsOf, placementsOf } from "../pods/placement.ts";
 import { totalReplicas } from "../schema/spec.ts";
-import { type JobContext, ownerOf, podCounts, type Quota, type ReasonMessage, refOf, removal } from "./context.ts";
+import { type JobContext, ownerOf, podCounts, type Quota, type ReasonMessage, removal } from "./context.ts";
 import { isFinished, isWorking } from "./machine.ts";
 import { hasFinished, isOver, isReady } from "./pods.ts";
 import { reclaimablePods, shortageOf } from "./reclaimable-pods.ts";
@@ -126,7 +126,7 @@ type Stages = readonly (readonly Effect[])[];
 
 const statusPatch = (workload: Stored, status: Json): Effect => {
   const { uid, resourceVersion } = workload.metadata;
-  return { do: "patch", ref: refOf(workloads, workload), uid, resourceVersion, patch: status, subresource: "status" };
+  return { do: "patch", ref: refTo(workloads, workload), uid, resourceVersion, patch: status, subresource: "status" };
 };
 
 /** Gives the quota of an evicted Workload back, as Kueue's own integrations do: it is queued again. */

@@ -1,6 +1,6 @@
 /** The watches of a Job: the changes that send its key, and the fields that are kept. It imports no decisions. */
 import { fieldsOf, isRecord, same } from "../../core/json.ts";
-import type { Obj, Stored } from "../../core/object.ts";
+import { type Obj, ownerOfKind, type Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
 import { conditionsOf, isActive, isTrue, ownWorkloads, workloads } from "../../kube/kueue.ts";
@@ -89,10 +89,7 @@ const isAdmitted = (group: Obj | undefined): boolean =>
   group !== undefined && ![undefined, "", "Pending"].some((phase) => statusOf(group)["phase"] === phase);
 
 /** Returns the name of the Job among the object's owners. */
-const jobOf = (object: Obj): string | undefined =>
-  object.metadata.ownerReferences?.find(
-    ({ kind, apiVersion }) => kind === jobs.kind && apiVersion.startsWith(jobs.group),
-  )?.name;
+const jobOf = (object: Obj): string | undefined => ownerOfKind(object, jobs)?.name;
 
 const watches: readonly Watch[] = [
   {

@@ -137,9 +137,9 @@ export const upstreamMutants: readonly Mutant[] = [
     name: "U4-names-drawn",
     promise: "the driver of an attempt has a fixed name, so there is no second one (U4: kubeflow#155)",
     file: apply,
-    find: "const stored = await context.cluster.create(refOf(effect), object);",
+    find: "const stored = await context.cluster.create(refTo(effect.resource, effect.object), object);",
     replace:
-      "const { metadata } = object;\n    const name = metadata.name + (object.kind === 'Pod' ? String(context.now) : '');\n    const stored = await context.cluster.create({ ...refOf(effect), name }, { ...object, metadata: { ...metadata, name } });",
+      "const { metadata } = object;\n    const name = metadata.name + (object.kind === 'Pod' ? String(context.now) : '');\n    const stored = await context.cluster.create({ ...refTo(effect.resource, effect.object), name }, { ...object, metadata: { ...metadata, name } });",
     scenarios: ["completion"],
     fault: "crash-.*",
   },

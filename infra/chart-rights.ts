@@ -45,7 +45,7 @@ const rulesOf = (objects: readonly Obj[], name: string, place?: string): readonl
 type Look = (chosen: readonly Family[]) => readonly string[];
 
 /** Tags each rule with the family without which it is missing. Throws where no tags can say which families have it. */
-const rows = (look: Look, within: readonly string[] | undefined = undefined): readonly Row[] => {
+const rows = (look: Look, within?: readonly string[]): readonly Row[] => {
   const alone = families.map((family) => ({ family, rules: new Set(look([family])) }));
   return look(families).map((text): Row => {
     const holders = alone.filter(({ rules }) => rules.has(text));

@@ -1,9 +1,7 @@
 /** `rekindle docs`: finds sections of the documentation by words. The pages are those of the package; no cluster is asked. */
-import { Command, InvalidArgumentError } from "commander";
-import { Refused, type Tools } from "../io/tools.ts";
-
-/** A page of the documentation. `path`: from the package's root. */
-export type Page = { readonly path: string; readonly text: string };
+import { Command } from "commander";
+import { countFrom } from "../io/options.ts";
+import { type Page, Refused, type Tools } from "../io/tools.ts";
 
 export type Section = {
   /** Page and anchor, as a link names them. */
@@ -75,12 +73,6 @@ const excerptOf = ({ text }: Section, words: readonly string[]): string => {
   return `${from > 0 ? "…" : ""}${part}${from + shown < line.length ? "…" : ""}`;
 };
 
-const countFrom = (text: string): number => {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError("a number from 1 on is needed");
-  return count;
-};
-
 type Options = { readonly limit: number; readonly whole?: true };
 
 const search = async (tools: Tools, given: readonly string[], { limit, whole }: Options): Promise<void> => {
@@ -107,6 +99,6 @@ export const docs = (tools: Tools): Command =>
   new Command("docs")
     .description("Finds sections of the documentation that have all words; without words it lists the pages.")
     .argument("[words...]", "words to find, in any order")
-    .option("-n, --limit <count>", "sections to show", countFrom, 8)
+    .option("-n, --limit <count>", "sections to show", countFrom(1), 8)
     .option("--whole", "print the text of the nearest section")
     .action((words: readonly string[], options: Options) => search(tools, words, options));

@@ -190,6 +190,9 @@ export type PageOptions = {
   readonly acted: ((line: string) => void) | undefined;
 };
 
+/** A page of the documentation. `path`: from the package's root. */
+export type Page = { readonly path: string; readonly text: string };
+
 export type Tools = {
   readonly version: string;
   /** Reads a flag of an upstream's controller, written `--name=value`. */
@@ -213,8 +216,7 @@ export type Tools = {
   check(object: Obj): Promise<Forecast>;
   /** The texts of our CustomResourceDefinitions, one YAML document each. */
   crds(): Promise<readonly { readonly group: string; readonly text: string }[]>;
-  /** The pages of the documentation; paths from the package's root. */
-  pages(): Promise<readonly { readonly path: string; readonly text: string }[]>;
+  pages(): Promise<readonly Page[]>;
   /** Runs the host with these arguments until it ends. Returns its exit code. */
   host(args: readonly string[]): Promise<number>;
   demo(args: readonly string[]): Promise<number>;

@@ -290,8 +290,8 @@ export const applyStage = async (
   let ending: Done | undefined;
   const worker = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const isVain = ending !== undefined && next.effect.do === "create";
-      const result = isVain && ending !== undefined ? ending : await apply(context, next.effect);
+      const inVain = next.effect.do === "create" ? ending : undefined;
+      const result = inVain ?? (await apply(context, next.effect));
       if (result.did === "troubled" && result.trouble.reason === namespaceEnds) ending = result;
       results[next.index] = result;
     }

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { paintFor } from "../../../shared/cli/io/text.ts";
-import type { Tools } from "../../../shared/cli/io/tools.ts";
+import type { Page, Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import type { Obj } from "../../../shared/core/object.ts";
@@ -36,7 +36,7 @@ export type Setting = {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   /** The pages of the documentation; absent: those of this version. */
-  readonly pages?: readonly { readonly path: string; readonly text: string }[];
+  readonly pages?: readonly Page[];
   readonly colours?: boolean;
   /** Called after each sleep of a command. */
   readonly slept?: (simulator: Simulator) => Promise<void>;

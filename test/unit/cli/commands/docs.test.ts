@@ -53,6 +53,6 @@ describe("rekindle docs", () => {
     const { err, code } = await run("docs", "volcano", "quota");
     assert.equal(code, 1);
     assert.match(err, /no section has volcano and quota; try fewer words/);
-    assert.match((await run("docs", "a", "-n", "0")).err, /a number from 1 on is needed/);
+    assert.match((await run("docs", "a", "-n", "0")).err, /"0": write a whole number from 1 up/);
   });
 });

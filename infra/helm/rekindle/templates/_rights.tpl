@@ -10,9 +10,10 @@
 {{ toJson $rules }}
 {{- end -}}
 
-{{/* A role and its binding, unless there are no rules. Takes root, name, namespace (none: the cluster), rules, subjects, labels, annotations. */}}
+{{/* A role and its binding, unless there are no rules. Takes root, name, namespace (none: the cluster), rows and where (see rekindle.rules), subjects, labels, annotations. */}}
 {{- define "rekindle.grant" -}}
-{{- if .rules }}
+{{- $rules := fromJsonArray (include "rekindle.rules" (dict "root" .root "rows" (.rows | default list) "where" (.where | default "all"))) }}
+{{- if $rules }}
 {{- $kind := .namespace | empty | ternary "ClusterRole" "Role" }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
@@ -20,7 +21,7 @@ kind: {{ $kind }}
 metadata:
   {{- include "rekindle.metadata" . | nindent 2 }}
 rules:
-  {{- toYaml .rules | nindent 2 }}
+  {{- toYaml $rules | nindent 2 }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ $kind }}Binding

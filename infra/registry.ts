@@ -66,7 +66,7 @@ const parts: readonly Part[] = [
   {
     file: "watches",
     list: "watchers",
-    head: "What is watched for each kind.",
+    head: "The watches of each kind.",
     text: (rows) => `import type { Watcher } from "../core/operator.ts";
 ${imports(rows, ["watches", "Watcher"])}
 
@@ -133,7 +133,7 @@ ${lines(
     file: "definition",
     suffix: "Definition",
     list: "definitions",
-    head: "What the CRD of each kind is made from.",
+    head: "The content of each kind's CRD.",
     type: "KindDefinition",
     from: "../kube/kind-definition.ts",
   }),

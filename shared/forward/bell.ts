@@ -113,7 +113,7 @@ const replacedIn = ({ resource, oldObject }: AdmissionRequest, { before, after }
 
 type Changed = {
   readonly change: Change;
-  /** What tells that the change is visible; absent: it is. */
+  /** The versions that the change replaces, by which a step sees that it is visible; absent: it is. */
   readonly replaced?: Pick<Message, "after">;
 };
 

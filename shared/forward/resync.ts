@@ -25,7 +25,7 @@ export type Hint = {
   readonly updates?: string;
 };
 
-/** What tells whether an object needs a step; `marks`: see core/marks.ts. */
+/** The fields by which a resync tells whether an object needs a step; `marks`: see core/marks.ts. */
 export type ListedObject = Pick<Metadata, "name" | "namespace" | "uid" | "generation" | "deletionTimestamp"> & {
   readonly marks: string;
 };

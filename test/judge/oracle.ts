@@ -1,4 +1,4 @@
-/** What is wrong with a trial: the generic rows, which need nothing but objects, pods and the ends of runs without fault. */
+/** The violations of a trial: the generic rows, which need nothing but objects, pods and the ends of runs without fault. */
 import type { Api } from "../real/cluster/api.ts";
 import type { Rows } from "./subject.ts";
 import { isDeleted, listAt, nameOf, textAt } from "./values.ts";

@@ -5,7 +5,7 @@ import type { History } from "./world.ts";
 
 export type Program = { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> };
 
-/** What a step may do: create, read and change the user's objects, and wait for pods; never for status or time. */
+/** The tools of a script's step: create, read and change the user's objects, and wait for pods; never for status or time. */
 export type User = {
   readonly namespace: string;
   readonly create: (object: object) => Promise<void>;

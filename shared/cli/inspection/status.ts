@@ -86,7 +86,7 @@ export type StatusInput = {
   readonly kueue?: KueueView | undefined;
   /** Signs of another controller of its kind; read only where no host seems to look after it. */
   readonly controllers?: readonly string[];
-  /** What the object says and its run does not get. */
+  /** Confs and fields of the object that its run does not get. */
   readonly notes?: readonly string[];
   readonly now: number;
 };

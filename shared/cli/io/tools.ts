@@ -212,7 +212,7 @@ export type Tools = {
   recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;
   /** The objects that a submission of this application would create. Makes no request. */
   render(object: Obj, how: Rendering): Promise<Rendered>;
-  /** What a submission of the object would report, as far as it shows without a cluster. */
+  /** Returns the reports of a submission of the object, as far as they need no cluster. */
   check(object: Obj): Promise<Forecast>;
   /** The texts of our CustomResourceDefinitions, one YAML document each. */
   crds(): Promise<readonly { readonly group: string; readonly text: string }[]>;

@@ -1,5 +1,5 @@
 /**
- * What a step knows at its beginning: the object of its key and the record, live, assumed, out of the process's cache, or
+ * The first read of a step: the object of its key and the record, live, assumed, out of the process's cache, or
  * enclosed in the call of a dispatcher. This folder alone knows which; the queries of decisions are in freshness.ts.
  */
 import { timerReason } from "../../core/key.ts";

@@ -77,7 +77,7 @@ type ConnectContext = {
   readonly now: number;
   readonly view: View<Memory>;
   readonly images: Images;
-  /** What the spec says and the server does not get. */
+  /** Confs and fields of the spec that the server does not get. */
   readonly ignored: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-/** What a user writes into a SparkConnect and its server does not get: confs, fields of its pod's and its service's templates. */
+/** The content of a SparkConnect that its server does not get: confs, fields of its pod's and its service's templates. */
 import type { Stored } from "../../core/object.ts";
 import { replacedConfs } from "../ignored/confs.ts";
 import { type Advice, overwrittenFields } from "../ignored/fields.ts";

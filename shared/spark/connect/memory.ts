@@ -23,7 +23,7 @@ export type ConnectState = {
   readonly serviceName: string;
   readonly pod: Stored | undefined;
   readonly executors: readonly Stored[];
-  /** What the spec says and the server does not get. */
+  /** Confs and fields of the spec that the server does not get. */
   readonly ignored?: readonly string[];
 };
 

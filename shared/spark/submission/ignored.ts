@@ -1,5 +1,5 @@
 /**
- * What a user writes into an application and its run does not get: volumes, confs, fields of pod templates. The one
+ * The content of an application that its run does not get: volumes, confs, fields of pod templates. The one
  * source of what render, create, admission, status and events tell about it.
  */
 import { fieldsOf } from "../../core/json.ts";

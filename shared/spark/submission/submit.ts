@@ -57,7 +57,7 @@ export type Submission = {
   readonly driver: Obj;
   /** The basis of executors, where `rekindle.dev/executors: own` makes Rekindle their allocator. */
   readonly executors?: ExecutorBasis;
-  /** What the application says and its run does not get, for people and events. */
+  /** Confs and fields of the application that its run does not get, for people and events. */
   readonly ignored: readonly Ignored[];
   /** Fields that take effect differently from how they are written, for people; the ignored ones among them. */
   readonly notes: readonly string[];

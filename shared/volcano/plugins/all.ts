@@ -78,7 +78,7 @@ const notices = (scope: Scope, requested: PluginArguments): readonly string[] =>
     (plugin.notices?.(scope, args) ?? []).map((text) => `spec.plugins.${name}: ${text}`),
   );
 
-/** What a user should know about the plugins of a job that runs all the same: admission warns of it, reconcile tells it in Events. */
+/** Returns the problems of a job's plugins that keep no pod from running: admission warns of them, reconcile tells them in Events. */
 export const pluginProblems = (scope: Scope, requested: PluginArguments = {}) => [
   ...ignoredFlags(requested).map((message) => ({ reason: "PluginFlagIgnored", message })),
   ...notices(scope, requested).map((message) => ({ reason: "PluginNotice", message })),

@@ -27,7 +27,7 @@ const quietMs = 1_500;
 /** Requests of a host that are repeated with time and not with work. */
 const isPeriodic = ({ path }: Exchange): boolean => path.includes("/leases");
 
-/** What a host did for a form. */
+/** The work of a host for a form. */
 type Work = {
   readonly requests: number;
   readonly bytes: number;

@@ -73,7 +73,7 @@ const rooms: Readonly<Record<string, Room>> = {
   cli: {
     rooms: [
       ...["core", "kube", "registry", "adapters"],
-      // What the commands of one family name of it.
+      // The commands of a family name these of it.
       ...["shared/spark/schema/resource.ts", "shared/volcano/schema/resource.ts"],
       ...["shared/volcano/job/kind.ts", "shared/volcano/job/view.ts"],
     ],

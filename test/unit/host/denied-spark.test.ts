@@ -1,5 +1,5 @@
 /**
- * What a quota or a policy of the cluster refuses is said where people look, and keeps Spark's kinds from nothing else: a
+ * Refusals by a quota or a policy of the cluster stand where people look, and keep Spark's kinds from nothing else: a
  * schedule, a SparkConnect, and executors beyond the first.
  */
 import assert from "node:assert/strict";

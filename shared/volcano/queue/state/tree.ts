@@ -174,7 +174,7 @@ const memory = z.object({
   wanted: z.enum(states).optional(),
   /** The queue's resourceVersion at that decision; the names of the Events about it contain it. */
   decidedAt: z.string().optional(),
-  /** What was reported last about a parent that the queue cannot have. */
+  /** The last report about a parent that the queue cannot have. */
   misplaced: z.string().optional(),
   /** UIDs of taken commands: those whose objects exist, and the latest. */
   commands: z.array(z.string()).optional(),

@@ -95,7 +95,7 @@ const reconcile = async (toy) => {
   const phase = ended >= toy.spec.pods ? "Done" : "Running";
   if (own.length === ended && ended < toy.spec.pods) await createPod(toy, ended + 1);
   const key = `${uid}/${phase}/${succeeded}`;
-  // What was sent once is held for saved, whatever the answer was.
+  // This fault takes a status for saved once it was sent, whatever the answer was.
   const isHeldForSaved = planted === "lost" && saved.has(key);
   if (toy.status?.phase === phase && (isHeldForSaved || toy.status?.succeeded === succeeded)) return;
   saved.add(key);

@@ -1,4 +1,4 @@
-/** What users do with Spark applications and Volcano's jobs, and how their pods end. */
+/** Scripts of users of Spark applications and Volcano's jobs, and the ends of their pods. */
 import type { PodPlan } from "../../kubelet.ts";
 import type { Scenario, Step, User } from "../../subject.ts";
 import { nameOf, uidOf } from "../../values.ts";

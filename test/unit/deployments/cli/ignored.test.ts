@@ -1,4 +1,4 @@
-/** What a spec says and its run does not get is told by every door in the same words. */
+/** Every door tells in the same words which confs and fields of a spec its run does not get. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isRecord } from "../../../../shared/core/json.ts";

@@ -1,4 +1,4 @@
-/** What may be concluded from the pods that a watch shows, and what is decided again on live reads. */
+/** The conclusions that a step may draw from the pods that a watch shows, and those that it draws again on live reads. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";

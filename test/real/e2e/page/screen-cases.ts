@@ -128,8 +128,20 @@ const damage = (cluster: PageCluster, namespace: string, name: string): void => 
     .items.find(({ metadata }) => metadata.annotations["rekindle.dev/name"] === name);
   must(found !== undefined, `there is no record of ${name}`);
   patch(cluster, `${path}/${found?.metadata.name}`, { spec: { memory: { attempt: "none", history: "none" } } });
-  const application = `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications/${name}`;
-  patch(cluster, application, { metadata: { annotations: { "e2e.example/touched": "once" } } });
+};
+
+/**
+ * Touches an application every second until `shown` ends: a host hears of a record and of its application by two watches, so a step
+ * may still read the record of before.
+ */
+const touchUntil = async (cluster: PageCluster, path: string, shown: Promise<void>): Promise<void> => {
+  const ended = new AbortController();
+  const done = shown.finally(() => ended.abort());
+  for (let at = 0; !ended.signal.aborted; at++) {
+    patch(cluster, path, { metadata: { annotations: { "e2e.example/touched": String(at) } } });
+    await sleep(1_000, undefined, { signal: ended.signal }).catch(() => undefined);
+  }
+  await done;
 };
 
 export const repairs: Case = {
@@ -139,7 +151,10 @@ export const repairs: Case = {
       await tab.page.locator(".row.running", { hasText: "geo" }).waitFor({ timeout: 20_000 });
       await sleep(1_500);
       damage(fixture.cluster, "team-b", "geo");
-      await tab.page.getByRole("link", { name: "Recovery 1" }).click({ timeout: 20_000 });
+      const application = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/team-b/sparkapplications/geo";
+      const counted = tab.page.getByRole("link", { name: "Recovery 1" });
+      await touchUntil(fixture.cluster, application, counted.waitFor({ timeout: 20_000 }));
+      await counted.click();
       const table = tab.page.getByRole("region", { name: "Records to be repaired" });
       await table.getByText("rekindle recover sparkapplication/team-b/geo --no-strict").waitFor();
       await tab.shoot("recovery");

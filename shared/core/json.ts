@@ -12,6 +12,13 @@ export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (
 export const recordsIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
   Array.isArray(value) ? value.filter(isRecord) : [];
 
+/** Returns a copy of an object without these fields. */
+export const omit = <T extends object, K extends keyof T>(object: T, ...names: readonly K[]): Omit<T, K> => {
+  const copy = { ...object };
+  for (const name of names) delete copy[name];
+  return copy;
+};
+
 /** Parses a text; undefined if it is not JSON. */
 export const jsonOf = (text: string): unknown => {
   try {

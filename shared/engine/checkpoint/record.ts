@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { oncePerObject } from "../../core/cache.ts";
-import { isRecord, same } from "../../core/json.ts";
+import { isRecord, omit, same } from "../../core/json.ts";
 import type { Operator } from "../../core/operator.ts";
 import { type PastRun, problemsIn, withoutBad } from "../../core/plan.ts";
 import { isInstant } from "../../core/time.ts";
@@ -206,7 +206,7 @@ const squeezes: readonly Squeeze[] = [
   ({ specs: _, ...record }) => record,
   ({ timeline: _, ...record }) => record,
   withoutArchive,
-  ({ runs = [], ...record }) => ({ ...record, runs: runs.map(({ error: _, account: __, ...run }) => run) }),
+  ({ runs = [], ...record }) => ({ ...record, runs: runs.map((run) => omit(run, "error", "account")) }),
   ({ runs = [], ...record }) => ({ ...record, runs: runs.slice(-1) }),
   ({ runs: _, ...record }) => record,
   (record, { recovery }) => ({ ...record, memory: recovery?.trimmed?.(record.memory) ?? record.memory }),

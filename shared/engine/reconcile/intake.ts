@@ -4,6 +4,7 @@
  * again and again is first sent on its own, then given up with an Event, so that neither a bad message nor a bad
  * object blocks its group or other keys.
  */
+import { omit } from "../../core/json.ts";
 import { dedupe, groupOf, idOf, type Message, subjectOf, textOf, timerReason } from "../../core/key.ts";
 import type { Trouble } from "../../core/plan.ts";
 import { type Ending, type World, withTrace } from "../context/world.ts";
@@ -44,7 +45,7 @@ const allReplaced = (messages: readonly Message[]): Pick<Message, "after" | "loo
 export const merged = (messages: readonly [Message, ...Message[]]): Message => {
   const tries = Math.min(...messages.map((message) => message.tries ?? 0));
   const last = messages[messages.length - 1] ?? messages[0];
-  const { tries: _, after: __, looks: ___, watched, ...newest } = last;
+  const { watched, ...newest } = omit(last, "tries", "after", "looks");
   const reason = reasonOf(messages, last);
   // A message without `watched` asks for live reads.
   const all = watched === true && messages.every((message) => message.watched === true);
@@ -87,8 +88,7 @@ const stepOf = async (world: World, message: Message, messages: readonly Message
   await putOff(world, early, merged);
   const [first, ...more] = visible;
   if (first === undefined) return { did: "nothing", why: "its change is not visible yet" };
-  const { after: _, looks: __, ...rest } = merged([first, ...more]);
-  return await step(world, rest);
+  return await step(world, omit(merged([first, ...more]), "after", "looks"));
 };
 
 /**

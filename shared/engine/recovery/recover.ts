@@ -6,6 +6,7 @@
  * Only an Event is written before the one save of the recovery, and that save alone changes the record's cluster UID.
  * A step that dies before the save begins the same recovery again; a step after it finds a usable record.
  */
+import { omit } from "../../core/json.ts";
 import { textOf } from "../../core/key.ts";
 import type { Stored, StoredMetadata } from "../../core/object.ts";
 import type { PastRun, Rebuilt, Trouble } from "../../core/plan.ts";
@@ -162,7 +163,7 @@ const recordAfter = (
 ): CheckpointRecord => {
   const { world, operator } = call;
   const { defect, now } = brokenRecord;
-  const { trouble: _, status: __, wakeAt: ___, rests: ____, untimed: _____, ...rest } = defect.rest;
+  const rest = omit(defect.rest, "trouble", "status", "wakeAt", "rests", "untimed");
   const until = now + (world.ask?.returnMs ?? returnMsOf(world, operator, object));
   const runs = runsAfter(call, brokenRecord, memory);
   const recovered: Recovered = {
@@ -261,7 +262,7 @@ type Base = {
 const recordFor = ({ run, ask, object, memory }: Base): CheckpointRecord => {
   const { world, operator, observation } = run;
   const { record, now, uid } = observation;
-  const { rests: _, cleanup: __, returning: ___, untimed: ____, ...kept } = record ?? {};
+  const kept = record === undefined ? {} : omit(record, "rests", "cleanup", "returning", "untimed");
   const until = now + (ask.returnMs ?? returnMsOf(world, operator, object));
   const recovered: Recovered = { at: now, how: words[ask.mode].how, why: "asked for" };
   return {

@@ -3,7 +3,7 @@
  * same key.
  */
 import { ApiError } from "../../core/http.ts";
-import { mergePatch } from "../../core/json.ts";
+import { mergePatch, omit } from "../../core/json.ts";
 import { dedupe, groupOf, type Key, type Message, textOf, timerReason } from "../../core/key.ts";
 import { refText } from "../../core/object.ts";
 import { type Effect, type Plan, type PlannedStatus, type Trouble, waitOf } from "../../core/plan.ts";
@@ -27,7 +27,7 @@ const longestMs = 900_000;
 const keyOf = ({ cluster, kind, namespace, name }: Key): Key => ({ cluster, kind, namespace, name });
 
 /** Removes `fresh`: a retried message may have reached a save; and the standbys, which are over. */
-export const known = ({ fresh: _, standbys: __, ...message }: Message): Message => message;
+export const known = (message: Message): Message => omit(message, "fresh", "standbys");
 
 /**
  * Returns the first slot of the key after `now`. Slots are `everyMs` apart, and on whole seconds, as the server's Date

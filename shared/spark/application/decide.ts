@@ -1,7 +1,7 @@
 /** The decision of one step of a SparkApplication: interrupts first, then the act of the phase. Pure. */
 
 import { type Decision, list, type Reads, settled } from "../../core/decision.ts";
-import { fieldsOf, isRecord } from "../../core/json.ts";
+import { fieldsOf, isRecord, omit } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator, Watching } from "../../core/operator.ts";
@@ -110,8 +110,7 @@ const rebased = ({ memory, object, settings }: ApplicationContext): Memory => {
   // The digest of a run that began before the setting was turned on is compared as it was made.
   const unchanged = memory.normaliser !== normaliser || [spec, relevant(object, own)].includes(memory.spec);
   if (unchanged) return taken;
-  const { failures: _, forgiven: __, ...kept } = taken;
-  const anew = { ...kept, submissions: 0, executions: 0 };
+  const anew = { ...omit(taken, "failures", "forgiven"), submissions: 0, executions: 0 };
   const nothingRuns = memory.state.phase === "" || memory.state.phase === "SUSPENDED";
   return nothingRuns ? anew : { ...anew, state: { phase: "INVALIDATING" } };
 };

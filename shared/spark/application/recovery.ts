@@ -3,7 +3,9 @@
  * runs. An attempt is never handed out twice: the highest attempt of all sources counts. The first memory is blank, or
  * taken over from another controller's status and pods.
  */
+
 import * as z from "zod";
+import { omit } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { OwnedObjects, PastRun, Rebuilt, Recovery, Remains } from "../../core/plan.ts";
@@ -352,8 +354,8 @@ const withoutLifetimes = ({ executors, ...memory }: Memory): Memory => {
 
 const longestError = 500;
 
-const trimmed = ({ history: _, untold: __, ...whole }: Memory): Memory => {
-  const memory = withoutLifetimes(whole);
+const trimmed = (whole: Memory): Memory => {
+  const memory = withoutLifetimes(omit(whole, "history", "untold"));
   return "error" in memory.state
     ? { ...memory, state: { ...memory.state, error: memory.state.error.slice(0, longestError) } }
     : memory;

@@ -6,7 +6,9 @@
  * L1. An id that was accounted for is never accounted for again, whatever an older list shows.
  * L2. An executor that vanished is lost only when `certain` says that two reads agree.
  */
+
 import * as z from "zod";
+import { omit } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { isEnding, nodeNameOf } from "../../kube/pods.ts";
 import { instant } from "../../kube/schema.ts";
@@ -135,7 +137,7 @@ export const countedIn = ({ lost = {} }: Ledger): number =>
 
 /** The ledger after the driver's end: its executors end with it, and none is missing. What it last reported is kept. */
 export const afterDriversEnd = (ledger: Ledger): Ledger => {
-  const { live: _, marks: __, unclear: ___, doomed: ____, untold: _____, care, ...rest } = ledger;
+  const { care, ...rest } = omit(ledger, "live", "marks", "unclear", "doomed", "untold");
   const { at, tasks, movedAt, words } = care?.pulse ?? {};
   if (at === undefined || tasks === undefined || movedAt === undefined || words === undefined) return rest;
   return { ...rest, care: { pulse: { at, tasks, movedAt, words } } };

@@ -1,7 +1,7 @@
 /** Admission of a job: reconcile's defaults and rules, applied earlier, and upstream's rules for changes. */
 
 import { readSchedule, zoneOf } from "../../core/cron.ts";
-import { isRecord, isTooMuch, same } from "../../core/json.ts";
+import { isRecord, isTooMuch, omit, same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation, type RequestedName } from "../../kube/admission.ts";
 import { qualifiedNameErrors } from "../../kube/names.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
@@ -25,11 +25,11 @@ import { defaulted, parseSpec, type QueueCheck } from "../validation/parse.ts";
 const fixed =
   "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`";
 
-const free = ({ replicas: _, minAvailable: __, ...rest }: Task): object => rest;
+const free = (task: Task): object => omit(task, "replicas", "minAvailable");
 
 /** Returns the fields that may not change. Names of claims that the controller generated are left out. */
-const settled = ({ minAvailable: _, priorityClassName: __, tasks, volumes, ...rest }: JobSpec): object => ({
-  ...rest,
+const settled = ({ tasks, volumes, ...spec }: JobSpec): object => ({
+  ...omit(spec, "minAvailable", "priorityClassName"),
   tasks: (tasks ?? []).map(free),
   volumes: (volumes ?? []).map(({ volumeClaimName, ...volume }) =>
     volume.volumeClaim === undefined ? { ...volume, volumeClaimName } : volume,

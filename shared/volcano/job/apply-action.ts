@@ -3,6 +3,7 @@
  * pods are created in the order of tasks, others deleted.
  */
 
+import { omit } from "../../core/json.ts";
 import { refTo } from "../../core/object.ts";
 import { type Effect, wholeOf } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
@@ -175,10 +176,9 @@ const aimed = (context: JobContext, memory: Memory, move: Move, target: ActionTa
 
 /** Begins the next version: its pods are new, the group is retired. As upstream, the last retry keeps finished pods. */
 const renewed = ({ group, spec }: JobContext, memory: Memory, move: Move): Memory => {
-  const { kept: _, unknown: __, denied: ___, ...rest } = memory;
   const keeps = move.pods === "killUnfinished" || memory.retryCount >= (spec.maxRetry ?? 0) - 1;
   return {
-    ...rest,
+    ...omit(memory, "kept", "unknown", "denied"),
     version: memory.version + 1,
     keeps,
     seen: {},

@@ -3,7 +3,7 @@
  * engine knows it: what to watch, how to read its memory. Pure.
  */
 import { all, type Decision, get, list, type Reads, settled } from "../../core/decision.ts";
-import { fieldsOf, isRecord } from "../../core/json.ts";
+import { fieldsOf, isRecord, omit } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import { refTo, type Stored } from "../../core/object.ts";
 import type { Operator, Watching } from "../../core/operator.ts";
@@ -309,11 +309,10 @@ const atWork: ReadonlySet<Memory["phase"]> = new Set(["Pending", "Running"]);
  * at work becomes the next version and spends no retry; its active time begins anew when it runs.
  */
 const voided = (memory: Memory): Memory => {
-  const { retired: _, unknown: __, kept: ___, commands: ____, dismissed: _____, ...remembered } = memory;
+  const remembered = omit(memory, "retired", "unknown", "kept", "commands", "dismissed");
   const bare = { ...remembered, seen: {}, failed: {}, leaving: {}, doomed: [] };
   if (isFinished(memory.phase)) return bare;
-  const { activeSince: ______, hindered: _______, ...rest } = bare;
-  const anew = { ...rest, done: {}, completed: [], exhausted: [], delays: [] };
+  const anew = { ...omit(bare, "activeSince", "hindered"), done: {}, completed: [], exhausted: [], delays: [] };
   if (!atWork.has(memory.phase)) return anew;
   return { ...anew, phase: "Pending", version: memory.version + 1 };
 };
@@ -326,8 +325,10 @@ const ended = (memory: Memory, now: number, message: string): Memory => {
 };
 
 /** Drops or shortens texts for people, and keeps the fields that steps decide by. */
-const trimmed = ({ untold: _, hindered: __, why, ...memory }: Memory): Memory =>
-  why === undefined ? memory : { ...memory, why: { ...why, message: why.message.slice(0, longestMessage / 4) } };
+const trimmed = (memory: Memory): Memory => {
+  const { why, ...rest } = omit(memory, "untold", "hindered");
+  return why === undefined ? rest : { ...rest, why: { ...why, message: why.message.slice(0, longestMessage / 4) } };
+};
 
 /**
  * Recovery of a Job: which objects it owns, which fields of a damaged memory are kept, and what its memory means in

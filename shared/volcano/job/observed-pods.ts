@@ -1,6 +1,7 @@
 /** Takes a step's observation into the memory: the existing pods, and the events whose objects are gone. After a recovery a seen
  * pod that is missing may come back within a window; later it counts as evicted. */
 
+import { omit } from "../../core/json.ts";
 import type { Plan } from "../../core/plan.ts";
 import { isMarked, isStray } from "../../kube/gang-eviction.ts";
 import { isOfTakenBack, isWaiting, takenBackOf } from "../../kube/gang-plan.ts";
@@ -136,7 +137,7 @@ const without = (sets: Memory["seen"], isGone: ReturnType<typeof holderOf>): Mem
 /** Returns the memory with this step's observation. */
 export const withObservedPods = (context: JobContext): Memory => {
   const { memory, members, group } = context;
-  const { retired, unknown, commands, legacy: _, dismissed: __, ...rest } = memory;
+  const { retired, unknown, commands, ...rest } = omit(memory, "legacy", "dismissed");
   const there = new Set(members.map(({ pod }) => pod.metadata.uid));
   const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(context) === "Unknown";
   const hindered = hindranceId(context) ?? memory.hindered;

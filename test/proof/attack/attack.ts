@@ -24,10 +24,10 @@ export type AttackClass = (typeof classes)[number];
 
 /**
  * `cluster`: a real API server; the host runs under its shipped service account. `admission`: the same with its
- * webhooks. `simulated`: an API server that the attack controls, with running drivers, false answers, and a clock that
+ * webhooks. `dispatcher`: the dispatcher and the functions that it calls, in place of the host. `simulated`: an API server that the attack controls, with running drivers, false answers, and a clock that
  * it sets.
  */
-export const stages = ["cluster", "admission", "simulated"] as const;
+export const stages = ["cluster", "admission", "dispatcher", "simulated"] as const;
 
 export type StageName = (typeof stages)[number];
 

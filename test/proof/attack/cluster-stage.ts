@@ -11,6 +11,7 @@ import { command } from "../../real/setup/part.ts";
 import { firstQueues } from "../../support/standins.ts";
 import { must } from "./attack.ts";
 import { operatorToken } from "./canaries.ts";
+import { openDispatcher } from "./dispatcher.ts";
 import { openHost } from "./host.ts";
 import { openListener } from "./listener.ts";
 import { nameServer, openNameServer } from "./nameserver.ts";
@@ -55,14 +56,14 @@ const pointNames = async (dir: string): Promise<void> => {
   await command("mount", ["--bind", file, "/etc/resolv.conf"]);
 };
 
-type Which = "cluster" | "admission";
+type Which = "cluster" | "admission" | "dispatcher";
 
 /**
  * Returns the host's flags. Listeners at private addresses are allowed only on the stage without webhooks, where the
  * listener belongs to the attack.
  */
 const flagsOf = (which: Which, dir: string, listener: string): readonly string[] => [
-  ...["--log-level", "info", "--gang", "none", "--resync", "30s"],
+  ...["--log-level", "info", "--resync", "30s"],
   ...["--trigger-secret-file", join(dir, "trigger"), "--updates-secret-file", join(dir, "updates")],
   // Nobody listens at the issuer.
   ...["--page-url", "https://rekindle.example/page", "--oidc-issuer", "https://127.0.0.1:9", "--page-kube-tokens"],
@@ -77,11 +78,18 @@ export type ClusterStages = {
   readonly stop: () => Promise<void>;
 };
 
-/** Opens a host with a log of its own: `openHost` reads the host's address in it. */
-const opened = async (cluster: Cluster, dir: string, kubeconfig: string, which: Which) => {
+type Opening = { readonly cluster: Cluster; readonly dir: string; readonly kubeconfig: string };
+
+/** Opens what is attacked, with a log of its own: `openHost` reads the host's address in it. */
+const processOf = async (which: Which, { cluster, dir, kubeconfig }: Opening, listener: string) => {
+  if (which === "dispatcher") return await openDispatcher(cluster, join(dir, fresh(which)));
+  return await openHost(kubeconfig, join(dir, `${fresh(which)}.log`), flagsOf(which, dir, listener));
+};
+
+const opened = async (opening: Opening, which: Which) => {
+  const { cluster } = opening;
   const listener = await openListener();
-  const log = join(dir, `${fresh(which)}.log`);
-  const host = await openHost(kubeconfig, log, flagsOf(which, dir, listener.url));
+  const host = await processOf(which, opening, listener.url);
   const hands: Hands = { call: cluster.api.call };
   if (which === "admission") must(await waitFor(() => isAsked(hands), 20_000), "the API server does not ask admission");
   return {
@@ -118,7 +126,7 @@ export const openClusterStages = async (): Promise<ClusterStages> => {
     await cluster.api.until(pathOf("Queue"), ({ status }) => status === 200, 30_000);
     await furnish({ call: cluster.api.call });
     return {
-      open: (which) => opened(cluster, dir, kubeconfig, which),
+      open: (which) => opened({ cluster, dir, kubeconfig }, which),
       stop: async () => {
         names.close();
         await cluster.stop();

@@ -19,7 +19,8 @@ export type HostUnderAttack = HostProcess & {
 
 const usualReadyMs = 60_000;
 
-const textOf = (path: string): string => {
+/** Returns the text of a file; "" if it cannot be read. */
+export const textOf = (path: string): string => {
   try {
     return readFileSync(path, "utf8");
   } catch {
@@ -61,11 +62,19 @@ export const openHost = async (
     });
   const url = await ready(async () => /serving (http:\S+?)\/healthz/.exec(log())?.[1]);
   // The probe begins as soon as the endpoint listens, so it covers the host's first reads.
-  const probe = startProbe(url, host.pid);
+  const attacked = underAttack({ ...host, url, log }, release);
   await ready(async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined)).catch(async (cause) => {
-    await probe.stop();
+    await attacked.probe.stop();
     throw cause;
   });
+  return attacked;
+};
+
+type Attacked = HostProcess & Pick<HostUnderAttack, "url" | "log">;
+
+/** Watches a process that answers at `url`: its probe, its peak of memory. `release` runs when it has ended. */
+export const underAttack = (host: Attacked, release: () => void): HostUnderAttack => {
+  const probe = startProbe(host.url, host.pid);
   let peak = 0;
   const stopped = async <T>(end: () => Promise<T>): Promise<T> => {
     await probe.stop();
@@ -73,7 +82,7 @@ export const openHost = async (
   };
   return {
     ...host,
-    ...{ url, probe, log },
+    probe,
     kill: () => stopped(host.kill),
     stop: () => stopped(host.stop),
     resident: () => {

@@ -22,7 +22,7 @@ const help = `npm run attack [-- [--short] [--only TEXT] [--list] [--json FILE]]
 
 Classes: ${classes.join(", ")}.
 Each case runs against the built host with a heap of 450 MiB, on a real control plane under the shipped service account or
-on an API server that the attack owns. Beside each a second tenant applies an application, whose driver must be there as
+on an API server that the attack owns; signs against the built dispatcher and its functions, too. Beside each a second tenant applies an application, whose driver must be there as
 soon as alone (× 2; 3 s are noise). The host must never be silent for more than ${longestSilenceMs} ms, stay below ${mostResident} MiB,
 and live. Needs root: all lives in a network namespace of its own.`;
 
@@ -81,7 +81,7 @@ const isChosen = ({ class: of, name, short }: Attack, only: readonly string[], i
   (only.length === 0 || only.some((text) => of === text || name.includes(text))) && (!isShort || short === true);
 
 const onCluster = async (chosen: (stage: StageName) => readonly Attack[]): Promise<readonly Verdict[]> => {
-  const wanted = (["cluster", "admission"] as const).filter((stage) => chosen(stage).length > 0);
+  const wanted = (["cluster", "admission", "dispatcher"] as const).filter((stage) => chosen(stage).length > 0);
   if (wanted.length === 0) return [];
   const plane = await openClusterStages();
   const verdicts: Verdict[] = [];

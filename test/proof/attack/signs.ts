@@ -95,7 +95,7 @@ const attacksOf = (all: readonly Forgery[], more: Pick<Attack, "stage" | "short"
   let forged: Promise<number> | undefined;
   return all.map(
     (forgery): Attack => ({
-      ...{ class: "signs", name: `forged: ${forgery.name}` },
+      ...{ class: "signs", name: `${more.stage === "dispatcher" ? "dispatcher: " : ""}forged: ${forgery.name}` },
       ...more,
       run: async (stand) => {
         forged ??= forgeAll(stand, all);
@@ -108,4 +108,6 @@ const attacksOf = (all: readonly Forgery[], more: Pick<Attack, "stage" | "short"
 export const signs: readonly Attack[] = [
   ...attacksOf(shortForgeries, { stage: "cluster", short: true }),
   ...attacksOf(forgeries, { stage: "cluster" }),
+  ...attacksOf(shortForgeries, { stage: "dispatcher", short: true }),
+  ...attacksOf(forgeries, { stage: "dispatcher" }),
 ];

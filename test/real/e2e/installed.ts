@@ -143,16 +143,19 @@ export const startHost = (
   const all = [...node, built, "host", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", ...args];
   const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "pipe"], env: environment });
   appendTo(child, log);
-  return {
-    pid: child.pid ?? 0,
-    exited: () => child.exitCode !== null || child.signalCode !== null,
-    kill: async () => {
-      child.kill("SIGKILL");
-      await gone(child);
-    },
-    stop: async () => {
-      child.kill("SIGTERM");
-      return await gone(child);
-    },
-  };
+  return childOf(child);
 };
+
+/** Returns the controls of a started process. */
+export const childOf = (child: ChildProcess): HostProcess => ({
+  pid: child.pid ?? 0,
+  exited: () => child.exitCode !== null || child.signalCode !== null,
+  kill: async () => {
+    child.kill("SIGKILL");
+    await gone(child);
+  },
+  stop: async () => {
+    child.kill("SIGTERM");
+    return await gone(child);
+  },
+});

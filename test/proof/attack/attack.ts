@@ -41,6 +41,10 @@ export type Attack = {
   readonly run: (stand: Stand) => Promise<string | undefined>;
 };
 
+/** Returns the attacks on the dispatcher and its functions, in place of the host; only those of the long form. */
+export const onDispatcher = (attacks: readonly Attack[]): readonly Attack[] =>
+  attacks.map(({ short: _, ...one }) => ({ ...one, name: `dispatcher: ${one.name}`, stage: "dispatcher" }));
+
 /** Longest time without an answer to the liveness probe, ms. */
 export const longestSilenceMs = 1_000;
 /** Largest resident size of the host, MiB. */

@@ -56,6 +56,9 @@ const pointNames = async (dir: string): Promise<void> => {
   await command("mount", ["--bind", file, "/etc/resolv.conf"]);
 };
 
+/** The operator's listener, at the attack's own. */
+const operatorListener = (listener: string): string => `${listener}/updates?token=${operatorToken}`;
+
 type Which = "cluster" | "admission" | "dispatcher";
 
 /**
@@ -68,9 +71,7 @@ const flagsOf = (which: Which, dir: string, listener: string): readonly string[]
   // Nobody listens at the issuer.
   ...["--page-url", "https://rekindle.example/page", "--oidc-issuer", "https://127.0.0.1:9", "--page-kube-tokens"],
   ...["--oidc-client-id", "page", "--oidc-client-secret-file", join(dir, "client"), "--oidc-groups", '{"*": {}}'],
-  ...(which === "cluster"
-    ? ["--updates-allow-private", "--updates-to", `${listener}/updates?token=${operatorToken}`]
-    : admissionByUrl),
+  ...(which === "cluster" ? ["--updates-allow-private", "--updates-to", operatorListener(listener)] : admissionByUrl),
 ];
 
 export type ClusterStages = {
@@ -82,7 +83,11 @@ type Opening = { readonly cluster: Cluster; readonly dir: string; readonly kubec
 
 /** Opens what is attacked, with a log of its own: `openHost` reads the host's address in it. */
 const processOf = async (which: Which, { cluster, dir, kubeconfig }: Opening, listener: string) => {
-  if (which === "dispatcher") return await openDispatcher(cluster, join(dir, fresh(which)));
+  if (which === "dispatcher")
+    return await openDispatcher(cluster, join(dir, fresh(which)), {
+      ...{ REKINDLE_TRIGGER_SECRET: callers, REKINDLE_UPDATES_SECRET: secrets.updates },
+      ...{ REKINDLE_UPDATES_TO: operatorListener(listener), REKINDLE_UPDATES_ALLOW_PRIVATE: "true" },
+    });
   return await openHost(kubeconfig, join(dir, `${fresh(which)}.log`), flagsOf(which, dir, listener));
 };
 

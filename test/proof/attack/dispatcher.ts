@@ -17,8 +17,12 @@ import { type HostUnderAttack, textOf, underAttack } from "./host.ts";
 const idleMs = 30_000;
 const readyMs = 60_000;
 
-/** Starts the dispatcher and waits until it is ready. `dir`: the folder of the logs. */
-export const openDispatcher = async (cluster: Cluster, dir: string): Promise<HostUnderAttack> => {
+/** Starts the dispatcher and waits until it is ready. `dir`: the folder of the logs. `settings` replace those of the overlay. */
+export const openDispatcher = async (
+  cluster: Cluster,
+  dir: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<HostUnderAttack> => {
   await mkdir(dir, { recursive: true });
   const { overlay, logs, recordFor } = await installOverlay(cluster, dir, "dispatch");
   const [door, reconcile, deliver] = [await freePort(), await freePort(), await freePort()];
@@ -26,8 +30,8 @@ export const openDispatcher = async (cluster: Cluster, dir: string): Promise<Hos
     ...dataIn(overlay),
     REKINDLE_CALL_URLS: `reconcile=http://127.0.0.1:${reconcile}/,deliver=http://127.0.0.1:${deliver}/`,
     REKINDLE_CALL_SECRET: "a secret that signs the calls of this stage",
-    REKINDLE_UPDATES_TO: "events",
     REKINDLE_RESYNC: "30s",
+    ...settings,
   };
   const functionOf = async (name: "reconcile" | "deliver", port: number) => {
     const record = await recordFor(name);

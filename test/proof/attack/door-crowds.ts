@@ -5,7 +5,7 @@
 import { request } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Attack, must } from "./attack.ts";
+import { type Attack, must, onDispatcher } from "./attack.ts";
 import { asked, type Knock, other, proofOf, signed, step, stranger } from "./doors.ts";
 import { fresh, type Stand } from "./stand.ts";
 
@@ -143,4 +143,4 @@ const floods: readonly Attack[] = [
   },
 ];
 
-export const doorCrowds: readonly Attack[] = [...crowds, ...floods];
+export const doorCrowds: readonly Attack[] = [...crowds, ...floods, ...onDispatcher([...crowds, ...floods])];

@@ -13,7 +13,7 @@ import { makePair } from "../../../shared/adapters/certificates/pair.ts";
 import { startFunction } from "../../real/e2e/installed.ts";
 import { sparkPi } from "../../support/pi.ts";
 import { freePort } from "../../support/port.ts";
-import { type Attack, longestSilenceMs, mostResident, must } from "./attack.ts";
+import { type Attack, longestSilenceMs, mostResident, must, onDispatcher } from "./attack.ts";
 import { confine } from "./confinement.ts";
 import { type Flood, flooding, type Target } from "./flooder.ts";
 import { startProbe } from "./probe.ts";
@@ -274,4 +274,4 @@ const atFunctions: readonly Attack[] = [
   ),
 ];
 
-export const floods: readonly Attack[] = [...atAdmission, ...atDoor, ...atFunctions];
+export const floods: readonly Attack[] = [...atAdmission, ...atDoor, ...onDispatcher(atDoor), ...atFunctions];

@@ -4,8 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRecord } from "../../../shared/core/json.ts";
-import type { Attack } from "./attack.ts";
-import { must } from "./attack.ts";
+import { type Attack, must, onDispatcher } from "./attack.ts";
 import { signed } from "./doors.ts";
 import { application } from "./objects.ts";
 import { attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
@@ -248,4 +247,5 @@ export const records: readonly Attack[] = [
     },
   },
   ...forging(),
+  ...onDispatcher(forging()),
 ];

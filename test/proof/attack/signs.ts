@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { each } from "../../support/parallel.ts";
-import { type Attack, must } from "./attack.ts";
+import { type Attack, must, onDispatcher } from "./attack.ts";
 import { answerOf, job, type Obj, remove } from "./objects.ts";
 import { type Forgery, forgeries, shortForgeries } from "./signs-forged.ts";
 import { allowedMs, attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
@@ -95,7 +95,7 @@ const attacksOf = (all: readonly Forgery[], more: Pick<Attack, "stage" | "short"
   let forged: Promise<number> | undefined;
   return all.map(
     (forgery): Attack => ({
-      ...{ class: "signs", name: `${more.stage === "dispatcher" ? "dispatcher: " : ""}forged: ${forgery.name}` },
+      ...{ class: "signs", name: `forged: ${forgery.name}` },
       ...more,
       run: async (stand) => {
         forged ??= forgeAll(stand, all);
@@ -108,6 +108,6 @@ const attacksOf = (all: readonly Forgery[], more: Pick<Attack, "stage" | "short"
 export const signs: readonly Attack[] = [
   ...attacksOf(shortForgeries, { stage: "cluster", short: true }),
   ...attacksOf(forgeries, { stage: "cluster" }),
-  ...attacksOf(shortForgeries, { stage: "dispatcher", short: true }),
-  ...attacksOf(forgeries, { stage: "dispatcher" }),
+  ...onDispatcher(attacksOf(shortForgeries, { stage: "dispatcher" })).map((one) => ({ ...one, short: true as const })),
+  ...onDispatcher(attacksOf(forgeries, { stage: "dispatcher" })),
 ];

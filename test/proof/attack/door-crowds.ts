@@ -134,10 +134,13 @@ const floods: readonly Attack[] = [
     run: async (stand) => {
       const path = `/reconcile/Job/mallory/${fresh("captured")}`;
       const headers = proofOf(stand, { path });
-      const steps = (): number => stand.host.log().split(path.split("/").at(-1) ?? path).length - 1;
+      const name = path.split("/").at(-1) ?? path;
+      // The door of a dispatcher tells each request that it takes; its queue drops the copies.
+      const isStep = (line: string): boolean => line.includes(name) && !line.includes('"message":"sent"');
+      const steps = (): number => stand.host.log().split("\n").filter(isStep).length;
       for (let nth = 0; nth < 100; nth += 1) must((await asked(stand, { path, headers })) === 202, "it was refused");
       await sleep(500);
-      must(steps() <= 2, `it made ${steps()} lines in the log`);
+      must(steps() <= 2, `it made ${steps()} steps`);
       return undefined;
     },
   },

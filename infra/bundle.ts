@@ -59,6 +59,35 @@ const builtinsAsTheyAre: Plugin = {
   },
 };
 
+const ofClient = /[\\/]node_modules[\\/]@kubernetes[\\/]client-node[\\/]/;
+const ofReader = /[\\/]client-node[\\/]dist[\\/]config\.js$/;
+/** Parts by which the Kubernetes client would send requests, with the names that its reader of kubeconfigs imports of them. */
+const absent: Readonly<Record<string, readonly string[]>> = {
+  undici: ["Agent", "ProxyAgent"],
+  "./gen/index.js": ["createConfiguration", "ServerConfiguration"],
+};
+
+/**
+ * Of the Kubernetes client its reader of kubeconfigs alone, because Rekindle sends requests by node:https. Modules that
+ * nothing uses are left out, too, which the package does not allow by itself.
+ */
+const kubeconfigsAlone: Plugin = {
+  name: "the reader of kubeconfigs alone",
+  setup: ({ onResolve, onLoad, resolve: find }) => {
+    onLoad({ filter: /^/, namespace: "absent" }, ({ path }) => ({
+      contents: `class Absent { constructor() { throw new Error(${JSON.stringify(`${path} is not part of this bundle`)}); } }
+export { ${(absent[path] ?? []).map((name) => `Absent as ${name}`).join(", ")} };`,
+    }));
+    onResolve({ filter: /^/ }, async ({ path, pluginData, ...from }) => {
+      const inside = ofClient.test(from.importer);
+      if (pluginData === "found" || !(inside || path === "@kubernetes/client-node")) return undefined;
+      if (ofReader.test(from.importer) && path in absent) return { path, namespace: "absent", sideEffects: false };
+      const { errors, path: at, namespace, external } = await find(path, { ...from, pluginData: "found" });
+      return errors.length > 0 ? undefined : { path: at, namespace, external, sideEffects: false };
+    });
+  },
+};
+
 /** The options of esbuild for all bundles. */
 export const bundleOptions = (names: readonly string[], outdir: string): BuildOptions => ({
   absWorkingDir: root,
@@ -77,7 +106,7 @@ export const bundleOptions = (names: readonly string[], outdir: string): BuildOp
   minify: true,
   metafile: true,
   legalComments: "none",
-  plugins: [withoutJsonSchemas, builtinsAsTheyAre, pageInside],
+  plugins: [withoutJsonSchemas, builtinsAsTheyAre, kubeconfigsAlone, pageInside],
   logLevel: "silent",
 });
 

@@ -65,6 +65,7 @@ const rooms: Readonly<Record<string, Room>> = {
       "@google-cloud/storage",
       "@peculiar/x509",
       "jose",
+      "js-yaml",
       "reflect-metadata",
       "socks-proxy-agent",
     ],

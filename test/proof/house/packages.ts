@@ -38,6 +38,7 @@ export const purposes: Readonly<Record<string, string>> = {
   "fast-check": "random cases in tests",
   hono: "HTTP: admission, triggers, the page and its interface",
   jose: "tokens of identity providers",
+  "js-yaml": "a kubeconfig's YAML, by client-node's own library for it",
   knip: "finds dead code, as a program",
   node: "the Node that runs everything here",
   "oidc-provider": "an identity provider in tests",

@@ -133,6 +133,15 @@ describe("the bundle", () => {
     assert.deepEqual(holders("ever"), ["api", "cli", "deliver", "dispatch", "forward", "host", "reconcile", "resync"]);
   });
 
+  test("of the host holds of the Kubernetes client its reader of kubeconfigs, nothing that sends requests", () => {
+    const { inputs } = loadedBy(meta, "host").ever;
+    assert.ok(inputs.some((input) => input.endsWith("client-node/dist/config.js")));
+    assert.deepEqual(
+      inputs.filter((input) => /node_modules\/undici\/|client-node\/dist\/gen\/(models|apis|http)\//.test(input)),
+      [],
+    );
+  });
+
   test("of no function holds the SDK of an object store, which is an optional peer", () => {
     const holders = functionNames().filter(
       (name) =>

@@ -149,10 +149,13 @@ const renewedMs = 3_600_000;
 /** Returns the text to compare. */
 const gistOf = ({ signs, led, places }: StoredSigns): string => JSON.stringify({ signs, led, places });
 
+/** Returns the signs that a cursor holds; undefined if it holds none. */
+export const signsIn = (cursor: string | undefined): StoredSigns | undefined =>
+  sighting.safeParse(jsonOf(cursor ?? "")).data;
+
 /** Opens the record beside those of the cursors. */
 export const openSignStore = (cursors: Cursors, key: Key): SignStore => {
-  const load = async (): Promise<StoredSigns | undefined> =>
-    sighting.safeParse(jsonOf((await cursors.load(key)) ?? "")).data;
+  const load = async (): Promise<StoredSigns | undefined> => signsIn(await cursors.load(key));
   return {
     load,
     save: async (seen) => {

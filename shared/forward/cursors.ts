@@ -24,6 +24,9 @@ const kept = z.object({
   memory: z.object({ at: z.string().min(1) }),
 });
 
+/** Returns the cursor in a stored record, of whichever cluster; undefined if it holds none. */
+export const cursorIn = (record: unknown): string | undefined => kept.safeParse(record).data?.memory.at;
+
 /**
  * Returns the key of a cursor; different resources have different names. The record is stored in the namespace that it
  * covers.

@@ -73,8 +73,28 @@ const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scr
     );
 };
 
+/** The other controllers that a resync or dispatcher has found last; undefined without a cluster record. */
+const standingIn = (settings: Settings<"api">, report: Report): Pick<ApiParts, "standing"> => {
+  const { clusterRecord } = settings;
+  if (clusterRecord === undefined) return {};
+  const open = once(async () => {
+    const [{ openStandingReader }, { openAccess }] = await Promise.all([
+      import("./standing.ts"),
+      import("../common/cluster-access.ts"),
+    ]);
+    const transport = openAccess(clusterRecord, { userAgent: "rekindle-api" });
+    return openStandingReader({ ...settings, transport, report, now: Date.now });
+  });
+  return { standing: async () => (await open())() };
+};
+
 /** Opens the page; undefined without a way to sign in or a cluster record. Its code is loaded with the first request for it. */
-const pageIn = (settings: Settings<"api">, secret: Secret | undefined, report: Report): ApiParts["page"] => {
+const pageIn = (
+  settings: Settings<"api">,
+  secret: Secret | undefined,
+  report: Report,
+  known: Pick<ApiParts, "standing">,
+): ApiParts["page"] => {
   const { clusterRecord } = settings;
   const signIn = openSignIn(settings, secret, report);
   if (signIn === undefined || clusterRecord === undefined) return undefined;
@@ -82,7 +102,7 @@ const pageIn = (settings: Settings<"api">, secret: Secret | undefined, report: R
     const { openFunctionPage } = await import("../page/host.ts");
     const { openAccess } = await import("../common/cluster-access.ts");
     const transport = openAccess(clusterRecord, { userAgent: "rekindle-api" });
-    return openFunctionPage({ settings, transport, signIn, report });
+    return { ...openFunctionPage({ settings, transport, signIn, report }), ...known };
   };
 };
 
@@ -95,6 +115,7 @@ export const openApi = (env: Environment): ApiParts & Pick<Sender, "close"> => {
   const secret = openOptional(settings.triggerSecret, { report, setting: "triggerSecret" });
   const updatesSecret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
   const { send: queued, close } = openSender(settings, telemetry);
+  const known = standingIn(settings, report);
   const send = async (message: Message, event: string): Promise<void> => {
     try {
       await queued(message, dedupe.trigger(message, digest(event)));
@@ -118,7 +139,8 @@ export const openApi = (env: Environment): ApiParts & Pick<Sender, "close"> => {
     scrape: scrapeIn(settings, report),
     guarded: settings.metricsFor !== "anybody",
     identify: identifyBy(secret, report),
-    page: pageIn(settings, secret, report),
+    ...known,
+    page: pageIn(settings, secret, report, known),
     close,
   };
 };

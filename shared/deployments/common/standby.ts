@@ -91,12 +91,15 @@ const lookMs = 30_000;
 /** The delay of a forwarder's first look, ms: a window that is shorter only looks whether something has happened. */
 const firstLookMs = 1_000;
 
+/** Returns the key of the record of signs of a whole cluster. */
+export const signsKey = (cluster: string): Key => cursorKey(cluster, undefined, "controllers");
+
 /**
  * Returns the key of the record for a deployment that watches these namespaces; undefined where it watches some alone:
  * the record would be in one of them, where a tenant may write it.
  */
 export const sightingKey = (cluster: string, watched: readonly string[]): Key | undefined =>
-  watched.length === 0 ? cursorKey(cluster, undefined, "controllers") : undefined;
+  watched.length === 0 ? signsKey(cluster) : undefined;
 
 export type Sighter = {
   readonly sightings: SignStore;

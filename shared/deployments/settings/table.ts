@@ -137,7 +137,7 @@ const rows = {
   families: { schema: chosenFamilies, readers: [...guarding, "admission", "api", "bell"], default: families.join(",") },
   selector: { schema: labelSelector, readers: [...looking, "bell"], default: "" },
   checkpoints: { schema: () => place, readers: everyStore, default: "kubernetes" },
-  home: { schema: namespace, readers: guarding, default: "rekindle" },
+  home: { schema: namespace, readers: [...guarding, "api"], default: "rekindle" },
   queue: { schema: () => choice("embedded", "nats"), readers: hosts, default: "embedded", instead: "natsUrl" },
   fifoUrl: {
     schema: fifoQueue,

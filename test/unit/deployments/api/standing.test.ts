@@ -1,0 +1,52 @@
+/** The api function shows the other controllers that a resync or dispatcher has found. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
+import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
+import { openStandingReader } from "../../../../shared/deployments/api/standing.ts";
+import { signsKey } from "../../../../shared/deployments/common/standby.ts";
+import { openSignStore, standbyLines, trustedMs } from "../../../../shared/forward/controller-detection.ts";
+import { openCursors } from "../../../../shared/forward/cursors.ts";
+import { openSimulator } from "../../../../shared/simulator/open.ts";
+import { crds } from "../../../support/crds.ts";
+
+const home = "rekindle";
+const checkpoints = { in: "kubernetes" } as const;
+
+test("the signs that were stored are shown while they are renewed; where they cannot be read the latest are, and it is told", async () => {
+  const { transport } = openSimulator({ crds });
+  const reports: string[] = [];
+  const report = (level: string, text: string): void => void reports.push(`${level} ${text}`);
+  let fails = false;
+  const failing: typeof transport = {
+    ...transport,
+    send: async (asked) => {
+      if (fails) throw new Error("no connection");
+      return await transport.send(asked);
+    },
+  };
+  await request(transport, "POST", "/api/v1/namespaces", {
+    ...{ apiVersion: "v1", kind: "Namespace", metadata: { name: home } },
+  });
+  let now = 1_000_000_000;
+  const standing = openStandingReader({
+    ...{ transport: failing, checkpoints, cluster: "prod", home, report, now: () => now },
+  });
+  const shown = async () => {
+    now += 10_000;
+    return standbyLines(await standing());
+  };
+  assert.deepEqual(await shown(), []);
+  const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, { home }), clusterUid: "c", report });
+  const led = { Volcano: ["the Lease vc-controller-manager in volcano-system is held"] };
+  await openSignStore(cursors, signsKey("prod")).save({ at: now, signs: {}, led, places: {} });
+  const [line = "", ...others] = await shown();
+  assert.match(line, /vc-controller-manager in volcano-system/);
+  assert.deepEqual([others, reports], [[], []]);
+  fails = true;
+  assert.deepEqual(await shown(), [line]);
+  assert.deepEqual(reports, ["warn the signs of other controllers cannot be read"]);
+  fails = false;
+  now += trustedMs;
+  assert.deepEqual(await shown(), []);
+});

@@ -17,12 +17,15 @@ const replaced = z.object({
   resourceVersion: z.string().min(1).max(64).optional(),
 });
 
+/** The longest reason, characters. */
+export const longestReason = 200;
+
 const shape = z.object({
   cluster: word,
   kind: word,
   namespace: z.string().max(63),
   name: word,
-  reason: z.string().max(200),
+  reason: z.string().max(longestReason),
   resourceVersion: z.string().max(64).optional(),
   fresh: z.literal(true).optional(),
   tries: z.number().int().min(0).optional(),

@@ -3,6 +3,7 @@
  * object before and after the change, so the watches of the kinds judge it as a forwarder does, and nothing is cached or
  * read. The API server has not stored the change yet, and may never: each message names the version that the change replaces.
  */
+import { forgetOldest } from "../core/cache.ts";
 import { fieldsOf, same } from "../core/json.ts";
 import { dedupe, evictionKey, type Key, type Message, type Replaced, textOf } from "../core/key.ts";
 import type { Stored } from "../core/object.ts";
@@ -210,11 +211,26 @@ export const sentFor = (rings: readonly Ring[], now: number): readonly Sent[] =>
     return [first, { message: { ...rest, reason }, id, delayMs: trailMs }];
   });
 
-/** Sends the messages of rings. Rejects if the queue refuses one. */
-export const sendRings = async (queue: Queue, rings: readonly Ring[], now: number): Promise<void> => {
-  await Promise.all(
-    sentFor(rings, now).map(({ message, id, delayMs }) =>
-      delayMs === 0 ? queue.send(message, id) : queue.sendLater(message, id, delayMs),
-    ),
-  );
+/** The most ids that a process remembers. The queue drops the message of an id that was forgotten. */
+const mostRemembered = 5_000;
+
+/** Sends the messages of rings. Rejects if the queue refuses one. `now`: epoch ms. */
+export type Ringer = (rings: readonly Ring[], now: number) => Promise<void>;
+
+/**
+ * Opens what sends the messages of rings. What this process sends, or has sent, under an id is not sent again: the queue would
+ * drop it, and a job of many pods would cost a request each.
+ */
+export const openRinger = (queue: Queue): Ringer => {
+  const known = new Map<string, Promise<void>>();
+  const sendOnce = ({ message, id, delayMs }: Sent): Promise<void> => {
+    const before = known.get(id);
+    if (before !== undefined) return before;
+    const sending = delayMs === 0 ? queue.send(message, id) : queue.sendLater(message, id, delayMs);
+    known.set(id, sending);
+    forgetOldest(known, mostRemembered);
+    sending.catch(() => known.delete(id));
+    return sending;
+  };
+  return async (rings, now) => void (await Promise.all(sentFor(rings, now).map(sendOnce)));
 };

@@ -6,8 +6,9 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { jsonOf, opensMoreThan } from "../../core/json.ts";
 import { textOf } from "../../core/key.ts";
+import { longestReason, readMessage } from "../../engine/message.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
-import { type BellContext, type Ring, ringsOf, sendRings } from "../../forward/bell.ts";
+import { type BellContext, openRinger, type Ring, type Ringer, ringsOf } from "../../forward/bell.ts";
 import { type AdmissionRequest, answerTo, pass, readReview } from "../../kube/admission.ts";
 import { isSecretPath } from "../common/secret.ts";
 
@@ -26,10 +27,17 @@ export const largest = 8 * 1024 * 1024;
 /** The most arrays and objects in a review: the parser blocks all other work for some microseconds with each. */
 const mostParts = 100_000;
 
+/** Returns the ring as its reader takes it; none if the reader would not: names of any length can come from a stranger alone. */
+const readable = (ring: Ring): readonly Ring[] => {
+  const reason = ring.message.reason.slice(0, longestReason);
+  const message = readMessage(JSON.stringify({ ...ring.message, reason }));
+  return message === undefined ? [] : [{ ...ring, message }];
+};
+
 /** Returns the rings of a review. An error's message may quote the object, so its kind alone is reported. */
 const understood = (request: AdmissionRequest, { report, time, ...context }: BellParts): readonly Ring[] => {
   try {
-    return ringsOf(request, { ...context, now: time() });
+    return ringsOf(request, { ...context, now: time() }).flatMap(readable);
   } catch (cause) {
     const { operation, resource } = request;
     const error = cause instanceof Error ? cause.name : typeof cause;
@@ -43,10 +51,10 @@ const understood = (request: AdmissionRequest, { report, time, ...context }: Bel
 };
 
 /** Sends the rings. Returns false if the queue has refused one: the API server then counts a failed call. */
-const isSent = async (rings: readonly Ring[], { queue, report, time }: BellParts): Promise<boolean> => {
+const isSent = async (rings: readonly Ring[], ringer: Ringer, { report, time }: BellParts): Promise<boolean> => {
   const keys = rings.map(({ message }) => textOf(message));
   try {
-    await sendRings(queue, rings, time());
+    await ringer(rings, time());
     if (keys.length > 0) report("debug", "rang", { keys });
     return true;
   } catch (cause) {
@@ -57,6 +65,7 @@ const isSent = async (rings: readonly Ring[], { queue, report, time }: BellParts
 
 export const bellApp = (parts: BellParts): Hono => {
   const app = new Hono();
+  const ringer = openRinger(parts.queue);
   app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.get("/healthz", (c) => c.text("ok"));
   app.post("/:path/bell", async (c) => {
@@ -65,7 +74,8 @@ export const bellApp = (parts: BellParts): Hono => {
     if (opensMoreThan(text, mostParts)) return c.json({ error: `more than ${mostParts} arrays and objects` }, 413);
     const request = readReview(jsonOf(text));
     if (request === undefined) return c.json({ error: "an AdmissionReview of admission.k8s.io/v1 is needed" }, 400);
-    if (!(await isSent(understood(request, parts), parts))) return c.json({ error: "the queue is not available" }, 500);
+    if (!(await isSent(understood(request, parts), ringer, parts)))
+      return c.json({ error: "the queue is not available" }, 500);
     return c.json(answerTo(request, pass));
   });
   app.notFound((c) => c.json({ error: "not found" }, 404));

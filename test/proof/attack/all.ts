@@ -1,5 +1,6 @@
 /** All attacks. Crowds come last: the API server takes a while to delete the objects that they leave behind. */
 import type { Attack } from "./attack.ts";
+import { bells } from "./bells.ts";
 import { bombs } from "./bombs.ts";
 import { canaries } from "./canaries.ts";
 import { crowds } from "./crowds.ts";
@@ -26,6 +27,7 @@ export const all: readonly Attack[] = [
   ...doorCrowds,
   ...floods,
   ...records,
+  ...bells,
   ...signs,
   ...pageDoors,
   ...memories,

@@ -12,6 +12,7 @@ export const classes = [
   "door",
   "floods",
   "records",
+  "bell",
   "signs",
   "escape",
   "canaries",

@@ -23,12 +23,13 @@ const head = (path: string, field: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${field}\r\n\r\n`;
 
 /** A body that lacks its last letters. */
-const unfinished = (path: string, letters: number): Pick<Flood, "sends" | "letters"> => ({
+export const unfinished = (path: string, letters: number): Pick<Flood, "sends" | "letters"> => ({
   sends: head(path, `content-length: ${letters + 10}`),
   letters,
 });
 
-const whole = (path: string, body: string): string => `${head(path, `content-length: ${body.length}`)}${body}`;
+/** A request with its whole body. */
+export const whole = (path: string, body: string): string => `${head(path, `content-length: ${body.length}`)}${body}`;
 
 /** A review of an application with much in it. */
 const review = (name: string, bytes: number): string => {
@@ -61,7 +62,7 @@ const fields = (bytes: number): string => {
 const honestMs = 3_000;
 
 /** Asks again and again during a flood. Throws if an answer is wrong or late. */
-const beside = async (flood: Promise<void>, ask: () => Promise<boolean>): Promise<undefined> => {
+export const beside = async (flood: Promise<void>, ask: () => Promise<boolean>): Promise<undefined> => {
   let isOver = false;
   const over = flood.finally(() => {
     isOver = true;
@@ -175,13 +176,18 @@ const atDoor: readonly Attack[] = doors.map(([name, flood, short]) => ({
 }));
 
 /** A function as a process in a container's memory. */
-type Confined = { readonly port: number; readonly child: ChildProcess; readonly resident: () => number };
+export type Confined = {
+  readonly port: number;
+  readonly child: ChildProcess;
+  readonly resident: () => number;
+  readonly log: () => string;
+};
 
 const residentOf = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
 
 /** Runs with a function that is a process of its own, and checks that it lives, answers and stays small. */
-const withFunction = async (
+export const withFunction = async (
   name: string,
   env: (dir: string, port: number) => Promise<Readonly<Record<string, string>>>,
   act: (one: Confined) => Promise<undefined>,
@@ -196,14 +202,17 @@ const withFunction = async (
   );
   const pid = child.pid ?? 0;
   const release = confine(pid);
-  const log = (): string => (existsSync(file) ? readFileSync(file, "utf8").slice(-1_000) : "");
+  const log = (): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
   try {
     for (let tries = 0; !/serving|dispatch/.test(log()); tries += 1) {
-      must(tries < 200 && child.exitCode === null, `${name} did not start: ${log()}`);
+      must(tries < 200 && child.exitCode === null, `${name} did not start: ${log().slice(-1_000)}`);
       await sleep(100);
     }
-    await act({ port, child, resident: () => residentOf(pid) });
-    must(child.exitCode === null && child.signalCode === null, `${name} ended (${child.signalCode}): ${log()}`);
+    await act({ port, child, log, resident: () => residentOf(pid) });
+    must(
+      child.exitCode === null && child.signalCode === null,
+      `${name} ended (${child.signalCode}): ${log().slice(-1_000)}`,
+    );
     const resident = residentOf(pid);
     must(resident <= mostResident, `${name} grew to ${Math.round(resident)} MiB`);
   } finally {

@@ -10,6 +10,22 @@ const ofVisibility = ["test/unit/engine/reconcile/visibility.test.ts"];
 
 export const bellMutants: readonly Mutant[] = [
   {
+    name: "bell-forwards-names-of-any-length",
+    promise: "the bell sends no message that its reader would drop",
+    file: door,
+    find: "  return message === undefined ? [] : [{ ...ring, message }];",
+    replace: "  return message === undefined ? [ring] : [{ ...ring, message }];",
+    tests: ofDoor,
+  },
+  {
+    name: "bell-remembers-refused-messages",
+    promise: "a message that the queue has refused is sent again with the next ring",
+    file: rings,
+    find: "    sending.catch(() => known.delete(id));",
+    replace: "    sending.catch(() => known.has(id));",
+    tests: ofRings,
+  },
+  {
     name: "bell-believes-request-name",
     promise: "an object of a deleted collection rings, although its review has no name",
     file: rings,
@@ -93,8 +109,8 @@ export const bellMutants: readonly Mutant[] = [
     name: "bell-hides-lost-rings",
     promise: "the API server counts a ring that the queue has not taken",
     file: door,
-    find: "if (!(await isSent(understood(request, parts), parts)))",
-    replace: "if (!(await isSent(understood(request, parts), parts)) && text.length === 0)",
+    find: "if (!(await isSent(understood(request, parts), ringer, parts)))",
+    replace: "if (!(await isSent(understood(request, parts), ringer, parts)) && text.length === 0)",
     tests: ofDoor,
   },
   {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { noticesOf } from "../../../shared/deployments/common/notices.ts";
-import { type BellContext, type Ring, ringsOf, sendRings, sentFor } from "../../../shared/forward/bell.ts";
+import { type BellContext, openRinger, type Ring, ringsOf, sentFor } from "../../../shared/forward/bell.ts";
 import { subjectsOf } from "../../../shared/forward/keys.ts";
 import { readReview } from "../../../shared/kube/admission.ts";
 import { watchers } from "../../../shared/registry/watchers.ts";
@@ -353,10 +353,10 @@ describe("the messages of rings", () => {
     );
   });
 
-  test("of a job of 200 pods that are created, run, fail and are deleted are at most 25 (trap 8)", async () => {
-    const taken = new Set<string>();
-    const take = async (_: unknown, id: string) => void taken.add(id);
-    const queue = { send: take, sendLater: take };
+  test("of a job of 200 pods that are created, run, fail and are deleted are at most 25 requests to the queue (trap 8)", async () => {
+    const taken: string[] = [];
+    const take = async (_: unknown, id: string) => void taken.push(id);
+    const ringer = openRinger({ send: take, sendLater: take });
     const bare = (at: number, phase: string, more: Fields = {}) => pod(`vj-${at}`, jobLabels, { phase }, more);
     const lives: readonly ((index: number) => readonly [string, Asked])[] = [
       (index) => ["CREATE", { object: bare(index, "Pending") }],
@@ -372,13 +372,28 @@ describe("the messages of rings", () => {
     for (const { asked, after } of moments) {
       const found = ringsIn(...asked);
       rings += found.length;
-      await sendRings(queue, found, context.now + after);
+      await ringer(found, context.now + after);
     }
-    assert.ok(rings === 1_000 && taken.size <= 25, `${rings} rings, ${taken.size} messages`);
+    assert.ok(rings === 1_000 && taken.length <= 25, `${rings} rings, ${taken.length} messages`);
   });
 
   test("are refused together with one that the queue does not take", async () => {
     const queue = { send: async () => {}, sendLater: () => Promise.reject(new Error("no queue")) };
-    await assert.rejects(sendRings(queue, ringsIn("UPDATE", change), context.now), /no queue/);
+    await assert.rejects(openRinger(queue)(ringsIn("UPDATE", change), context.now), /no queue/);
+  });
+
+  test("that the queue has refused are sent again with the next ring", async () => {
+    let refuses = true;
+    const sent: string[] = [];
+    const send = async (_: unknown, id: string) => {
+      if (refuses) throw new Error("no queue");
+      sent.push(id);
+    };
+    const ringer = openRinger({ send, sendLater: send });
+    await assert.rejects(ringer(ringsIn("UPDATE", change), context.now));
+    refuses = false;
+    await ringer(ringsIn("UPDATE", change), context.now);
+    await ringer(ringsIn("UPDATE", change), context.now);
+    assert.equal(sent.length, 2);
   });
 });

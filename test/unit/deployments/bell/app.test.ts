@@ -27,12 +27,14 @@ const review = (more: object = {}) => {
 const opened = (more: Partial<BellParts> = {}) => {
   const sent: Message[] = [];
   const lines: unknown[] = [];
+  let now = Date.UTC(2026, 10, 2, 8);
   const take = async (message: Message): Promise<void> => void sent.push(message);
   const app = bellApp({
     ...{ cluster: "here", subjects: subjectsOf(watchers), notices: () => [], within: () => true },
     ...{ paths: async () => `${next},${old}`, queue: { send: take, sendLater: take } },
     report: (...line) => void lines.push(line),
-    time: () => Date.UTC(2026, 10, 2, 8),
+    // Each review comes in another second.
+    time: () => (now += 1_000),
     ...more,
   });
   const ring = async (body: unknown, path = next) =>
@@ -103,6 +105,25 @@ describe("the bell", () => {
     const { ring, lines } = opened({ queue: { send: refusing, sendLater: refusing } });
     assert.equal((await ring(review())).status, 500);
     assert.match(JSON.stringify(lines), /default\/pi/);
+  });
+
+  test("sends no message that its reader would drop, and none with texts of any length", async () => {
+    const { ring, sent } = opened();
+    const { object } = review().request;
+    const named = (metadata: object) =>
+      review({ object: { ...object, metadata: { ...object.metadata, ...metadata } } });
+    assert.equal((await ring(named({ name: "n".repeat(1_000_000) }))).status, 200);
+    assert.equal((await ring(named({ namespace: "n".repeat(1_000_000) }))).status, 200);
+    assert.equal(sent.length, 0);
+    const longest = "n".repeat(253);
+    assert.equal((await ring(named({ name: longest, uid: "u".repeat(1_000_000) }))).status, 200);
+    assert.deepEqual(
+      sent.map(({ name, reason, after }) => [name, reason.length, after]),
+      [
+        [longest, 200, undefined],
+        [longest, 200, undefined],
+      ],
+    );
   });
 
   test("refuses what is no review, in a moment", async () => {

@@ -22,7 +22,7 @@ import { sparkApplications } from "../../spark/schema/resource.ts";
 import { jobs } from "../../volcano/schema/resource.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { requestListener } from "../http/process.ts";
-import { openSecurePort } from "../http/server.ts";
+import { addressOf, listenAt, openSecurePort } from "../http/server.ts";
 import type { Settings } from "../settings/table.ts";
 import { type Admits, admissionApp, largest } from "./app.ts";
 import { quotasOf, surroundingsOf } from "./surroundings.ts";
@@ -206,17 +206,6 @@ export type OpenAdmission = {
   close(): Promise<void>;
 };
 
-const listening = (server: Server, { hostname, port }: Admission["listen"]): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once("error", (cause) =>
-      reject(new Error(`cannot listen on ${hostname}:${port}: ${cause.message}; set --admission-listen`)),
-    );
-    server.listen({ host: hostname, port }, () => {
-      const bound = server.address();
-      resolve(typeof bound === "object" && bound !== null ? bound.port : port);
-    });
-  });
-
 /**
  * Renews certificate and registration. The new CA is registered before the new certificate is served, so that no call
  * meets a certificate that the API server does not trust.
@@ -267,7 +256,7 @@ export const serveAdmission = async (admission: Admission): Promise<OpenAdmissio
   const { cert, key } = served;
   const answer = requestListener(admissionApp(admission.admits).fetch);
   const server = openSecurePort(answer, { cert, key }, largest);
-  const port = await listening(server, admission.listen);
+  const port = await listenAt(server, admission.listen, "; set --admission-listen");
   const close = async (): Promise<void> => {
     server.closeIdleConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -317,12 +306,8 @@ export const openAdmission = (
   const { namespaces, namespaceSelector, families } = configuration;
   const shared = { transport, ...admissionSecret, names: namesOf(reach), now: Date.now };
   const pods = { queueGate: configuration.admissionQueueGate, groups: configuration.admissionResourceGroups };
-  const at = admissionListen.lastIndexOf(":");
   return serveAdmission({
-    listen: {
-      hostname: admissionListen.slice(0, at).replace(/^\[|\]$/g, ""),
-      port: Number(admissionListen.slice(at + 1)),
-    },
+    listen: addressOf(admissionListen),
     certificates:
       admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
     register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector, families, pods }),

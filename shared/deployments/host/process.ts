@@ -3,7 +3,6 @@
  * when it is stopped.
  */
 
-import type { Server } from "node:http";
 import { openJournal } from "../../adapters/journal.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../../adapters/kubernetes/kubeconfig.ts";
 import { takingTurns } from "../../adapters/kubernetes/turns.ts";
@@ -25,7 +24,7 @@ import { openManySlices } from "../common/slices.ts";
 import { lookoutFor } from "../common/standby.ts";
 import type { Listening } from "../deliver/function.ts";
 import { requestListener } from "../http/process.ts";
-import { openPort } from "../http/server.ts";
+import { addressOf, listenAt, openPort } from "../http/server.ts";
 import type { ServedPage } from "../page/host.ts";
 import type { Reader } from "../read-api/reader.ts";
 import { namingOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
@@ -284,23 +283,12 @@ const serve = async (
     page: page === undefined ? undefined : async () => ({ ...page, ready, standing: async () => standing(), depth }),
   });
   const server = openPort(requestListener(app.fetch));
-  const address = await listening(server, listen);
+  const address = addressOf(listen);
+  const port = await listenAt(server, address, "; set --listen");
   process.print(
-    `rekindle host: serving http://${address}/healthz /readyz /metrics${secret === undefined ? "" : " /reconcile /page"}`,
+    `rekindle host: serving http://${address.hostname}:${port}/healthz /readyz /metrics${secret === undefined ? "" : " /reconcile /page"}`,
   );
   await process.stopped;
   process.print("rekindle host: draining");
   server.close();
-};
-
-const listening = (server: Server, listen: string): Promise<string> => {
-  const at = listen.lastIndexOf(":");
-  const hostname = listen.slice(0, at).replace(/^\[|\]$/g, "");
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}; set --listen`)));
-    server.listen({ host: hostname, port: Number(listen.slice(at + 1)) }, () => {
-      const bound = server.address();
-      resolve(typeof bound === "object" && bound !== null ? `${hostname}:${bound.port}` : listen);
-    });
-  });
 };

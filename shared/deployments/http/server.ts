@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
+import type { Server as NetServer } from "node:net";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import type { Settings } from "../settings/read.ts";
 import { openBodies } from "./bodies.ts";
@@ -81,12 +82,27 @@ export const openSecurePort = (answer: Answering, secure: Secure, longest = usua
   return server;
 };
 
-/** Listens on `HOST:PORT`. */
-const listening = (server: Server, listen: string): Promise<void> =>
+/** Connections that wait in the kernel until the process takes them; those beyond come again a second later at the soonest. */
+const backlog = 4_096;
+
+export type Address = { readonly hostname: string; readonly port: number };
+
+/** Reads `HOST:PORT`. */
+export const addressOf = (listen: string): Address => {
+  const at = listen.lastIndexOf(":");
+  return { hostname: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) };
+};
+
+/** Listens at an address; returns the port, which the kernel chooses for 0. `remedy`: the end of the error's message. */
+export const listenAt = (server: NetServer, { hostname, port }: Address, remedy = ""): Promise<number> =>
   new Promise((resolve, reject) => {
-    const at = listen.lastIndexOf(":");
-    server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}`, { cause })));
-    server.listen({ host: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) }, resolve);
+    server.once("error", (cause) =>
+      reject(new Error(`cannot listen on ${hostname}:${port}: ${cause.message}${remedy}`, { cause })),
+    );
+    server.listen({ host: hostname, port, backlog }, () => {
+      const bound = server.address();
+      resolve(typeof bound === "object" && bound !== null ? bound.port : port);
+    });
   });
 
 /** Listens until `stopped`; requests in flight are answered. */
@@ -99,7 +115,7 @@ export const listenUntil = async (
   const { listen, logLevel } = settings;
   const secure = await certificateOf(settings);
   const server = secure === undefined ? openPort(answer, longest) : openSecurePort(answer, secure, longest);
-  await listening(server, listen);
+  await listenAt(server, addressOf(listen));
   lineReport(logLevel)("info", "serving", { listen, secure: secure !== undefined });
   await stopped;
   await new Promise((resolve) => server.close(resolve));
@@ -126,7 +142,7 @@ export const tellHealth = async (
   const server = openPort(({ url = "" }, answer) => {
     answer.writeHead(known.has(url) ? 200 : 404).end();
   });
-  await listening(server, listen);
+  await listenAt(server, addressOf(listen));
   await until;
   await new Promise((resolve) => server.close(resolve));
 };

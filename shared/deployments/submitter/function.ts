@@ -24,6 +24,7 @@ import {
 } from "../../spark/submission/rest-submission.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { limitBody } from "../http/request-body.ts";
+import { addressOf } from "../http/server.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 
 export type Submitter = {
@@ -200,8 +201,8 @@ export const openSubmitter = (env: Environment): Submitter => {
 };
 
 const isLoopback = (listen: string): boolean => {
-  const host = listen.slice(0, listen.lastIndexOf(":")).replace(/^\[|\]$/g, "");
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  const { hostname } = addressOf(listen);
+  return hostname === "localhost" || hostname === "::1" || (isIP(hostname) === 4 && hostname.startsWith("127."));
 };
 
 /**

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request, type Server } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterEach, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { requestListener } from "../../../../shared/deployments/http/process.ts";
 import { limitBody } from "../../../../shared/deployments/http/request-body.ts";
-import { type Answering, openPort } from "../../../../shared/deployments/http/server.ts";
+import { type Answering, listenAt, openPort } from "../../../../shared/deployments/http/server.ts";
 
 const mebibyte = 1_048_576;
 
@@ -43,8 +43,7 @@ describe("a port", () => {
 
   const opened = async (answer: Answering, longest?: number): Promise<number> => {
     server = openPort(answer, longest);
-    await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
-    return (server.address() as AddressInfo).port;
+    return await listenAt(server, { hostname: "127.0.0.1", port: 0 });
   };
 
   /** Connects and sends a text; the connection stays as it is. */
@@ -159,6 +158,16 @@ describe("a port", () => {
     going.resolve();
     assert.equal(await worked, "200 late", "the connection that the port worked for has ended");
     assert.equal(hasEnded, false, "the connection of a caller with only one has ended");
+  });
+
+  test("answers a request behind a crowd that connects at once, before its client would try again", async () => {
+    const port = await opened(echo);
+    const crowd = Array.from({ length: 1_500 }, () => held(port, "", "127.0.0.2").catch(() => undefined));
+    const began = performance.now();
+    assert.equal(await post(port, 10), "200 10");
+    const ms = performance.now() - began;
+    assert.ok(ms < 900, `the request took ${Math.round(ms)} ms`);
+    await Promise.all(crowd);
   });
 
   test("answers a slow sender at once whose body it does not need, and gives it no room", async () => {

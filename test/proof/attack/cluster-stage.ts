@@ -17,6 +17,7 @@ import { openListener } from "./listener.ts";
 import { nameServer, openNameServer } from "./nameserver.ts";
 import { runOf } from "./program.ts";
 import { attackers, fresh, type Hands, pathOf, type Stand, timed, waitFor } from "./stand.ts";
+import { openTenant } from "./tenant.ts";
 
 /** Secrets of the host. They are canaries, too: no place may show them. */
 export const secrets = { trigger: "canary-trigger-secret-4711", updates: "canary-updates-secret-4712" };
@@ -40,10 +41,8 @@ const must201 = async ({ call }: Hands, kind: string, namespace: string, object:
   must(status === 201 || status === 409, `${kind}: ${JSON.stringify(body)}`);
 };
 
-/** Creates the attacker's namespace, with a service account for drivers and the queues that Volcano creates. */
+/** Creates a service account for the attacker's drivers, and the queues that Volcano creates. */
 const furnish = async (hands: Hands): Promise<void> => {
-  const metadata = { name: attackers };
-  await must201(hands, "Namespace", "", { apiVersion: "v1", kind: "Namespace", metadata });
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "spark" } };
   await must201(hands, "ServiceAccount", attackers, account);
   for (const queue of firstQueues) await must201(hands, "Queue", "", queue);
@@ -79,7 +78,12 @@ export type ClusterStages = {
   readonly stop: () => Promise<void>;
 };
 
-type Opening = { readonly cluster: Cluster; readonly dir: string; readonly kubeconfig: string };
+type Opening = {
+  readonly cluster: Cluster;
+  readonly tenant: Hands;
+  readonly dir: string;
+  readonly kubeconfig: string;
+};
 
 /** Opens what is attacked, with a log of its own: `openHost` reads the host's address in it. */
 const processOf = async (which: Which, { cluster, dir, kubeconfig }: Opening, listener: string) => {
@@ -92,14 +96,14 @@ const processOf = async (which: Which, { cluster, dir, kubeconfig }: Opening, li
 };
 
 const opened = async (opening: Opening, which: Which) => {
-  const { cluster } = opening;
+  const { cluster, tenant } = opening;
   const listener = await openListener();
   const host = await processOf(which, opening, listener.url);
   const hands: Hands = { call: cluster.api.call };
   if (which === "admission") must(await waitFor(() => isAsked(hands), 20_000), "the API server does not ask admission");
   return {
     ...hands,
-    ...{ host, listener, secrets, reins: undefined },
+    ...{ tenant, host, listener, secrets, reins: undefined },
     rekindle: runOf(cli, cluster.adminKubeconfig),
     neighbour: () => timed(hands),
     close: async () => {
@@ -129,9 +133,10 @@ export const openClusterStages = async (): Promise<ClusterStages> => {
     const kubeconfig = await install(cluster, undefined);
     await installAdmission(cluster);
     await cluster.api.until(pathOf("Queue"), ({ status }) => status === 200, 30_000);
+    const tenant = await openTenant(cluster);
     await furnish({ call: cluster.api.call });
     return {
-      open: (which) => opened({ cluster, dir, kubeconfig }, which),
+      open: (which) => opened({ cluster, tenant, dir, kubeconfig }, which),
       stop: async () => {
         names.close();
         await cluster.stop();

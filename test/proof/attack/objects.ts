@@ -1,7 +1,7 @@
 /** Objects of the attacker, and the checks that the host reports about each in time and keeps running. */
 import { sparkPi } from "../../support/pi.ts";
 import { type Attack, type AttackClass, must } from "./attack.ts";
-import { attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
+import { attackers, fresh, type Hands, pathOf, type Stand, waitFor } from "./stand.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string>>;
@@ -122,7 +122,7 @@ export const isRefused = async (stand: Stand, object: Obj): Promise<boolean> => 
   return /\b(at most|shorten it to) [0-9]/.test(told);
 };
 
-export const remove = async ({ call }: Stand, object: Obj): Promise<void> => {
+export const remove = async ({ call }: Hands, object: Obj): Promise<void> => {
   await call("DELETE", `${placeOf(object)}/${object.metadata.name}`, { propagationPolicy: "Background" });
 };
 

@@ -161,11 +161,11 @@ const written = async (
   const now = await recordOf(stand, attackers, name);
   const version = fieldsIn(now, "metadata")["resourceVersion"];
   const { status, body } = await (lives === true
-    ? stand.call("PUT", `${path}/sparkapplication.${name}`, {
+    ? stand.tenant.call("PUT", `${path}/sparkapplication.${name}`, {
         ...object,
         metadata: { ...fieldsIn(object, "metadata"), resourceVersion: version },
       })
-    : stand.call("POST", path, object));
+    : stand.tenant.call("POST", path, object));
   must(status === 200 || status === 201 || status === 409, `the record is not taken: ${JSON.stringify(body)}`);
   await signed(stand, { path: `/reconcile/${kind}/${attackers}/${name}` });
 };

@@ -1,6 +1,8 @@
 /** The objects by which a tenant looks like a controller that Rekindle replaces, or like Volcano's scheduler. */
+import { firstQueues } from "../../support/standins.ts";
 import { application, container, type Fields, flow, job, type Obj, scheduled, type Texts, task } from "./objects.ts";
 import { attackers, fresh } from "./stand.ts";
+import { ownersRole } from "./tenant.ts";
 
 export type Forgery = {
   readonly name: string;
@@ -8,6 +10,8 @@ export type Forgery = {
   /** Written to the status of each object, under the field manager `manager`. */
   readonly status?: Fields;
   readonly manager?: string;
+  /** The objects belong to the cluster, and the API server refuses the tenant's write of their status. */
+  readonly isBarred?: boolean;
   /** Deletes and writes all so many times. */
   readonly rounds?: number;
 };
@@ -15,7 +19,7 @@ export type Forgery = {
 /** 68 years, the largest duration that a Lease can state. */
 const longestSeconds = 2_147_483_647;
 
-const lease = (name: string, namespace = attackers, more: Fields = {}): Obj => ({
+export const lease = (name: string, namespace = attackers, more: Fields = {}): Obj => ({
   ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
   metadata: { name, namespace },
   spec: {
@@ -69,14 +73,24 @@ const labels = {
 const leaseNames = ["spark-operator-lock", "spark-operator-controller-lock", "vc-controller-manager"] as const;
 const schedulerLeases = ["volcano", "vc-scheduler"] as const;
 
+const api = "rbac.authorization.k8s.io";
+
+/** An account with a role in the attacker's namespace. */
+const accountWith = (name: string, role: { readonly kind: string; readonly name: string }): readonly Obj[] => [
+  { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: attackers } },
+  {
+    ...{ apiVersion: `${api}/v1`, kind: "RoleBinding", metadata: { name, namespace: attackers } },
+    roleRef: { apiGroup: api, ...role },
+    subjects: [{ kind: "ServiceAccount", name, namespace: attackers }],
+  },
+];
+
 /** An account that may write the kinds in its own namespace, as its owner can grant. */
 const account = "forged-controller";
 const ownRights = (): readonly Obj[] => {
   const role = "forged-controller";
-  const api = "rbac.authorization.k8s.io";
   const metadata = { name: role, namespace: attackers };
   return [
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: account, namespace: attackers } },
     {
       ...{ apiVersion: `${api}/v1`, kind: "Role", metadata },
       rules: [
@@ -85,11 +99,7 @@ const ownRights = (): readonly Obj[] => {
         { apiGroups: [""], resources: ["pods/binding"], verbs: ["create"] },
       ],
     },
-    {
-      ...{ apiVersion: `${api}/v1`, kind: "RoleBinding", metadata },
-      roleRef: { apiGroup: api, kind: "Role", name: role },
-      subjects: [{ kind: "ServiceAccount", name: account, namespace: attackers }],
-    },
+    ...accountWith(account, { kind: "Role", name: role }),
   ];
 };
 
@@ -139,6 +149,15 @@ const rights: readonly Forgery[] = [
     objects: [...ownRights(), pod(labels.volcano, images.volcano, fromAccount)],
     status: ready,
   },
+  ...(["controller", "volcano", "scheduler"] as const).map(
+    (of): Forgery => ({
+      name: `a Deployment of ${images[of]} whose account has a ClusterRole in its own namespace`,
+      objects: [
+        ...accountWith(`owner-${of}`, { kind: "ClusterRole", name: ownersRole }),
+        deployment(images[of], attackers, { serviceAccountName: `owner-${of}` }),
+      ],
+    }),
+  ),
   {
     name: "Deployments whose accounts have the names of upstream's",
     objects: ["spark-operator-controller", "volcano-controllers", "rekindle"].map((name) =>
@@ -190,7 +209,7 @@ const writes: readonly Forgery[] = [
   {
     name: "the status of an application by spark-operator",
     objects: [application(fresh("written"), { suspend: true })],
-    ...{ status: { applicationState: { state: "SUBMITTED" } }, manager: "spark-operator" },
+    ...{ status: { applicationState: { state: "SUBMITTED" }, driverInfo: {} }, manager: "spark-operator" },
   },
   {
     name: "the status of a schedule by spark-operator",
@@ -211,6 +230,11 @@ const writes: readonly Forgery[] = [
     name: "the status of groups by vc-scheduler",
     objects: [group(), group()],
     ...{ status: { phase: "Inqueue" }, manager: "vc-scheduler" },
+  },
+  {
+    name: "the status of the queue default by vc-scheduler",
+    objects: firstQueues,
+    ...{ status: { state: "Open", running: 1 }, manager: "vc-scheduler", isBarred: true },
   },
   {
     name: "a job that is written and deleted again and again",

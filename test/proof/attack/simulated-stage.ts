@@ -113,7 +113,7 @@ export const openSimulatedStage = async (): Promise<Stand & { readonly close: ()
   const host = await openHost(kubeconfig, join(dir, "host.log"), all, { node: ["--import", preload.href] });
   return {
     ...hands,
-    ...{ host, listener, secrets },
+    ...{ tenant: hands, host, listener, secrets },
     reins: { fault: front.setFault, cut: front.cut, setClock: (ms) => writeFileSync(clock, String(ms)) },
     rekindle: runOf(cli, kubeconfig),
     neighbour: () => timed(hands),

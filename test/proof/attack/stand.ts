@@ -24,6 +24,8 @@ export type Fault = (
 ) => boolean;
 
 export type Stand = Hands & {
+  /** The requests of the attacker's own account; on an API server that the attack owns, any requests. */
+  readonly tenant: Hands;
   readonly host: HostUnderAttack;
   readonly reins: Reins | undefined;
   /** Runs the built command line with the administrator's kubeconfig. Returns both streams. */
@@ -69,6 +71,7 @@ export const collections: Readonly<Record<string, (namespace: string) => string>
   Lease: (namespace) => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`,
   Deployment: (namespace) => `/apis/apps/v1/namespaces/${namespace}/deployments`,
   Role: (namespace) => `${rbac}/namespaces/${namespace}/roles`,
+  ClusterRole: () => `${rbac}/clusterroles`,
   RoleBinding: (namespace) => `${rbac}/namespaces/${namespace}/rolebindings`,
   ServiceAccount: (namespace) => `/api/v1/namespaces/${namespace}/serviceaccounts`,
 };

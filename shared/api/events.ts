@@ -55,7 +55,7 @@ export type Headers = (name: string) => string | undefined;
 export type EventContext = {
   /** Kinds that Rekindle runs. */
   readonly kinds: readonly string[];
-  /** Kinds by the plural of their resource, as `sparkapplications`. */
+  /** Kinds by the resource of their objects, as `sparkoperator.k8s.io/sparkapplications`. */
   readonly plurals: Readonly<Record<string, string>>;
   /** Epoch ms. */
   readonly now: number;
@@ -110,11 +110,11 @@ const nothing = (why: string): Intent => ({ do: "nothing", why });
 
 /** Parses a subject: `KIND/NAMESPACE/NAME`, or the path of an object as Knative's sources write it. */
 const stepIn = (subject: string, event: string, { kinds, plurals }: EventContext): Intent => {
-  const path = /^\/apis\/[^/]+\/[^/]+\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(subject);
+  const path = /^\/apis\/([^/]+)\/[^/]+\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(subject);
   const [, kind = "", namespace = "", name = ""] =
     path === null
       ? (/^([^/]+)\/([^/]+)\/([^/]+)$/.exec(subject) ?? [])
-      : ["", plurals[path[2] ?? ""] ?? "", path[1] ?? "", path[3] ?? ""];
+      : ["", plurals[`${path[1]}/${path[3]}`] ?? "", path[2] ?? "", path[4] ?? ""];
   if (name === "") return nothing("its subject names no object that Rekindle runs");
   return stepOf({ kind, namespace, name }, kinds, event);
 };

@@ -17,9 +17,9 @@ export const kindNames: readonly string[] = resources.map(({ kind }) => kind);
 /** True for a kind whose objects have a namespace. */
 export const isNamespaced = (kind: string): boolean => declaredAs(kind)?.scope !== "Cluster";
 
-/** Kinds by the plural of their resource. */
+/** Kinds by group and plural of their resource: two groups may have resources of one plural. */
 export const plurals: Readonly<Record<string, string>> = Object.fromEntries(
-  resources.map(({ plural, kind }) => [plural, kind]),
+  resources.map(({ group, plural, kind }) => [`${group}/${plural}`, kind]),
 );
 
 const families: ReadonlyMap<string, Family> = new Map([

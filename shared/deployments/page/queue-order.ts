@@ -12,10 +12,10 @@ import {
   waitingIn,
 } from "../../cli/inspection/waiting-groups.ts";
 import type { Transport } from "../../core/http.ts";
-import type { Stored } from "../../core/object.ts";
+import { ownerOfKind, type Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import type { WaitingInQueue } from "../../page/answers.ts";
-import { podGroups } from "../../volcano/schema/resource.ts";
+import { jobs, podGroups } from "../../volcano/schema/resource.ts";
 
 /** The shortest time between two lists, ms, and the times of a list that passes between two: long ones become rare. */
 const shortestMs = 5_000;
@@ -42,9 +42,9 @@ const orderNow = async (transport: Transport): Promise<Order> => {
   for (const [queue, ofQueue] of Map.groupBy(groups, queueOf))
     rows.set(
       queue,
-      waitingIn(queue, ofQueue, priorities).map(({ group: { metadata }, position, why }) => ({
+      waitingIn(queue, ofQueue, priorities).map(({ group, group: { metadata }, position, why }) => ({
         ...{ namespace: metadata.namespace ?? "", name: metadata.name, position, why: why.slice(0, longestWhy) },
-        owner: metadata.ownerReferences?.find(({ kind }) => kind === "Job")?.name ?? "",
+        owner: ownerOfKind(group, jobs)?.name ?? "",
         since: instantOf(metadata.creationTimestamp) ?? 0,
       })),
     );

@@ -21,6 +21,7 @@ import {
   type Verdict,
   verdictOf,
 } from "../../kube/admission.ts";
+import { isSameKind } from "../../kube/declared-kind.ts";
 import type { LimitsCheck } from "../../kube/limits.ts";
 import { amountOf } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
@@ -31,7 +32,7 @@ import { unadmittedGrowth } from "../executors/owner.ts";
 import { readScheduleSpec } from "../scheduled/read.ts";
 import { type SparkApplicationSpec, specSchema } from "../schema/application.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
-import { sparkConnects } from "../schema/resource.ts";
+import { sparkApplications, sparkConnects } from "../schema/resource.ts";
 import {
   confRules,
   nameRules,
@@ -125,7 +126,9 @@ const increase = (request: AdmissionRequest, counting: Counting): Requests => {
 
 /** True when the request needs a read of the quotas. */
 export const isCounted = (request: AdmissionRequest): boolean =>
-  request.kind.kind === "SparkApplication" && ["CREATE", "UPDATE"].includes(request.operation) && !isSameSpec(request);
+  isSameKind(request.kind, sparkApplications) &&
+  ["CREATE", "UPDATE"].includes(request.operation) &&
+  !isSameSpec(request);
 
 /** The verdict after the namespace's quotas: a refusal stays one. */
 export const withinQuotas = (

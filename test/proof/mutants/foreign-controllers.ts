@@ -97,4 +97,29 @@ export const foreignControllerMutants: readonly Mutant[] = [
     replace: "return found.find((pod) => able.size === 0 || able.has(accountText(accountOf(pod))));",
     tests: ["unit/volcano/gang/scheduler.test.ts", "unit/host/gang.test.ts"],
   },
+  {
+    name: "event-of-any-group",
+    promise: "an event about another group's object of the same plural requests no step",
+    file: "shared/api/events.ts",
+    find: '["", plurals[',
+    replace:
+      '["", new Proxy(plurals, { get: (all, id) => Object.entries(all).find(([one]) => one.split("/")[1] === String(id).split("/")[1])?.[1] })[',
+    tests: ["unit/api/events.test.ts"],
+  },
+  {
+    name: "quota-of-any-group",
+    promise: "a SparkApplication of another group is not judged by the quota",
+    file: "shared/spark/admission/review.ts",
+    find: "isSameKind(request.kind, sparkApplications) &&",
+    replace: "request.kind.kind === sparkApplications.kind &&",
+    tests: ["unit/spark/admission/review.test.ts"],
+  },
+  {
+    name: "queue-leads-to-any-job",
+    promise: "the page leads from a waiting group to a job of Volcano only",
+    file: "shared/deployments/page/queue-order.ts",
+    find: 'ownerOfKind(group, jobs)?.name ?? ""',
+    replace: 'group.metadata.ownerReferences?.find(({ kind }) => kind === jobs.kind)?.name ?? ""',
+    tests: ["unit/deployments/page/queue-order.test.ts"],
+  },
 ];

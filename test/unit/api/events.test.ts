@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { alertIntents, eventIntents, type Intent } from "../../../shared/api/events.ts";
+import { plurals } from "../../../shared/registry/names.ts";
 
 const now = Date.parse("2026-11-02T08:00:00Z");
 const kinds = ["SparkApplication", "Job"];
-const reading = { kinds, plurals: { sparkapplications: "SparkApplication" }, now };
+const reading = { kinds, plurals, now };
 
 const said = (intents: readonly Intent[] | undefined): readonly string[] | undefined =>
   intents?.map((intent) => {
@@ -54,6 +55,18 @@ const rows: readonly Row[] = [
     headers: structured,
     body: { ...cloud, subject: "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/pi" },
     asks: ["step SparkApplication/default/pi for /ci 7"],
+  },
+  {
+    name: "an event whose subject is the path of another operator's SparkApplication",
+    headers: structured,
+    body: { ...cloud, subject: "/apis/spark.apache.org/v1/namespaces/default/sparkapplications/pi" },
+    asks: ["nothing: kind must be one of SparkApplication, Job"],
+  },
+  {
+    name: "an event whose subject is the path of a Job of Kubernetes",
+    headers: structured,
+    body: { ...cloud, subject: "/apis/batch/v1/namespaces/default/jobs/pi" },
+    asks: ["nothing: kind must be one of SparkApplication, Job"],
   },
   {
     name: "an event about a kind that has no steps",

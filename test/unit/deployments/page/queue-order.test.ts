@@ -97,6 +97,25 @@ describe("what waits in a queue", () => {
     assert.ok(!JSON.stringify(found).includes("team-a"));
   });
 
+  test("leads to the job of a group, and not to a job of Kubernetes that has the group's pods", async () => {
+    const ownedBy = (name: string, apiVersion: string) => {
+      const one = group("team-a", name, { queue: "owned" });
+      return {
+        ...one,
+        metadata: { ...one.metadata, ownerReferences: [{ apiVersion, kind: "Job", name: "sum", uid: "u" }] },
+      };
+    };
+    const { waiting } = open([ownedBy("a", "batch.volcano.sh/v1alpha1"), ownedBy("b", "batch/v1")]);
+    const found = await waiting("owned", []);
+    assert.deepEqual(
+      found?.groups.map(({ name, owner }) => [name, owner]),
+      [
+        ["a", "sum"],
+        ["b", ""],
+      ],
+    );
+  });
+
   test("is listed once in five seconds, however many look", async () => {
     const { waiting, asked, pass } = open();
     await Promise.all(Array.from({ length: 50 }, (_, nth) => waiting("batch", nth % 2 === 0 ? [] : ["team-a"])));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { policyObjects } from "../../../../shared/cli/installation/policies.ts";
+import { isCounted } from "../../../../shared/spark/admission/review.ts";
 import { confRules } from "../../../../shared/spark/schema/rules.ts";
 import { creating, type Fields, good, groupKind, patchOf, said } from "./reviews.ts";
 
@@ -254,12 +255,17 @@ describe("a request of an unknown kind or operation", () => {
   const rows = [
     { ...creating("SparkApplication", "nonsense"), kind: { ...groupKind("SparkApplication"), kind: "toString" } },
     { ...creating("SparkApplication", "nonsense"), kind: { ...groupKind("SparkApplication"), group: "__proto__" } },
+    {
+      ...creating("SparkApplication", "nonsense"),
+      kind: { ...groupKind("SparkApplication"), group: "spark.apache.org" },
+    },
     { ...creating("SparkApplication", "nonsense"), operation: "CONNECT" },
   ];
   for (const request of rows)
     test(`passes: ${request.operation} ${request.kind.group}/${request.kind.kind}`, () => {
       assert.equal(said(request), "");
       assert.deepEqual(patchOf(request), []);
+      assert.equal(isCounted(request), false);
     });
 });
 

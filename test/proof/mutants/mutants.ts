@@ -312,6 +312,22 @@ export const mutants: readonly Mutant[] = [
     tests: ["engine/cluster/queries.test.ts"],
   },
   {
+    name: "early-failures-wait",
+    promise: "a driver that fails at once is retried at its interval: its seen pod says that no creation is under way",
+    file: "shared/spark/application/driver/monitor.ts",
+    find: '? omit(memory, "plannedAt") : memory',
+    replace: "? memory : memory",
+    tests: ["test/unit/host/early-failures.test.ts"],
+  },
+  {
+    name: "second-creation-forgotten",
+    promise: "a driver that two saves planned may be created twice: the next attempt keeps its distance",
+    file: "shared/spark/application/run/submit.ts",
+    find: "const plannedAt = Math.max(view.now, submittedAt + 1);",
+    replace: "const plannedAt = Math.max(view.now, submittedAt);",
+    tests: ["test/unit/spark/application/driver/monitor.test.ts"],
+  },
+  {
     name: "executors-after-reads",
     promise: "missing executors are created before anything else is read",
     file: "shared/spark/application/driver/monitor.ts",

@@ -1,6 +1,7 @@
 /** Follows a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
 
 import { type Decision, get, type Reads } from "../../../core/decision.ts";
+import { omit } from "../../../core/json.ts";
 import type { Stored } from "../../../core/object.ts";
 import { type Effect, notYetRecorded, onLiveReads, type Plan, type Wait, waitOf } from "../../../core/plan.ts";
 import { counted } from "../../../core/text.ts";
@@ -122,12 +123,14 @@ const waitsFor = (see: Evidence, pod: Stored | undefined): WaitingOn => {
   return until("the driver", "started", why?.slice(0, 200));
 };
 
+const attemptLabel = "rekindle.dev/attempt";
+
 /** A driver that another controller submitted and never wrote down; Rekindle's own drivers carry their attempt. */
 const unrecorded = (found: Pods): Stored | undefined =>
   notDeleted(found.strays).find(
     (pod) =>
       labelOf(pod, "spark-role") === "driver" &&
-      labelOf(pod, "rekindle.dev/attempt") === undefined &&
+      labelOf(pod, attemptLabel) === undefined &&
       labelOf(pod, submissionLabel) !== undefined,
   );
 
@@ -330,18 +333,28 @@ const knownBy = ({ state }: Memory, driver: Driver, { see, pod }: Sighted): Driv
   return { ...(isSaved ? withPlace(driver, pod) : driver), uid };
 };
 
+/**
+ * The memory once the driver pod is seen for the first time. If one save alone planned the driver, the pod shows that its
+ * one creation has arrived: no other can, and the next attempt keeps no distance from it.
+ */
+const afterArrival = (memory: Memory, driver: Driver, { pod }: Sighted): Memory => {
+  const isFirst = pod !== undefined && driver.uid === undefined && memory.plannedAt === driver.submittedAt;
+  return isFirst && labelOf(pod, attemptLabel) === `${driver.attempt}` ? omit(memory, "plannedAt") : memory;
+};
+
 /** A driver that no list shows, and a time limit that has passed, need live reads: both conclude from what is not there. */
 const sure = ({ driver }: Pods, { pod }: Sighted, late: Lateness, plan: Plan<Memory>): Plan<Memory> =>
   pod === undefined || pod !== driver || late?.is === "late" ? onLiveReads(plan) : plan;
 
 export function* monitorDriver(given: ApplicationContext, ended: Ended): Decision<Memory> {
   const found = yield* readPods(given);
-  const context = regained(given, found);
-  const { memory } = context;
-  const { driver } = memory;
+  const there = regained(given, found);
+  const { driver } = there.memory;
   if (driver === undefined)
-    return planOf(context, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { next: { do: "again" } });
-  const sighting = yield* sighted(context, driver, found);
+    return planOf(there, { ...there.memory, state: { phase: "PENDING_RERUN" } }, found, { next: { do: "again" } });
+  const sighting = yield* sighted(there, driver, found);
+  const memory = afterArrival(there.memory, driver, sighting);
+  const context = { ...there, memory };
   const known = knownBy(memory, driver, sighting);
   const back = recoveryWindow(context, found, sighting);
   if (back.is === "awaited" && back.until !== undefined)

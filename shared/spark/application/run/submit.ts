@@ -232,7 +232,9 @@ export const submitAgain = (context: ApplicationContext): Plan<Memory> => {
   const submittedAt = memory.driver?.submittedAt ?? view.now;
   const submission = submissionOf(context, memory.attempt, submittedAt);
   if ("refused" in submission) return planOfRefusal(context, submission.refused);
-  return creating(context, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
+  // Later than the first plan's, also within the same second: two creations may be under way.
+  const plannedAt = Math.max(view.now, submittedAt + 1);
+  return creating(context, { ...memory, plannedAt, state: { phase: "SUBMITTED" } }, submission);
 };
 
 const warning = ({ object }: ApplicationContext, { attempt }: Memory, reason: string, message: string): Effect => ({

@@ -104,7 +104,10 @@ const memory = z.object({
   /** Upstream's `submissionAttempts` and `executionAttempts`; a changed spec resets them. */
   submissions: z.number().int(),
   executions: z.number().int(),
-  /** Time of the newest save that planned a driver, epoch ms: the next attempt keeps its distance from it. */
+  /**
+   * Time of the newest save that planned a driver, epoch ms: the next attempt keeps its distance from it. Absent once no
+   * creation of the driver can arrive any more.
+   */
   plannedAt: instant.optional(),
   driver: driver.optional(),
   /** Rare kinds of which this application may have objects. */

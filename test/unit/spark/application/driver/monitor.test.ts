@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fieldsOf } from "../../../../../shared/core/json.ts";
-import { application, decided, driver, pod, remembered, type Short } from "../fixtures.ts";
+import { application, decided, driver, eight, pod, remembered, type Short } from "../fixtures.ts";
 
 const { uid: _, ...unseen } = driver;
 const memory = remembered({ state: { phase: "SUBMITTED" }, plannedAt: 0, driver: unseen });
@@ -65,5 +65,34 @@ describe("the node and the start of a driver", () => {
       decided({ object: application(), memory: remembered(known), pods: [] }).plan.memory.driver?.node,
       "node-1",
     );
+  });
+});
+
+describe("the distance that the next attempt keeps", () => {
+  const { submittedAt } = driver;
+  const rows = [
+    { what: "is over once the pod of the one plan is seen", plannedAt: submittedAt, attempt: "1", kept: undefined },
+    {
+      what: "stays if a later save planned the pod, too",
+      plannedAt: submittedAt + 1,
+      attempt: "1",
+      kept: submittedAt + 1,
+    },
+    { what: "stays if another attempt's pod is seen", plannedAt: submittedAt, attempt: "none", kept: submittedAt },
+  ];
+  for (const { what, plannedAt, attempt, kept } of rows)
+    test(what, () => {
+      const planned = remembered({ state: { phase: "SUBMITTED" }, plannedAt, driver: unseen });
+      const { plan } = decided({ object: application(), memory: planned, pods: [pod({ attempt, phase: "Pending" })] });
+      assert.deepEqual([plan.memory.driver?.uid, plan.memory.plannedAt], ["driver-1", kept]);
+    });
+
+  test("begins again within the second of the first plan, when the driver is planned again", () => {
+    const again = remembered({
+      ...{ state: { phase: "SUBMITTED" }, plannedAt: eight },
+      driver: { ...unseen, submittedAt: eight },
+    });
+    const { plan } = decided({ object: application(), memory: again, pods: [] });
+    assert.deepEqual([plan.memory.attempt, plan.memory.plannedAt], [1, eight + 1]);
   });
 });

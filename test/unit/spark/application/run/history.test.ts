@@ -1,6 +1,7 @@
 /** The states of an application are reported once, at whichever call a step dies, and kept in its history. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { omit } from "../../../../../shared/core/json.ts";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import type { Plan } from "../../../../../shared/core/plan.ts";
 import type { Memory } from "../../../../../shared/spark/application/state/memory.ts";
@@ -22,7 +23,7 @@ describe("the Event of a state", () => {
     const { driver } = first.memory;
     const body = pod({ submission: driver?.submissionId ?? "", phase: "Pending" });
     const next = decided({ object: shown(first.status), memory: first.memory, pods: [body] }).plan;
-    const seen = { ...first.memory, driver: { ...driver, uid: body.metadata.uid } };
+    const seen = { ...omit(first.memory, "plannedAt"), driver: { ...driver, uid: body.metadata.uid } };
     assert.deepEqual([told(next), next.memory], [[], seen]);
   });
 

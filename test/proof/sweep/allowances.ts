@@ -228,13 +228,22 @@ export const allowances: readonly Allowance[] = [
       path === ".metadata.annotations.volcano.sh/job-retry-count",
   },
   {
+    name: "a pod that was gone before a step could save that it was there is created again, and spends no retry",
+    reason: "a death or a refusal between the server's answer and the save leaves no trace of the pod: see decision 47",
+    allows: (difference, family, { name }) =>
+      name === "job-evicted-at-birth" &&
+      ["crash-after", "409"].includes(family) &&
+      (/\.(retryCount|volcano\.sh\/job-retry-count)$/.test(difference.path) ||
+        (isOf("events", difference) && wholeOf(difference).includes("PodEvicted of pod master-0"))),
+  },
+  {
     name: "three groups of which one fits started in another order, and others told that they wait",
     reason:
       "a fault holds up the creation of one job, and the oldest of groups that ask for the same is admitted first; that each starts whole, and alone, is judged all the time",
     allows: (difference, _, { name }) =>
       name === "gang-race" &&
       (/^\.spec\.memory\.hindered$|^\.status\.jobStatusList\.\d\.name$/.test(difference.path) ||
-        (isOf("events", difference) && wholeOf(difference).includes('"reason":"PodGroupPending"'))),
+        (isOf("events", difference) && /"reason":"(PodGroupPending|Unschedulable)"/.test(wholeOf(difference)))),
   },
   {
     name: "that a group waits for evicted pods is not told when nobody looked meanwhile",

@@ -1,7 +1,10 @@
-/** Jobs in a namespace whose quota never has room for all of their pods; one of the pods that it counts is not theirs. */
-import type { Scenario } from "../scenario.ts";
+/**
+ * Jobs in a namespace whose quota never has room for all of their pods; one of the pods that it counts is not theirs. And
+ * jobs whose pods are gone before the first record is saved.
+ */
+import type { Scenario, UserAction } from "../scenario.ts";
 import { command } from "./commands.ts";
-import { fails, job, living, long, policy, runningIs, task } from "./jobs.ts";
+import { fails, job, living, long, policy, remove, runningIs, task } from "./jobs.ts";
 
 const quota = (pods: number): readonly [string, object] => [
   "/api/v1/namespaces/default/resourcequotas",
@@ -10,7 +13,37 @@ const quota = (pods: number): readonly [string, object] => [
 
 const wide = { minAvailable: 2, tasks: [task("worker", { replicas: 5 })] };
 
+/** A user deletes the pod while the step that creates it goes on. It is on no node yet, so it is gone at once. */
+const goneAtBirth = (name: string): UserAction => ({
+  ...remove(
+    name,
+    ({ type, table, object }) => {
+      return type === "ADDED" && table === "pods" && object.metadata.name === `pi-${name}`;
+    },
+    4,
+  ),
+  during: true,
+});
+
 export const refusals: readonly Scenario[] = [
+  job({
+    name: "job-evicted-at-birth",
+    what: "its first pod is gone before the first record is saved: the policy restarts the task, and the job completes",
+    spec: { policies: [policy("PodEvicted", "RestartTask")] },
+    lives: living({ "*": [{ runMs: 40_000 }] }),
+    userActions: [goneAtBirth("master-0")],
+    ends: "Completed",
+  }),
+  job({
+    name: "job-evicted-at-birth-abort",
+    what: "one of two workers is gone before the first record is saved: the policy aborts the job",
+    spec: { policies: [policy("PodEvicted", "AbortJob")] },
+    lives: living({ "*": [long] }),
+    userActions: [goneAtBirth("worker-1")],
+    // No trace of the pod is left by a death, or a refusal, between the server's answer and the save: see decision 47.
+    without: ["crash-after", "409"],
+    ends: "Aborted",
+  }),
   job({
     name: "job-quota-abort",
     what: "a quota refuses two of its five pods for ever: the status counts the three, and a command aborts it",

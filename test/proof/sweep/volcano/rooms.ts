@@ -45,7 +45,28 @@ const completed: UserAction = {
   },
 };
 
+/** Gives each container without amounts a core. */
+const range: readonly [string, object] = [
+  "/api/v1/namespaces/default/limitranges",
+  {
+    ...{ apiVersion: "v1", kind: "LimitRange", metadata: { name: "sizes" } },
+    spec: { limits: [{ type: "Container", default: { cpu: "1" } }] },
+  },
+];
+
+const bare = { ...task("main", { replicas: 4 }), minAvailable: 1 };
+
 export const rooms: readonly Scenario[] = [
+  job({
+    name: "room-limit-range",
+    what: "a LimitRange makes its four pods larger than its template says: its queue has room for two of them at a time",
+    gang: "here",
+    stands: [bounded("2"), range],
+    spec: { queue: "tight", minAvailable: 1, tasks: [bare] },
+    userActions: [completed],
+    lives: living({ "*": [{ runMs: 40_000 }] }),
+    ends: "Completed",
+  }),
   job({
     name: "room-surplus",
     what: "its queue has room for two of its five pods: the others follow as pods end",

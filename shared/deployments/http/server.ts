@@ -82,9 +82,6 @@ export const openSecurePort = (answer: Answering, secure: Secure, longest = usua
   return server;
 };
 
-/** Connections that wait in the kernel until the process takes them; those beyond come again a second later at the soonest. */
-const backlog = 4_096;
-
 export type Address = { readonly hostname: string; readonly port: number };
 
 /** Reads `HOST:PORT`. */
@@ -99,7 +96,7 @@ export const listenAt = (server: NetServer, { hostname, port }: Address, remedy 
     server.once("error", (cause) =>
       reject(new Error(`cannot listen on ${hostname}:${port}: ${cause.message}${remedy}`, { cause })),
     );
-    server.listen({ host: hostname, port, backlog }, () => {
+    server.listen({ host: hostname, port }, () => {
       const bound = server.address();
       resolve(typeof bound === "object" && bound !== null ? bound.port : port);
     });

@@ -98,14 +98,6 @@ export const portMutants: readonly Mutant[] = [
     tests: port,
   },
   {
-    name: "crowds-before-the-port",
-    promise: "a crowd that connects at once keeps no other caller from connecting",
-    file: "shared/deployments/http/server.ts",
-    find: "const backlog = 4_096;",
-    replace: "const backlog = 511;",
-    tests: port,
-  },
-  {
     name: "full-ports-refuse-the-newest",
     promise: "where a port has too many connections, an idle one makes room for the next",
     file: "shared/deployments/http/connections.ts",

@@ -160,16 +160,6 @@ describe("a port", () => {
     assert.equal(hasEnded, false, "the connection of a caller with only one has ended");
   });
 
-  test("answers a request behind a crowd that connects at once, before its client would try again", async () => {
-    const port = await opened(echo);
-    const crowd = Array.from({ length: 1_500 }, () => held(port, "", "127.0.0.2").catch(() => undefined));
-    const began = performance.now();
-    assert.equal(await post(port, 10), "200 10");
-    const ms = performance.now() - began;
-    assert.ok(ms < 900, `the request took ${Math.round(ms)} ms`);
-    await Promise.all(crowd);
-  });
-
   test("answers a slow sender at once whose body it does not need, and gives it no room", async () => {
     const port = await opened((incoming, response, receive) => {
       if (incoming.url === "/proven") return echo(incoming, response, receive);

@@ -228,6 +228,12 @@ export const allowances: readonly Allowance[] = [
       path === ".metadata.annotations.volcano.sh/job-retry-count",
   },
   {
+    name: "a record says when its driver was planned, as two saves planned it, or one alone",
+    reason:
+      "who dies or is refused before the driver was created is followed by a second save that plans it; that none is created late is judged by I1",
+    allows: ({ path, want, got }) => path === ".spec.memory.plannedAt" && (want === "absent" || got === "absent"),
+  },
+  {
     name: "a pod that was gone before a step could save that it was there is created again, and spends no retry",
     reason: "a death or a refusal between the server's answer and the save leaves no trace of the pod: see decision 47",
     allows: (difference, family, { name }) =>

@@ -25,10 +25,10 @@ export type AttackClass = (typeof classes)[number];
 
 /**
  * `cluster`: a real API server; the host runs under its shipped service account. `admission`: the same with its
- * webhooks. `dispatcher`: the dispatcher and the functions that it calls, in place of the host. `simulated`: an API server that the attack controls, with running drivers, false answers, and a clock that
- * it sets.
+ * webhooks. `dispatcher`, `dispatcher-admission`: the dispatcher and the functions that it calls, in place of the host.
+ * `simulated`: an API server that the attack controls, with running drivers, false answers, and a clock that it sets.
  */
-export const stages = ["cluster", "admission", "dispatcher", "simulated"] as const;
+export const stages = ["cluster", "admission", "dispatcher", "dispatcher-admission", "simulated"] as const;
 
 export type StageName = (typeof stages)[number];
 
@@ -44,7 +44,11 @@ export type Attack = {
 
 /** Returns the attacks on the dispatcher and its functions, in place of the host; only those of the long form. */
 export const onDispatcher = (attacks: readonly Attack[]): readonly Attack[] =>
-  attacks.map(({ short: _, ...one }) => ({ ...one, name: `dispatcher: ${one.name}`, stage: "dispatcher" }));
+  attacks.map(({ short: _, ...one }) => ({
+    ...one,
+    name: `dispatcher: ${one.name}`,
+    stage: one.stage === "admission" ? "dispatcher-admission" : "dispatcher",
+  }));
 
 /** Longest time without an answer to the liveness probe, ms. */
 export const longestSilenceMs = 1_000;

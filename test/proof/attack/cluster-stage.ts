@@ -9,7 +9,7 @@ import { type Cluster, startCluster } from "../../real/cluster/cluster.ts";
 import { admissionByUrl, cli, install, installAdmission } from "../../real/e2e/installed.ts";
 import { command } from "../../real/setup/part.ts";
 import { firstQueues } from "../../support/standins.ts";
-import { must } from "./attack.ts";
+import { must, type StageName } from "./attack.ts";
 import { operatorToken } from "./canaries.ts";
 import { openDispatcher } from "./dispatcher.ts";
 import { openHost } from "./host.ts";
@@ -58,7 +58,16 @@ const pointNames = async (dir: string): Promise<void> => {
 /** The operator's listener, at the attack's own. */
 const operatorListener = (listener: string): string => `${listener}/updates?token=${operatorToken}`;
 
-type Which = "cluster" | "admission" | "dispatcher";
+type Which = Exclude<StageName, "simulated">;
+
+const withAdmission: ReadonlySet<Which> = new Set(["admission", "dispatcher-admission"]);
+
+/** Settings of a dispatcher whose admission webhook the API server calls by URL. */
+const admissionOfDispatcher = {
+  REKINDLE_ADMISSION: "true",
+  REKINDLE_ADMISSION_LISTEN: "127.0.0.1:19443",
+  REKINDLE_ADMISSION_REACH: "https://127.0.0.1:19443",
+} as const;
 
 /**
  * Returns the host's flags. Listeners at private addresses are allowed only on the stage without webhooks, where the
@@ -87,12 +96,18 @@ type Opening = {
 
 /** Opens what is attacked, with a log of its own: `openHost` reads the host's address in it. */
 const processOf = async (which: Which, { cluster, dir, kubeconfig }: Opening, listener: string) => {
-  if (which === "dispatcher")
-    return await openDispatcher(cluster, join(dir, fresh(which)), {
-      ...{ REKINDLE_TRIGGER_SECRET: callers, REKINDLE_UPDATES_SECRET: secrets.updates },
-      ...{ REKINDLE_UPDATES_TO: operatorListener(listener), REKINDLE_UPDATES_ALLOW_PRIVATE: "true" },
+  const settings = {
+    ...{ REKINDLE_TRIGGER_SECRET: callers, REKINDLE_UPDATES_SECRET: secrets.updates },
+    ...{ REKINDLE_UPDATES_TO: operatorListener(listener), REKINDLE_UPDATES_ALLOW_PRIVATE: "true" },
+  };
+  const folder = join(dir, fresh(which));
+  if (which === "dispatcher") return await openDispatcher(cluster, folder, { overlay: "dispatch", settings });
+  if (which === "dispatcher-admission")
+    return await openDispatcher(cluster, folder, {
+      overlay: "dispatch-admission",
+      settings: { ...settings, ...admissionOfDispatcher },
     });
-  return await openHost(kubeconfig, join(dir, `${fresh(which)}.log`), flagsOf(which, dir, listener));
+  return await openHost(kubeconfig, `${folder}.log`, flagsOf(which, dir, listener));
 };
 
 const opened = async (opening: Opening, which: Which) => {
@@ -100,7 +115,8 @@ const opened = async (opening: Opening, which: Which) => {
   const listener = await openListener();
   const host = await processOf(which, opening, listener.url);
   const hands: Hands = { call: cluster.api.call };
-  if (which === "admission") must(await waitFor(() => isAsked(hands), 20_000), "the API server does not ask admission");
+  if (withAdmission.has(which))
+    must(await waitFor(() => isAsked(hands), 20_000), "the API server does not ask admission");
   return {
     ...hands,
     ...{ tenant, host, listener, secrets, reins: undefined },

@@ -17,14 +17,20 @@ import { type HostUnderAttack, textOf, underAttack } from "./host.ts";
 const idleMs = 30_000;
 const readyMs = 60_000;
 
-/** Starts the dispatcher and waits until it is ready. `dir`: the folder of the logs. `settings` replace those of the overlay. */
+type Dispatcher = {
+  readonly overlay: string;
+  /** They replace those of the overlay. */
+  readonly settings: Readonly<Record<string, string>>;
+};
+
+/** Starts the dispatcher and waits until it is ready. `dir`: the folder of the logs. */
 export const openDispatcher = async (
   cluster: Cluster,
   dir: string,
-  settings: Readonly<Record<string, string>>,
+  { overlay: name, settings }: Dispatcher,
 ): Promise<HostUnderAttack> => {
   await mkdir(dir, { recursive: true });
-  const { overlay, logs, recordFor } = await installOverlay(cluster, dir, "dispatch");
+  const { overlay, logs, recordFor } = await installOverlay(cluster, dir, name);
   const [door, reconcile, deliver] = [await freePort(), await freePort(), await freePort()];
   const common = {
     ...dataIn(overlay),

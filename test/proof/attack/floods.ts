@@ -283,4 +283,9 @@ const atFunctions: readonly Attack[] = [
   ),
 ];
 
-export const floods: readonly Attack[] = [...atAdmission, ...atDoor, ...onDispatcher(atDoor), ...atFunctions];
+export const floods: readonly Attack[] = [
+  ...atAdmission,
+  ...atDoor,
+  ...onDispatcher([...atDoor, ...atAdmission]),
+  ...atFunctions,
+];

@@ -7,7 +7,7 @@ import { enterNamespace, isInside } from "../../real/cluster/netns.ts";
 import { build } from "../../real/e2e/installed.ts";
 import { ensure } from "../../real/setup/ensure.ts";
 import { all } from "./all.ts";
-import { type Attack, classes, longestSilenceMs, mostResident, type StageName } from "./attack.ts";
+import { type Attack, classes, longestSilenceMs, mostResident, type StageName, stages } from "./attack.ts";
 import { openClusterStages } from "./cluster-stage.ts";
 import { judged, type Verdict } from "./judge.ts";
 import { openSimulatedStage } from "./simulated-stage.ts";
@@ -22,9 +22,10 @@ const help = `npm run attack [-- [--short] [--only TEXT] [--list] [--json FILE]]
 
 Classes: ${classes.join(", ")}.
 Each case runs against the built host with a heap of 450 MiB, on a real control plane under the shipped service account or
-on an API server that the attack owns; signs against the built dispatcher and its functions, too. Beside each a second tenant applies an application, whose driver must be there as
-soon as alone (× 2; 3 s are noise). The host must never be silent for more than ${longestSilenceMs} ms, stay below ${mostResident} MiB,
-and live. Needs root: all lives in a network namespace of its own.`;
+on an API server that the attack owns; those named "dispatcher" against the built dispatcher and its functions. A tenant
+forges signs and records under an account of its own namespaces. Beside each case a second tenant applies an application,
+whose driver must be there as soon as alone (× 2; 3 s are noise). The host must never be silent for more than
+${longestSilenceMs} ms, stay below ${mostResident} MiB, and live. Needs root: all lives in a network namespace of its own.`;
 
 type Opened = Stand & { readonly close: () => Promise<void> };
 
@@ -81,7 +82,7 @@ const isChosen = ({ class: of, name, short }: Attack, only: readonly string[], i
   (only.length === 0 || only.some((text) => of === text || name.includes(text))) && (!isShort || short === true);
 
 const onCluster = async (chosen: (stage: StageName) => readonly Attack[]): Promise<readonly Verdict[]> => {
-  const wanted = (["cluster", "admission", "dispatcher"] as const).filter((stage) => chosen(stage).length > 0);
+  const wanted = stages.filter((stage) => stage !== "simulated").filter((stage) => chosen(stage).length > 0);
   if (wanted.length === 0) return [];
   const plane = await openClusterStages();
   const verdicts: Verdict[] = [];

@@ -156,7 +156,7 @@ const volcanoBy = (gang: Gang, about: string): Family => ({
 
 const volcano = volcanoBy(
   "here",
-  "Volcano's kinds without its scheduler: upstream's examples and scenarios A to K at once, while the host is killed",
+  "Volcano's kinds without its scheduler: upstream's examples and scenarios A to L at once, while the host is killed",
 );
 
 const withScheduler = volcanoBy(

@@ -137,3 +137,20 @@ export const countedAs = ({ page }: Started, retryCount: number, version: number
 
 /** Returns the phases that the job has shown. */
 export const shown = ({ page }: Started): string => page.phases.join(" → ");
+
+export const commands = "/apis/bus.volcano.sh/v1alpha1";
+
+/** Creates an AbortJob command for the job, and waits until the job is Aborted and the command is gone. */
+export const abortedBy = async ({ scene }: Fixture, job: Started): Promise<void> => {
+  const { api } = scene.cluster;
+  const { namespace, page } = job;
+  const { uid, name } = page.last?.metadata ?? { uid: "", name: "" };
+  const target = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name, uid, controller: true };
+  const metadata = { name: `${name}-abortjob-1`, namespace, ownerReferences: [target] };
+  const command = { apiVersion: "bus.volcano.sh/v1alpha1", kind: "Command", metadata, action: "AbortJob", target };
+  const { status, body } = await api.call("POST", `${commands}/namespaces/${namespace}/commands`, command);
+  must(status === 201, `the command is not created: ${JSON.stringify(body)}`);
+  await untilPhase(job, "Aborted");
+  const path = `${commands}/namespaces/${namespace}/commands/${metadata.name}`;
+  await api.until(path, (reply) => reply.status === 404, 30_000);
+};

@@ -1,8 +1,11 @@
-/** Scenario K: the capability of a queue, on a real API server: by defaults of a LimitRange, and by limits without requests. */
+/**
+ * Room on a real API server. Scenario K: the capability of a queue, by defaults of a LimitRange, and by limits without requests.
+ * Scenario L: a ResourceQuota that never has room for all pods of a job.
+ */
 import { must } from "../scene.ts";
-import { phaseOf, podsOf, until } from "./book.ts";
+import { phaseOf, podsOf, uidsOf, until } from "./book.ts";
 import { type Fixture, namespaced } from "./fixture.ts";
-import { created, type Plan, type Scenario, shown, workers } from "./jobs.ts";
+import { abortedBy, created, endless, type Plan, type Scenario, shown, untilUp, workers } from "./jobs.ts";
 
 const queueOf = async ({ scene }: Fixture, name: string): Promise<void> => {
   const path = "/apis/scheduling.volcano.sh/v1beta1/queues";
@@ -56,5 +59,35 @@ export const boundedQueues: Scenario = {
     await limitRange(fixture, ranged);
     const limits = five("k-limits", { limits: { cpu: "50m" } });
     return await Promise.all([bounded(fixture, ranged, five("k-range")), bounded(fixture, namespace, limits)]);
+  },
+};
+
+const quota = async ({ scene }: Fixture, namespace: string, pods: number): Promise<void> => {
+  const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  const { api } = scene.cluster;
+  const { status } = await api.call("POST", path, {
+    apiVersion: "v1",
+    kind: "ResourceQuota",
+    metadata: { name: "team" },
+    spec: { hard: { pods: `${pods}` } },
+  });
+  must(status === 201 || status === 409, `ResourceQuota in ${namespace}: ${status}`);
+};
+
+export const refusedPods: Scenario = {
+  letter: "L",
+  name: "a job whose quota refuses two of its five pods for ever shows the three, and a command aborts it",
+  run: async (fixture, namespace) => {
+    await namespaced(fixture.scene, namespace);
+    await quota(fixture, namespace, 3);
+    const job = await created(fixture, namespace, {
+      name: "l",
+      spec: { minAvailable: 2 },
+      tasks: [workers([endless], 5)],
+    });
+    await untilUp(job, 3);
+    await abortedBy(fixture, job);
+    must(uidsOf(job.page).length === 0, "pods of an aborted job are left");
+    return [shown(job), "upstream: Pending while the quota refuses"];
   },
 };

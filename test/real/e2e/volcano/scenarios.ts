@@ -1,5 +1,5 @@
 /**
- * Scenarios in which upstream's controller fails its users (A to I), drains (J), and queues with a capability (K). Each runs on real pods
+ * Scenarios in which upstream's controller fails its users (A to I), drains (J), queues with a capability (K), and quotas (L). Each runs on real pods
  * under a host that is killed at random: a Job, an action on it, and the state that the API must show at the end.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +10,8 @@ import { gracefulDrains } from "./drains.ts";
 import { jobsPath } from "./examples.ts";
 import { type Fixture, serves } from "./fixture.ts";
 import {
+  abortedBy,
+  commands,
   countedAs,
   created,
   endless,
@@ -24,7 +26,7 @@ import {
   untilUp,
   workers,
 } from "./jobs.ts";
-import { boundedQueues } from "./rooms.ts";
+import { boundedQueues, refusedPods } from "./rooms.ts";
 import { unknownTwice } from "./unknown.ts";
 
 /** Asserts that every pod is a new one. */
@@ -114,33 +116,19 @@ const healthy: Scenario = {
   },
 };
 
-const commands = "/apis/bus.volcano.sh/v1alpha1";
-
 const abortedInRestart: Scenario = {
   letter: "F",
   name: "an AbortJob command that comes while a job restarts aborts it",
   run: async (fixture, namespace) => {
     if (!(await serves(fixture.scene, `${commands}/commands`)))
       return { missing: `${commands}/commands is not among Rekindle's kinds` };
-    const { api } = fixture.scene.cluster;
     const spec = onEvent("PodFailed", "RestartJob");
     const tasks = [workers([lingering("fail", 3, 8)], 3)];
     const job = await created(fixture, namespace, { name: "f", tasks, spec });
     await untilUp(job, 3);
     await job.open("fail");
     await untilPhase(job, "Restarting");
-    const { uid } = job.page.last?.metadata ?? { uid: "" };
-    const target = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "f", uid, controller: true };
-    const metadata = { name: "f-abortjob-1", namespace, ownerReferences: [target] };
-    const command = { apiVersion: "bus.volcano.sh/v1alpha1", kind: "Command", metadata, action: "AbortJob", target };
-    const { status, body } = await api.call("POST", `${commands}/namespaces/${namespace}/commands`, command);
-    must(status === 201, `the command is not created: ${JSON.stringify(body)}`);
-    await untilPhase(job, "Aborted");
-    await api.until(
-      `${commands}/namespaces/${namespace}/commands/f-abortjob-1`,
-      (reply) => reply.status === 404,
-      30_000,
-    );
+    await abortedBy(fixture, job);
     must(uidsOf(job.page).length === 0, "pods of an aborted job are left");
     return [shown(job), "upstream: swallowed"];
   },
@@ -247,4 +235,5 @@ export const scenarios: readonly Scenario[] = [
   sharedObjects,
   gracefulDrains,
   boundedQueues,
+  refusedPods,
 ];

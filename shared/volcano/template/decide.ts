@@ -34,7 +34,8 @@ function* decide(key: Key, { object }: View<Memory>): Decision<Memory> {
   return {
     memory: {},
     stages: [],
-    next: { do: "rest" },
+    // A lost ring of a new job leaves nothing at the template that a resync could compare.
+    next: { do: "wait" },
     ...(jobDependsOnList.length === 0 ? {} : { status: { jobDependsOnList } }),
   };
 }

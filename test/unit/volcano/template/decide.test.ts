@@ -16,7 +16,7 @@ const made = (name: string, from: string) => ({
 describe("a JobTemplate's status", () => {
   test("names the jobs of the template, and keeps the last names when all jobs are gone, as upstream does", () => {
     const fixture = new Fixture(volcanoJobTemplate, template("a"), 0).run();
-    assert.deepEqual([fixture.status(), does(fixture.last, "rest")], [{}, true]);
+    assert.deepEqual([fixture.status(), does(fixture.last, "wait")], [{}, true]);
     for (const [name, from] of [
       ["g-a", "a"],
       ["f-a", "a"],

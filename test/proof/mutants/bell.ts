@@ -1,4 +1,4 @@
-/** Mutants of the bell, of the waits for its changes, and of the resync that finds what it has missed; the tests named must fail on each. */
+/** Mutants of the bell, of the waits for its changes, and of the resync that finds what it has missed: the sweep, or the tests named, must fail on each. */
 import type { Mutant } from "./mutants.ts";
 
 const rings = "shared/forward/bell.ts";
@@ -31,7 +31,8 @@ export const bellMutants: readonly Mutant[] = [
     file: rings,
     find: "  if (change === undefined) return [];\n  const subjects",
     replace: "  if (change === undefined || request.name === undefined) return [];\n  const subjects",
-    tests: ofRings,
+    scenarios: ["belled-queue-close-open"],
+    fault: "ring-again",
   },
   {
     name: "bell-without-after",
@@ -39,7 +40,8 @@ export const bellMutants: readonly Mutant[] = [
     file: rings,
     find: "{ change, replaced: replacedIn(request, change) }",
     replace: "{ change, replaced: {} }",
-    tests: ofRings,
+    scenarios: ["belled-change", "belled-loss", "belled-job-restart-pod"],
+    fault: "ring-early-3s",
   },
   {
     name: "bell-takes-deletions-for-the-end",
@@ -71,7 +73,8 @@ export const bellMutants: readonly Mutant[] = [
     file: rings,
     find: "  if (isWhole === true) return [first];",
     replace: "  if (isWhole !== false) return [first];",
-    tests: ofRings,
+    scenarios: ["belled-retry", "belled-job-restart-job"],
+    fault: "ring-early-.*|ring-late",
   },
   {
     name: "bell-misses-the-last-finalizer",
@@ -136,6 +139,15 @@ export const bellMutants: readonly Mutant[] = [
     find: "if (hint.marks !== undefined && hint.marks !== object.marks)",
     replace: "if (hint.marks !== undefined && hint.marks === undefined)",
     tests: ["test/unit/forward/resync.test.ts"],
+  },
+  {
+    name: "job-template-rests",
+    promise: "a resync finds the jobs of a template whose rings were lost",
+    file: "shared/volcano/template/decide.ts",
+    find: 'next: { do: "wait" },',
+    replace: 'next: { do: "rest" },',
+    scenarios: ["belled-flow-order"],
+    fault: "ring-lost",
   },
   {
     name: "eviction-taken-before-it-begins",

@@ -1,6 +1,7 @@
 /** The record of a scenario's execution without a fault, which every case of the scenario is compared with. */
 import type { Ending } from "./ending.ts";
 import type { Call, Posted } from "./fault.ts";
+import type { Rung } from "./ringing.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** The execution without a fault, and the snapshots from which cases fork. */
@@ -9,6 +10,7 @@ export type Baseline = {
   readonly calls: readonly Call[];
   readonly messages: readonly Posted[];
   readonly events: number;
+  readonly rings: readonly Rung[];
   /** The number of all calls. */
   readonly length: number;
   readonly snapshots: readonly Snapshot[];

@@ -43,6 +43,7 @@ export type Making = Pick<Scenario, "name" | "breadth"> & {
   readonly baseline: Baseline;
   readonly without: readonly string[];
   readonly behindBy: Scenario["behindBy"];
+  readonly belled: Scenario["belled"];
 };
 
 export const isSeries = (batch: Batch): batch is Series => !Array.isArray(batch);

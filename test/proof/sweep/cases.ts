@@ -8,6 +8,7 @@ import type { Call } from "./fault.ts";
 import {
   atCall,
   atMessage,
+  atRing,
   callTroubles,
   deafDuring,
   deafness,
@@ -16,6 +17,7 @@ import {
   outage,
   outages,
   pauses,
+  ringFaults,
   stale,
   troubles,
   windowed,
@@ -154,6 +156,20 @@ const inWindows = ({ baseline, name, without }: Making): readonly Case[] => {
   return without.includes(one.family) ? [] : [one];
 };
 
+/** The fate of every ring, in the place of that of every event of a watch. */
+const atRings = ({ baseline, name }: Making): readonly Case[] =>
+  ringFaults.flatMap(({ name: family, does, isFor }) =>
+    baseline.rings.filter(isFor).map(
+      ({ n }): Case => ({
+        id: `${name}/${family}/${n}`,
+        family,
+        call: undefined,
+        snapshot: latest(baseline.snapshots, ({ count }) => count.events < n),
+        fault: () => atRing(n, does),
+      }),
+    ),
+  );
+
 const isSave = ({ call }: Case): boolean => call?.what.endsWith(" checkpoints") === true && call.write;
 
 /** A thin scenario's series: the first invocation waits at a save, the second at every fifth call (`also`: at each). */
@@ -204,9 +220,11 @@ export const batchesOf = (
 ): readonly Sized[] => {
   const making = makingOf(baseline, scenario);
   const { breadth } = making;
-  const singles = [atCalls(making), atMessages(making), [...atEvents(making), ...inWindows(making)]].map(
-    (batch): Sized => ({ kind: "singles", batch }),
-  );
+  const singles = [
+    atCalls(making),
+    atMessages(making),
+    making.belled ? atRings(making) : [...atEvents(making), ...inWindows(making)],
+  ].map((batch): Sized => ({ kind: "singles", batch }));
   const series = seriesOf(making).map((batch): Sized => ({ kind: "pairs", batch }));
   const all: readonly Sized[] = [...singles, ...series];
   const wanted = isWide(breadth) ? all : all.flatMap((sized) => thinned(scenario, sized));
@@ -218,11 +236,12 @@ export const batchesOf = (
 
 export const makingOf = (
   baseline: Baseline,
-  { name, breadth, without = [], behindBy: revisions }: Scenario,
+  { name, breadth, without = [], behindBy: revisions, belled }: Scenario,
 ): Making => ({
   baseline,
   name,
   breadth,
   without,
   behindBy: revisions,
+  belled,
 });

@@ -13,7 +13,7 @@ import type { Count, Snapshot } from "./snapshot.ts";
 import type { Watching } from "./watching.ts";
 
 /** An invocation's queue, or a sender outside of invocations. */
-export type Sender = Pick<Flight, "by" | "post"> | "forwarder" | "listener";
+export type Sender = Pick<Flight, "by" | "post"> | "forwarder" | "bell" | "listener";
 
 /** An invocation under way. */
 export type Flight = {

@@ -22,6 +22,7 @@ import { type Bounds, type Journal, openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
 import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
+import { type Bell, openBell } from "./ringing.ts";
 import { type Count, copyOf, lookMs, type Snapshot } from "./snapshot.ts";
 import { openWatching, type Watching } from "./watching.ts";
 
@@ -75,6 +76,7 @@ export class Execution {
   meanwhile: () => void = () => {};
   readonly mail = openMail();
   readonly dispatching = openDispatching(this);
+  readonly bell: Bell | undefined; // In the place of a watch.
   readonly late: { readonly by: number; readonly arrive: () => void }[] = [];
   readonly calls: Call[] = [];
   readonly messages: Posted[] = [];
@@ -91,6 +93,7 @@ export class Execution {
     this.fixture = fixture;
     this.operators = operatorsOf(fixture.scenario);
     this.fault = fault;
+    this.bell = fixture.scenario.belled ? openBell(this) : undefined;
     fixture.subscriber = (change) => this.hear(change);
     simulator.restore(snapshot.simulator);
     this.oracle = snapshot.oracle.copy();
@@ -128,7 +131,7 @@ export class Execution {
 
   listed(): Watching {
     const watching = openWatching(cluster, this.operators, this.fixture.simulator.store);
-    watching.relist();
+    if (this.bell === undefined) watching.relist();
     return watching;
   }
 
@@ -159,7 +162,8 @@ export class Execution {
       this.met = new Set([...this.met, index]);
       this.armed = [...this.armed, { at: this.now() + userAction.afterMs, index }];
     }
-    this.watch(change);
+    if (this.bell === undefined) this.watch(change);
+    else this.bell.hear(change);
   }
 
   watch(change: Change): void {
@@ -358,6 +362,8 @@ export class Execution {
   perform(request: HttpRequest): HttpResponse {
     const isWrite = request.method !== "GET" && !isSighting(request);
     if (isWrite) this.writes += 1;
+    const before = request.method === "GET" ? this.bell?.beforeHidden(request) : undefined;
+    if (before !== undefined) return before;
     this.actor = "engine";
     const answer = this.fixture.simulator.handle(request);
     if (isWrite && answer.status < 400) this.changes += 1;

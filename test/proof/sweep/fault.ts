@@ -49,7 +49,7 @@ export type Verdict =
 /** A message on its way into the queue. Numbered over the whole run. */
 export type Posted = {
   readonly n: number;
-  readonly by: "forwarder" | "listener" | Call["by"];
+  readonly by: "forwarder" | "bell" | "listener" | Call["by"];
   readonly message: Message;
   readonly id: string;
   readonly ms: number | undefined;
@@ -67,6 +67,17 @@ export type Fate =
 /** The fate of a watch event: told, missed, or the watch is broken until it lists again. */
 export type Hearing = "told" | "missed" | "broken";
 
+/** The fate of a ring of the bell. */
+export type RingFault =
+  | { readonly do: "lose" }
+  | { readonly do: "late"; readonly ms: number }
+  /** The API server has repeated its request. */
+  | { readonly do: "repeat" }
+  /** Another ring follows, for a request that is refused after it. */
+  | { readonly do: "deceive" }
+  /** The change is stored so much later than the bell has rung. */
+  | { readonly do: "hide"; readonly ms: number };
+
 /** Controls that a fault may use during the run. */
 export type Levers = {
   /** Virtual time, epoch ms. */
@@ -83,6 +94,7 @@ export type Fault = {
   readonly ended?: (invocation: number, levers: Levers) => void;
   readonly message?: (posted: Posted) => Fate | undefined;
   readonly event?: (n: number, levers: Levers) => Hearing;
+  readonly ring?: (n: number) => RingFault | undefined;
   /** The jump of the invocation's own clock before a read of it, ms. */
   readonly jump?: () => number;
   readonly fired: () => boolean;

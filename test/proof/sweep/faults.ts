@@ -1,7 +1,8 @@
 /** The catalogue of faults: each by name, as a function of its point. */
 import type { HttpRequest } from "../../../shared/core/http.ts";
-import type { Call, Fate, Fault, Hearing, Posted, Verdict } from "./fault.ts";
+import type { Call, Fate, Fault, Hearing, Posted, RingFault, Verdict } from "./fault.ts";
 import { placeOf, type Refusing, refusal } from "./fault-answers.ts";
+import type { Rung } from "./ringing.ts";
 
 /** A fault that happens once, at the n-th call. */
 export const atCall = (n: number, verdictFor: (call: Call) => Verdict): Fault => {
@@ -24,6 +25,34 @@ export const atMessage = (n: number, fate: Fate): Fault => {
       if (posted.n !== n) return undefined;
       fired = true;
       return fate;
+    },
+    fired: () => fired,
+    spent: () => fired,
+  };
+};
+
+/** Faults of rings, by name; `isFor`: the rings of a run without a fault that it strikes. */
+export const ringFaults: readonly {
+  readonly name: string;
+  readonly does: RingFault;
+  readonly isFor: (rung: Rung) => boolean;
+}[] = [
+  { name: "ring-lost", does: { do: "lose" }, isFor: () => true },
+  { name: "ring-late", does: { do: "late", ms: 4_000 }, isFor: () => true },
+  { name: "ring-again", does: { do: "repeat" }, isFor: () => true },
+  { name: "ring-refused", does: { do: "deceive" }, isFor: () => true },
+  { name: "ring-early-400ms", does: { do: "hide", ms: 400 }, isFor: ({ isForeign }) => isForeign },
+  // A change that is stored later than the second message of its ring, of which the first was dropped, is a resync's to find.
+  { name: "ring-early-3s", does: { do: "hide", ms: 3_000 }, isFor: ({ isForeign, isFresh }) => isForeign && isFresh },
+];
+
+export const atRing = (n: number, does: RingFault): Fault => {
+  let fired = false;
+  return {
+    ring: (at) => {
+      if (at !== n) return undefined;
+      fired = true;
+      return does;
     },
     fired: () => fired,
     spent: () => fired,

@@ -125,6 +125,7 @@ export const runBaseline = async (fixture: Fixture, continuations?: Continuation
     calls: calls.filter(({ by, key }) => by === "resync" || own(key)),
     messages: messages.filter(({ message }) => own(message.name)),
     events: execution.count.events,
+    rings: execution.bell?.rung.slice() ?? [],
     length: execution.count.calls,
     snapshots,
   };
@@ -161,7 +162,7 @@ const isLast = (execution: Execution, fault: Fault & { readonly met?: () => bool
   execution.arrivedByClock || (fault.met !== undefined && !fault.met());
 
 /** After these faults only a resync finds the open work: a message or an event was lost, or a read was false. */
-const needsResync = /^(message-lost|message-swapped|deaf|queue-away|stale|404-named)$/;
+const needsResync = /^(message-lost|message-swapped|ring-lost|deaf|queue-away|stale|404-named)$/;
 
 /** The end of a case that was run to its end. */
 const restOf = async (execution: Execution, baseline: Baseline, violations: readonly string[]): Promise<Rest> => {

@@ -125,6 +125,8 @@ export type Scenario = {
   readonly gangEvict?: "preempt" | "reclaim";
   /** Its steps are a host's, with its watch and its memory. */
   readonly hosted?: true;
+  /** No watch is open: the bell sends the keys of its changes. */
+  readonly belled?: true;
   /** Its steps are calls of functions by a dispatcher. */
   readonly dispatched?: true;
   /** Listeners of its updates, by URL: the reactions to all requests, one after the other. */

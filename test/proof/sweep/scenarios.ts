@@ -1,5 +1,6 @@
 /** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
 import type { Change } from "../../../shared/simulator/storage/store.ts";
+import { belledOf } from "./belled.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
 import { dispatchedApplications, dispatchedJobs } from "./dispatched-scenarios.ts";
 import { elastic } from "./elastic.ts";
@@ -263,7 +264,7 @@ const first: readonly Scenario[] = [
   },
 ];
 
-const spark: readonly Scenario[] = [
+const watched: readonly Scenario[] = [
   ...[...first, ...lives, ...owned, ...executorLosses, ...strands],
   ...elastic,
   ...keptLogs,
@@ -271,7 +272,7 @@ const spark: readonly Scenario[] = [
   ...[...scaling, ...memoryGrowth, ...recoveries, ...upstreamBugs, ...tellings, ...beside, ...dispatchedApplications],
 ];
 
-const volcano: readonly Scenario[] = [
+const watchedOfVolcano: readonly Scenario[] = [
   ...jobs,
   ...flows,
   ...gangs,
@@ -288,11 +289,18 @@ const volcano: readonly Scenario[] = [
   ...dispatchedJobs,
 ];
 
+const belled = belledOf(watched);
+const belledOfVolcano = belledOf(watchedOfVolcano);
+
+const spark: readonly Scenario[] = [...watched, ...belled];
+const volcano: readonly Scenario[] = [...watchedOfVolcano, ...belledOfVolcano];
+
 /** The values of `--family`. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = {
   spark,
   volcano,
   elastic,
+  bell: [...belled, ...belledOfVolcano],
   standby: [...beside, ...besideOfVolcano],
   gang: [...gangs, ...rooms, ...nears, ...natives, ...evictions, ...gangApplications],
 };

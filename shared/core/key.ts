@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 
-/** One application: `cluster` is a configured alias, never an endpoint; `kind` is the Kubernetes kind. */
+/** One application: `cluster` is a configured alias, never an endpoint; `kind` is that of `keyKindOf`. */
 export type Key = {
   readonly cluster: string;
   readonly kind: string;

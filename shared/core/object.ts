@@ -9,6 +9,8 @@ export type Resource = {
   readonly version: string;
   readonly plural: string;
   readonly kind: string;
+  /** The name of the kind in keys, where a kind of another group has its name already; absent: `kind`. */
+  readonly keyKind?: string;
 };
 
 export type OwnerReference = {
@@ -60,6 +62,9 @@ const label = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 /** True if the text is valid as the value of a label. */
 export const isLabelValue = (text: string): boolean => label.test(text);
+
+/** Returns the kind that keys of the resource's objects have, and with them records, queue groups, commands and URLs. */
+export const keyKindOf = ({ kind, keyKind = kind }: Pick<Resource, "kind" | "keyKind">): string => keyKind;
 
 /** `group/version` as the `apiVersion` field writes it. */
 export const apiVersionOf = (resource: Resource): string =>

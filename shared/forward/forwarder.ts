@@ -4,7 +4,7 @@
  */
 import { ApiError, type Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
-import type { Resource, Stored } from "../core/object.ts";
+import { keyKindOf, type Resource, type Stored } from "../core/object.ts";
 import type { Watcher } from "../core/operator.ts";
 import { openShare } from "../core/share.ts";
 import type { Report } from "../engine/ports.ts";
@@ -186,7 +186,7 @@ const following = (
         // A cluster may lack this kind. The loop retries, and begins to watch when the CRD is installed. That another
         // controller's kind is absent, such as Kueue's, is no news.
         const { interests, resource } = loop.subject;
-        const isOwn = interests.some(({ kind }) => kind === resource.kind);
+        const isOwn = interests.some(({ kind }) => kind === keyKindOf(resource));
         report(
           isNews && isOwn ? "info" : "debug",
           "not served by this cluster: the watch starts when its CRD is installed",

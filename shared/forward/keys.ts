@@ -3,7 +3,7 @@
  * concern. The watches of the operators decide.
  */
 import { dedupe, type Key, type Message } from "../core/key.ts";
-import type { Metadata, Resource, Stored } from "../core/object.ts";
+import { keyKindOf, type Metadata, type Resource, type Stored } from "../core/object.ts";
 import type { Watch, Watcher } from "../core/operator.ts";
 import { bytesOf, type Share } from "../core/share.ts";
 import { trim } from "../kube/trim.ts";
@@ -76,7 +76,7 @@ const trimFor = (interests: Subject["interests"]): Subject["trim"] => {
   return (object, before) => Object.assign(first(object, before), ...others.map((one) => one(object, before)));
 };
 
-const hinted = (key: Key, change: Change): Message => {
+const hinted = (key: Key, change: Change, isOwn: boolean): Message => {
   const { kind, metadata } = change.after ?? change.before;
   const what = changeIn(change);
   return {
@@ -84,7 +84,7 @@ const hinted = (key: Key, change: Change): Message => {
     reason: `${kind} ${metadata.name} ${what}`,
     resourceVersion: metadata.resourceVersion,
     watched: true,
-    ...(what === "new" && kind === key.kind ? { fresh: true } : {}),
+    ...(what === "new" && isOwn ? { fresh: true } : {}),
   };
 };
 
@@ -115,7 +115,7 @@ export const sendingsOf = (cluster: string, subject: Subject, change: Change, un
       const dedupeId =
         after === undefined ? dedupe.gone(key, uid) : dedupe.watch(key, { kind: child, uid, resourceVersion });
       const urgent = watch.urgent?.(before, after) === true ? { urgent: true as const } : {};
-      return { message: hinted(key, change), dedupeId, ...urgent };
+      return { message: hinted(key, change, kind === keyKindOf(subject.resource)), dedupeId, ...urgent };
     });
   });
 };

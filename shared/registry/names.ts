@@ -1,5 +1,5 @@
 /** Kinds by their names, for components that only pass keys on and load no decisions; and the family of an API group. */
-import type { Resource } from "../core/object.ts";
+import { keyKindOf, type Resource } from "../core/object.ts";
 import { type DeclaredKind, isSameKind } from "../kube/declared-kind.ts";
 import type { Family } from "../kube/resources.ts";
 import { companions } from "../volcano/schema/resource.ts";
@@ -8,19 +8,22 @@ import { kinds } from "./kinds.ts";
 /** The resource of each kind. */
 export const resources: readonly Resource[] = kinds.map(({ resource }) => resource);
 
-const declaredAs = (wanted: string): DeclaredKind | undefined => kinds.find(({ resource }) => resource.kind === wanted);
+const declaredAs = (wanted: string): DeclaredKind | undefined =>
+  kinds.find(({ resource }) => keyKindOf(resource) === wanted);
 
 export const resourceOf = (wanted: string): Resource | undefined => declaredAs(wanted)?.resource;
 
-export const kindNames: readonly string[] = resources.map(({ kind }) => kind);
+/** The kinds of keys. */
+export const kindNames: readonly string[] = resources.map(keyKindOf);
 
 /** True for a kind whose objects have a namespace. */
 export const isNamespaced = (kind: string): boolean => declaredAs(kind)?.scope !== "Cluster";
 
-/** Kinds by group and plural of their resource: two groups may have resources of one plural. */
-export const plurals: Readonly<Record<string, string>> = Object.fromEntries(
-  resources.map(({ group, plural, kind }) => [`${group}/${plural}`, kind]),
-);
+/** Kinds of keys by the resource of their objects, as `GROUP/PLURAL`: two groups may have resources of one plural. */
+export const pluralsOf = (of: readonly Resource[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(of.map((resource) => [`${resource.group}/${resource.plural}`, keyKindOf(resource)]));
+
+export const plurals = pluralsOf(resources);
 
 const families: ReadonlyMap<string, Family> = new Map([
   ...kinds.map(({ resource, group = resource.group, family }): [string, Family] => [group, family]),

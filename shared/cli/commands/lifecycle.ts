@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import { isLabelValue, type Stored } from "../../core/object.ts";
+import { isLabelValue, keyKindOf, type Stored } from "../../core/object.ts";
 import { mayBelongTo } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
 import {
@@ -58,7 +58,7 @@ const isGoing = (kind: Kind, { metadata }: Stored): Going => ({
     kind,
     key: {
       cluster: "default",
-      kind: kind.resource.kind,
+      kind: keyKindOf(kind.resource),
       namespace: metadata.namespace ?? "default",
       name: metadata.name,
     },

@@ -5,7 +5,7 @@ import { type CheckpointHint, checkpointResource, hintOf } from "../../adapters/
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
-import type { Metadata, Resource } from "../../core/object.ts";
+import { keyKindOf, type Metadata, type Resource } from "../../core/object.ts";
 import type { DeclaredKind } from "../../kube/declared-kind.ts";
 import { kinds } from "../../registry/kinds.ts";
 import { ambiguous, findTarget, isMissing, targetOf } from "../inspection/target.ts";
@@ -43,7 +43,7 @@ const otherNamed = (text: string, session: Session, given?: string): Key | undef
     place.shortNames,
     given,
   );
-  const { kind } = place.resource;
+  const kind = keyKindOf(place.resource);
   return { cluster: "default", kind, namespace: place.scope === "Cluster" ? "" : namespace, name };
 };
 
@@ -88,7 +88,7 @@ const textOf = ({ kind, namespace, name }: Omit<Key, "cluster">): string =>
 
 /** Kinds whose objects create others are recovered first: otherwise they would create again what was ended. */
 const rankOf = ({ kind }: Key): number =>
-  places.some(({ resource, creates }) => resource.kind === kind && creates !== undefined) ? 0 : 1;
+  places.some(({ resource, creates }) => keyKindOf(resource) === kind && creates !== undefined) ? 0 : 1;
 
 const hintsIn = async (session: Session, namespace: string): Promise<readonly CheckpointHint[]> => {
   if (session.table !== undefined) return await session.table.records.hints(namespace === "" ? [] : [namespace]);
@@ -98,14 +98,14 @@ const hintsIn = async (session: Session, namespace: string): Promise<readonly Ch
 
 /** The keys of objects, and of records without an object, in order. Namespace "": all namespaces, and cluster scope. */
 const keysIn = async (session: Session, namespace: string): Promise<readonly Key[]> => {
-  const known = new Set<string>(places.map(({ resource }) => resource.kind));
+  const known = new Set<string>(places.map(({ resource }) => keyKindOf(resource)));
   const looked = places.filter(({ scope }) => scope === undefined || namespace === "");
   const objects = await Promise.all(
     looked.map(async ({ resource }) => {
       const there = await metadataIn(session, resource, namespace);
       return there.map(({ name, namespace: at = "" }) => ({
         cluster: "default",
-        kind: resource.kind,
+        kind: keyKindOf(resource),
         namespace: at,
         name,
       }));

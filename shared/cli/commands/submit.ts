@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { digest } from "../../core/key.ts";
-import type { Obj } from "../../core/object.ts";
+import { keyKindOf, type Obj } from "../../core/object.ts";
 import type { ObjectState } from "../../kube/object-state.ts";
 import { applicationOf, flags } from "../creation/submission.ts";
 import { look, statusText } from "../inspection/status.ts";
@@ -82,7 +82,7 @@ const send = async (tools: Tools, object: Obj, options: Options): Promise<void> 
     const creating = { namespace: options.namespace, override: false, dryRun: false };
     const { kept, line } = await createObject(session, JSON.parse(JSON.stringify(sent)), creating);
     tools.print(line);
-    const key = { cluster: "default", kind: usual.resource.kind, name: kept.name };
+    const key = { cluster: "default", kind: keyKindOf(usual.resource), name: kept.name };
     const target = { kind: usual, key: { ...key, namespace: kept.namespace ?? "default" } };
     if (options.wait === true || options.watch === true) await followed(tools, session, target, options);
   });

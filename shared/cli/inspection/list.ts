@@ -4,7 +4,7 @@ import { pages } from "../../adapters/kubernetes/requests.ts";
 import { isPaused } from "../../core/annotation.ts";
 import { ApiError } from "../../core/http.ts";
 import { otherManagerOf } from "../../core/managed-by.ts";
-import type { Resource, Stored } from "../../core/object.ts";
+import { keyKindOf, type Resource, type Stored } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import type { Cells, ObjectState } from "../../kube/object-state.ts";
@@ -58,7 +58,7 @@ export const outlineOf = (kind: Kind, object: Stored): Outline => {
   const manager = otherManagerOf(object, kind.resource);
   const left = manager === undefined ? undefined : `${manager}, which spec.managedBy names`;
   return {
-    kind: kind.resource.kind,
+    kind: keyKindOf(kind.resource),
     namespace,
     name,
     ...{ state, attempts, message, since, ended },
@@ -115,7 +115,7 @@ export const listed = async (session: Session, scope: ListScope, now: number): P
     if (kind === undefined || objects instanceof ApiError) return [];
     return objects.map((object) => {
       const { name, namespace = "" } = object.metadata;
-      const key = { cluster: "default", kind: kind.resource.kind, namespace, name };
+      const key = { cluster: "default", kind: keyKindOf(kind.resource), namespace, name };
       return row(kind, object, records.get(recordId(key)), { now, rates });
     });
   });
@@ -138,7 +138,7 @@ const cells = (item: Listed, now: number): readonly string[] => [
   item.namespace,
   item.name,
   item.state,
-  String(item.attempts ?? (item.kind === usual.resource.kind ? 0 : "")),
+  String(item.attempts ?? (item.kind === keyKindOf(usual.resource) ? 0 : "")),
   item.createdAt === undefined ? "" : spanText(now - item.createdAt),
   shortened(reasonOf(item)),
 ];
@@ -150,7 +150,7 @@ type Looks = { readonly isWide: boolean; readonly paint: Paint };
 /** One table, or one per kind when there are several. */
 const tables = (rows: readonly Listed[], now: number, { isWide, paint }: Looks): string => {
   const groups = everyKind
-    .map(({ resource }) => ({ resource, own: rows.filter(({ kind }) => kind === resource.kind) }))
+    .map(({ resource }) => ({ resource, own: rows.filter(({ kind }) => kind === keyKindOf(resource)) }))
     .filter(({ own }) => own.length > 0);
   const table = (own: readonly Listed[]): string => {
     const wide = own.map(({ details, usage }): Cells => (isWide ? { ...details, ...usageColumns(usage) } : {}));
@@ -161,15 +161,15 @@ const tables = (rows: readonly Listed[], now: number, { isWide, paint }: Looks):
     );
   };
   if (groups.length === 1) return table(rows);
-  return groups.map(({ resource, own }) => `${resource.kind}\n${table(own)}`).join("\n\n");
+  return groups.map(({ resource, own }) => `${keyKindOf(resource)}\n${table(own)}`).join("\n\n");
 };
 
 const resourceNamed = (kind: string): Resource =>
-  everyKind.find(({ resource }) => resource.kind === kind)?.resource ?? usual.resource;
+  everyKind.find(({ resource }) => keyKindOf(resource) === kind)?.resource ?? usual.resource;
 
 /** The name in the form that other commands take. */
 const keyText = ({ kind, namespace, name }: Listed): string =>
-  kind === usual.resource.kind ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
+  kind === keyKindOf(usual.resource) ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
 
 /** As data: instants as the API writes them, a cell that is empty left out. */
 const dataOf = ({ createdAt, details, ...row }: Listed) => ({

@@ -6,7 +6,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
-import { isLabelValue, type Metadata, type Stored } from "../../core/object.ts";
+import { isLabelValue, keyKindOf, type Metadata, type Stored } from "../../core/object.ts";
 import { nearTo } from "../../core/text.ts";
 import { isSameKind } from "../../kube/declared-kind.ts";
 import type { ObjectState } from "../../kube/object-state.ts";
@@ -28,7 +28,7 @@ export const fullName = ({ kind, namespace, name }: Omit<Key, "cluster">): strin
 
 /** The shortest unique name of a key: kinds other than SparkApplication are written. */
 export const shortName = (key: Omit<Key, "cluster">): string =>
-  key.kind === usual.resource.kind ? `${key.namespace}/${key.name}` : fullName(key);
+  key.kind === keyKindOf(usual.resource) ? `${key.namespace}/${key.name}` : fullName(key);
 
 /** A hint with the kinds that resemble an unknown word. */
 const kindHint = (word: string): string => {
@@ -56,7 +56,7 @@ const partsIn = (text: string, namespace: string | undefined): Parts => {
 
 const keyOf = (kind: Kind, { namespace, name }: Parts, session: Pick<Session, "namespace">): Key => ({
   cluster: "default",
-  kind: kind.resource.kind,
+  kind: keyKindOf(kind.resource),
   namespace: namespace ?? session.namespace ?? "default",
   name,
 });
@@ -101,7 +101,7 @@ const nearObjects = async (session: Session, { namespace, name }: Key, kinds: re
     const near = nearTo(name, [...new Set(own.map((one) => one.name))]);
     const known = [...elsewhere, ...near.map((one) => ({ name: one, namespace }))];
     return known.map((one) =>
-      fullName({ kind: kind.resource.kind, namespace: one.namespace ?? namespace, name: one.name }),
+      fullName({ kind: keyKindOf(kind.resource), namespace: one.namespace ?? namespace, name: one.name }),
     );
   };
   return [...new Set((await Promise.all(kinds.map(of))).flat())].slice(0, mostHints);

@@ -1,6 +1,6 @@
 /** The kinds that the command line knows, and their names. */
 
-import { apiVersionOf, type Obj } from "../../core/object.ts";
+import { apiVersionOf, keyKindOf, type Obj } from "../../core/object.ts";
 import { nearTo } from "../../core/text.ts";
 import { inspections } from "../../registry/inspections.ts";
 import type { Kind } from "./kind.ts";
@@ -18,19 +18,28 @@ if (first === undefined) throw new Error("no kind is shown");
 /** The kind that is meant where the user names none: the registry's first. */
 export const usual: Kind = first;
 
-/** A kind by its name, plural or short name, with or without its group, or by a beginning of at least eight letters. */
-export const kindNamed = (text: string): Kind | undefined => {
+/**
+ * A kind by its name, plural or short name, with or without its group, or by a beginning of at least eight letters. A name
+ * of two groups without a group is the first one's.
+ */
+export const kindNamedIn = <Named extends Pick<Kind, "resource" | "shortNames">>(
+  among: readonly Named[],
+  text: string,
+): Named | undefined => {
   const word = text.toLowerCase();
-  return everyKind.find(({ resource, shortNames }) => {
+  return among.find(({ resource, shortNames }) => {
     const isBeginning = (name: string): boolean => word.length >= 8 && name.startsWith(word);
-    return isNameOf(resource, shortNames, word) || [resource.kind.toLowerCase(), resource.plural].some(isBeginning);
+    const beginnings = [keyKindOf(resource).toLowerCase(), resource.plural];
+    return isNameOf(resource, shortNames, word) || beginnings.some(isBeginning);
   });
 };
+
+export const kindNamed = (text: string): Kind | undefined => kindNamedIn(everyKind, text);
 
 /** Kinds that a misspelt word may mean. */
 export const kindsNear = (word: string): readonly string[] => {
   const words = everyKind.flatMap(({ resource, shortNames }) =>
-    [resource.kind, resource.plural, ...shortNames].map((name) => ({ name, kind: resource.kind })),
+    [keyKindOf(resource), resource.plural, ...shortNames].map((name) => ({ name, kind: keyKindOf(resource) })),
   );
   const near = nearTo(
     word,
@@ -43,4 +52,4 @@ export const kindsNear = (word: string): readonly string[] => {
 export const kindOf = ({ apiVersion, kind }: Pick<Obj, "apiVersion" | "kind">): Kind | undefined =>
   everyKind.find(({ resource }) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
 
-export const kindNames: string = everyKind.map(({ resource }) => resource.kind).join(", ");
+export const kindNames: string = everyKind.map(({ resource }) => keyKindOf(resource)).join(", ");

@@ -2,17 +2,15 @@
  * The name of an object as people write it and as tools print it: NAME, NAMESPACE/NAME, KIND/NAME or
  * KIND/NAMESPACE/NAME, where KIND may have its group, as `kubectl get -o name` writes it, and any capitals.
  */
-import type { Resource } from "../../core/object.ts";
+import { keyKindOf, type Resource } from "../../core/object.ts";
 import { Refused } from "../io/tools.ts";
 
 const forms = "write NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME";
 
 /** True where a word names a resource: kind, plural or short name, with or without `.GROUP` or `.VERSION.GROUP`. */
-export const isNameOf = (
-  { kind, plural, group, version }: Resource,
-  shortNames: readonly string[],
-  word: string,
-): boolean => {
+export const isNameOf = (resource: Resource, shortNames: readonly string[], word: string): boolean => {
+  const { kind, plural, group, version } = resource;
+  if (word.toLowerCase() === keyKindOf(resource).toLowerCase()) return true;
   const [bare = "", ...rest] = word.toLowerCase().split(".");
   const suffix = rest.join(".");
   const isBare = [kind.toLowerCase(), plural, ...shortNames].includes(bare);

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { replaceObject } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
-import type { Obj, Ref, Stored } from "../../core/object.ts";
+import { keyKindOf, type Obj, type Ref, type Stored } from "../../core/object.ts";
 import { recordId, recordsIn } from "../inspection/record.ts";
 import { Refused } from "../io/tools.ts";
 import {
@@ -110,7 +110,7 @@ const untoldOf = async (
     .filter(({ metadata }) => watched.length === 0 || watched.includes(metadata.namespace ?? ""))
     .flatMap((object) => {
       const { namespace = "", name } = object.metadata;
-      const record = records.get(recordId({ cluster: "default", kind: resource.kind, namespace, name }));
+      const record = records.get(recordId({ cluster: "default", kind: keyKindOf(resource), namespace, name }));
       return record === undefined || isReported(record.memory, object) ? [] : [`${namespace}/${name}`];
     });
 };

@@ -23,7 +23,7 @@ import { eventOf, events } from "../../core/event.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
-import type { Ref, Resource, Stored } from "../../core/object.ts";
+import { keyKindOf, type Ref, type Resource, type Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { Action, ActionAnswer, ActionRequest, Row } from "../../page/wire.ts";
 import { phaseOf } from "../../volcano/job/view.ts";
@@ -181,7 +181,14 @@ const why = (cause: unknown, advice: string): Answer => {
 const audited = async (parts: Parts, viewer: Viewer, deed: Deed): Promise<Answer> => {
   const { wish, ref } = deed;
   const { action, uid } = wish;
-  const about = { caller: viewer.name, action, kind: ref.resource.kind, namespace: ref.namespace, name: ref.name, uid };
+  const about = {
+    caller: viewer.name,
+    action,
+    kind: keyKindOf(ref.resource),
+    namespace: ref.namespace,
+    name: ref.name,
+    uid,
+  };
   try {
     const answer = await performed(parts, viewer, deed).catch((cause: unknown) => why(cause, parts.advice));
     const said = "text" in answer.body ? answer.body.text : answer.body.error;
@@ -322,7 +329,8 @@ export const openActions = (parts: Parts): Actions => {
   const idOf = ({ name, id }: Viewer, wish: RequestedAction): string => JSON.stringify([name, id, wish.once]);
   const ofApplication = async (viewer: Viewer, named: Named, wish: RequestedAction): Promise<Answer> => {
     const kind = kindNamed(named.kind);
-    if (kind === undefined || kind.resource.kind !== named.kind) return refused(404, `there is no kind ${named.kind}`);
+    if (kind === undefined || keyKindOf(kind.resource) !== named.kind)
+      return refused(404, `there is no kind ${named.kind}`);
     const { action } = wish;
     if (action === "reconcile") {
       if (parts.trigger === undefined) return refused(422, "this process has no queue for steps");

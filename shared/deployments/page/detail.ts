@@ -18,7 +18,7 @@ import { kindNamed } from "../../cli/kinds/all.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { ApiError } from "../../core/http.ts";
 import { isTooMuch } from "../../core/json.ts";
-import type { Stored } from "../../core/object.ts";
+import { keyKindOf, type Stored } from "../../core/object.ts";
 import { bytesOf } from "../../core/share.ts";
 import { oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
@@ -300,7 +300,7 @@ const read = async (
   { board, rates, kept }: Reading,
 ): Promise<Detail | undefined> => {
   const kind = kindNamed(named.kind);
-  if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
+  if (kind === undefined || keyKindOf(kind.resource) !== named.kind) return undefined;
   try {
     const seen = await look(source, { kind, key: { cluster: "default", ...named } }, Date.now());
     const record = seen.found.is === "record" ? seen.found.record : undefined;

@@ -3,6 +3,7 @@
  * once in two seconds for all viewers, with the rights of the process; a process that may not read logs of pods says
  * so, and shows no kept log either.
  */
+
 import { keptLogsOf, keptLogText } from "../../cli/inspection/kept-logs.ts";
 import { logEnd, logRefusal } from "../../cli/inspection/log.ts";
 import { lifeOf, podsMeant } from "../../cli/inspection/target.ts";
@@ -10,6 +11,7 @@ import { Refused, type Source } from "../../cli/io/tools.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { ApiError } from "../../core/http.ts";
+import { keyKindOf } from "../../core/object.ts";
 import { keyOf, type Log } from "../../page/wire.ts";
 import type { ObjectName } from "./detail.ts";
 
@@ -54,7 +56,7 @@ const readKept = async (source: Source, target: Target, attempt: number): Promis
 
 const readLog = async (source: Source, named: ObjectName, { pod, attempt }: LogRequest): Promise<Log | undefined> => {
   const kind = kindNamed(named.kind);
-  if (kind === undefined || kind.resource.kind !== named.kind) return undefined;
+  if (kind === undefined || keyKindOf(kind.resource) !== named.kind) return undefined;
   const target = { kind, key: { cluster: "default", ...named } };
   if (attempt === undefined) return await readPod(source, target, pod);
   try {

@@ -21,7 +21,7 @@ import { notServed, type ReadTable, Refused, type Source } from "../../cli/io/to
 import { kindNamed } from "../../cli/kinds/all.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
 import { ApiError } from "../../core/http.ts";
-import type { Stored } from "../../core/object.ts";
+import { keyKindOf, type Stored } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";
 import { labelOf, leavingAt, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import { openAccess } from "../common/cluster-access.ts";
@@ -45,7 +45,8 @@ export type Reader = {
   find(named: ObjectName): Promise<ObjectDetail | undefined>;
 };
 
-const shownKind = (kind: Kind): Item["kind"] => shownKinds.find((name) => name === kind.resource.kind) ?? shownKinds[0];
+const shownKind = (kind: Kind): Item["kind"] =>
+  shownKinds.find((name) => name === keyKindOf(kind.resource)) ?? shownKinds[0];
 
 /** Returns an object as an item of a list, without undefined fields. */
 const itemOf = (kind: Kind, object: Stored): Item => {

@@ -2,6 +2,7 @@
  * The kinds of a function or of a host, each loaded with the first message for it, so that a process loads only the
  * kinds that it serves.
  */
+import { keyKindOf } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { readMessage } from "../../engine/message.ts";
 import { type Delivered, longestBody } from "../../engine/reconcile/intake.ts";
@@ -25,14 +26,14 @@ export const openFamilies = (settings: DeploymentKinds = {}): Families => {
   const run = loaders.filter(({ kind }) => (settings.families ?? families).includes(kind.family));
   const known = new Map<string, Operator<unknown>>();
   const load = async (kind: string): Promise<void> => {
-    const loader = known.has(kind) ? undefined : run.find((one) => one.kind.resource.kind === kind);
+    const loader = known.has(kind) ? undefined : run.find((one) => keyKindOf(one.kind.resource) === kind);
     if (loader === undefined) return;
     const [operator, { kindSettings, loadParts }] = await Promise.all([loader.load(), settingsOfKinds()]);
     known.set(kind, operator(kindSettings(settings, await loadParts(settings))));
   };
   return {
     kinds: run.map(({ kind: { resource, group = resource.group } }) => ({
-      kind: resource.kind,
+      kind: keyKindOf(resource),
       resource,
       family: group,
     })),

@@ -1,15 +1,20 @@
 /** The registry: each kind has one row, and every part that its folder has stands in the part's list. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { registryFiles, registryRows } from "../../../infra/registry.ts";
+import { checkpointRef } from "../../../shared/adapters/checkpoints/kubernetes.ts";
+import { kindNamedIn } from "../../../shared/cli/kinds/all.ts";
+import { groupOf, textOf } from "../../../shared/core/key.ts";
+import { apiVersionOf, keyKindOf, type Obj, type Resource } from "../../../shared/core/object.ts";
+import { sendingsOf, subjectsOf } from "../../../shared/forward/keys.ts";
 import { definitions } from "../../../shared/registry/definitions.ts";
 import { inspections } from "../../../shared/registry/inspections.ts";
 import { installations } from "../../../shared/registry/installations.ts";
 import { kinds } from "../../../shared/registry/kinds.ts";
 import { loaders } from "../../../shared/registry/loaders.ts";
-import { familyOf, kindNames, runs } from "../../../shared/registry/names.ts";
+import { familyOf, kindNames, pluralsOf, resourceOf, resources, runs } from "../../../shared/registry/names.ts";
 import { states } from "../../../shared/registry/states.ts";
 import { watchers } from "../../../shared/registry/watchers.ts";
 import { sweptKinds } from "../../proof/sweep/kinds.ts";
@@ -63,6 +68,93 @@ describe("the registry", () => {
     assert.ok(job !== undefined);
     assert.deepEqual([runs(["volcano"])({ resource: job }), runs(["spark"])({ resource: job })], [true, false]);
     assert.equal(runs(["spark", "volcano"])({ resource: other }), false);
+  });
+
+  /** The application of another operator, which has the kind and the plural of one of ours. */
+  const apache: Resource = {
+    ...{ group: "spark.apache.org", version: "v1", plural: "sparkapplications", kind: "SparkApplication" },
+    keyKind: "ApacheSparkApplication",
+  };
+  const [spark] = kinds;
+  const both = [spark?.resource, apache].filter((one) => one !== undefined);
+
+  test("gives each kind keys of its own: records have the kind in lower case, and a dot divides it from the name", () => {
+    const names = kindNames.map((name) => name.toLowerCase());
+    assert.equal(new Set(names).size, names.length);
+    for (const name of kindNames) assert.match(name, /^[A-Z][A-Za-z]+$/);
+    assert.deepEqual(kindNames.map(resourceOf), resources);
+  });
+
+  test("keeps the keys of before: a kind that was first to have its name is named by it alone", () => {
+    assert.deepEqual(both.map(keyKindOf), ["SparkApplication", "ApacheSparkApplication"]);
+    const refs = both.map((resource) => ({
+      cluster: "default",
+      kind: keyKindOf(resource),
+      namespace: "a",
+      name: "pi",
+    }));
+    assert.deepEqual(
+      refs.map((key) => checkpointRef(key, "home").name),
+      ["sparkapplication.pi", "apachesparkapplication.pi"],
+    );
+    assert.equal(new Set(refs.map(groupOf)).size, 2);
+  });
+
+  test("tells two groups apart in the paths of events and in the words of the command line", () => {
+    assert.deepEqual(pluralsOf(both), {
+      "sparkoperator.k8s.io/sparkapplications": "SparkApplication",
+      "spark.apache.org/sparkapplications": "ApacheSparkApplication",
+    });
+    const named = both.map((resource) => ({ resource, shortNames: ["sparkapp"] }));
+    const words = [
+      ...["sparkapp", "SparkApplication", "sparkapplications", "sparkapplications.sparkoperator.k8s.io"],
+      ...["apachesparkapplication", "sparkapplication.spark.apache.org", "sparkapp.v1.spark.apache.org", "apachespark"],
+    ];
+    assert.deepEqual(
+      words.map((word) => kindNamedIn(named, word)?.resource.group),
+      [...Array(4).fill("sparkoperator.k8s.io"), ...Array(4).fill("spark.apache.org")],
+    );
+  });
+
+  test("leads a change of either object to its own key, and to no other", () => {
+    const watchers = both.map((resource) => ({
+      ...{ kind: keyKindOf(resource), resource },
+      watches: [{ resource, ownerName: ({ metadata }: Obj) => metadata.name, matters: () => true }],
+    }));
+    const subjects = subjectsOf(watchers);
+    assert.equal(subjects.length, 2);
+    const sent = subjects.flatMap((subject) => {
+      const metadata = { name: "pi", namespace: "a", uid: "u", resourceVersion: "1" };
+      const after = { apiVersion: apiVersionOf(subject.resource), kind: subject.resource.kind, metadata };
+      return sendingsOf("here", subject, { before: undefined, after });
+    });
+    assert.deepEqual(
+      sent.map(({ message }) => [textOf(message), message.fresh]),
+      [
+        ["here/SparkApplication/a/pi", true],
+        ["here/ApacheSparkApplication/a/pi", true],
+      ],
+    );
+    assert.equal(new Set(sent.map(({ dedupeId }) => dedupeId)).size, 2);
+  });
+
+  /** Of Kubernetes, and not of a key: the kinds of the objects of Events, and of webhook configurations. */
+  const ofKubernetes = [
+    "shared/cli/inspection/log.ts",
+    "shared/deployments/page/detail.ts",
+    "shared/cli/commands/migrate.ts",
+  ];
+
+  test("is asked for the kind of a key: no code takes that of the resource", () => {
+    const found = globSync("shared/**/*.{ts,tsx}", { cwd: root }).filter((path) =>
+      readFileSync(join(root, path), "utf8")
+        .split("\n")
+        .some(
+          (line) =>
+            /\bkind: [\w.]*resource\.kind\b/.test(line) && /\bname(space)?\b/.test(line) && !/apiVersion/.test(line),
+        ),
+    );
+    assert.deepEqual(found.filter((path) => !ofKubernetes.includes(path)).toSorted(), []);
   });
 
   /** The kinds without a scenario of their own. Nothing sweeps steps of Pod, which create one group and save nothing. */

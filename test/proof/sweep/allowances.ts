@@ -290,6 +290,15 @@ export const allowances: readonly Allowance[] = [
       wholeOf(difference).includes("exceeded quota: team"),
   },
   {
+    name: "that a quota refuses a job is told once more, or is told by another step",
+    reason: "who dies once it has told is followed by one that tells again, under the name of another time",
+    allows: (difference, _, { name }) =>
+      ["cron-quota", "flow-quota"].includes(name) &&
+      isOf("events", difference) &&
+      (isMissing(difference) || isExtra(difference)) &&
+      wholeOf(difference).includes("exceeded quota: jobs"),
+  },
+  {
     name: "a name that is taken is not told by steps that create no pods",
     reason: "a quota without room for pods lets them be tried rarely, and the other pod is gone by then",
     allows: (difference, family) =>

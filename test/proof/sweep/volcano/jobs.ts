@@ -115,3 +115,12 @@ export const job = (told: Told): Scenario => ({
   ...told,
   spec: { maxRetry: 3, tasks: [master, workers], ...told.spec },
 });
+
+/** A quota of Jobs in the namespace. */
+export const jobQuota = (jobs: number): readonly [string, object] => [
+  "/api/v1/namespaces/default/resourcequotas",
+  {
+    ...{ apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "jobs" } },
+    spec: { hard: { "count/jobs.batch.volcano.sh": `${jobs}` } },
+  },
+];

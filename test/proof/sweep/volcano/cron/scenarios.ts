@@ -1,7 +1,7 @@
 /** CronJobs: each time has one job, whichever call dies. The simulator's clock begins at eight. */
 import type { Change } from "../../../../../shared/simulator/storage/store.ts";
 import { appName, type Scenario, type UserAction } from "../../scenario.ts";
-import { fails, long, task } from "../jobs.ts";
+import { fails, jobQuota, long, task } from "../jobs.ts";
 import type { Lives } from "../simulator-parts.ts";
 import { everyMinutes } from "./judge.ts";
 
@@ -52,6 +52,13 @@ export const crons: readonly Scenario[] = [
     what: "a CronJob whose job outlasts its next time: Forbid makes that one wait",
     spec: { concurrencyPolicy: "Forbid" },
     lives: { "*": [overlong] },
+  }),
+  cron({
+    name: "cron-quota",
+    what: "a CronJob whose first job never ends, and a quota that refuses every other: it is suspended, and that job goes on",
+    stands: [jobQuota(1)],
+    lives: { "*": [long] },
+    ends: "active",
   }),
   cron({
     name: "cron-replace",

@@ -2,7 +2,7 @@
 import type { Change } from "../../../../../shared/simulator/storage/store.ts";
 import { textAt } from "../../fields.ts";
 import { appName, namespace, type Scenario, type UserAction } from "../../scenario.ts";
-import { fails, living, long, slowly, task } from "../jobs.ts";
+import { fails, jobQuota, living, long, slowly, task } from "../jobs.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,6 +50,14 @@ export const flow = (told: Told): Scenario => ({
 });
 
 export const flows: readonly Scenario[] = [
+  flow({
+    name: "flow-quota",
+    what: "a quota refuses the last of its jobs for ever: the status shows the two that have completed, and a deletion ends it",
+    stands: [...["a", "b", "c"].map((name) => template(name)), jobQuota(2)],
+    spec: { flows: [{ name: "a" }, after("b", "a"), after("c", "a", "b")] },
+    userActions: [{ says: "kubectl delete", when: jobIs("b", "Completed"), afterMs: 300_000, do: { type: "delete" } }],
+    ends: "gone",
+  }),
   flow({
     name: "flow-order",
     what: "a flow: b after a, c after both",

@@ -14,6 +14,7 @@ import {
   deafness,
   deaths,
   fates,
+  isRingFault,
   outage,
   outages,
   pauses,
@@ -186,14 +187,14 @@ const share = 0.01;
 /** Share of faults about messages and events, which are fewer. */
 const eventShare = 0.1;
 
-/** The first fault of a kind at each place, and a share of all others as the seed draws. */
+/** The first fault of a kind at each place, every fault of a ring, and a share of all others as the seed draws. */
 const drawn = (cases: readonly Case[], seed: number): readonly Case[] => {
   const met = new Set<string>();
   return cases.filter(({ id, family, call }) => {
     const site = call === undefined ? undefined : `${family} ${call.by} ${call.what} ${call.phase}`;
     const isFirst = site !== undefined && !met.has(site);
     if (site !== undefined) met.add(site);
-    return isFirst || openChance(`${seed} ${id}`).is(call === undefined ? eventShare : share);
+    return isFirst || isRingFault(family) || openChance(`${seed} ${id}`).is(call === undefined ? eventShare : share);
   });
 };
 

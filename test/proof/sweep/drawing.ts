@@ -7,6 +7,7 @@
 import { type Case, isSeries, type Sized, siteOf } from "./case.ts";
 import { isWhole } from "./cases.ts";
 import { openChance } from "./chance.ts";
+import { isRingFault } from "./faults.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** Returns the chosen cases of a batch, by their indexes in it. Called for the scenarios in their order. */
@@ -14,6 +15,8 @@ export type Drawing = (scenario: Scenario, sized: Sized) => readonly number[];
 
 /** The least number of scenarios in which each fault at each place is run. */
 const atLeast = 1;
+/** Share of the faults of rings that are run in the short form. */
+const ringShare = 0.1;
 /** Share of the further ones that are run. */
 const share = 0.05;
 const everywhere = "crash-after";
@@ -24,6 +27,7 @@ const every = (batch: readonly Case[]): readonly number[] => [...batch.keys()];
 export const openDrawing = (seed: number | undefined, isShort: boolean): Drawing => {
   const times = new Map<string, number>();
   const isChosen = (one: Case): boolean => {
+    if (isShort && isRingFault(one.family)) return openChance(`${seed} ${one.id}`).is(ringShare);
     const site = siteOf(one);
     if (site === undefined || (one.family === everywhere && !isShort)) return true;
     const what = `${site} × ${one.family}`;

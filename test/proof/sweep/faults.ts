@@ -46,6 +46,11 @@ export const ringFaults: readonly {
   { name: "ring-early-3s", does: { do: "hide", ms: 3_000 }, isFor: ({ isForeign, isFresh }) => isForeign && isFresh },
 ];
 
+const ringNames: ReadonlySet<string> = new Set(ringFaults.map(({ name }) => name));
+
+/** True for a fault of a ring. */
+export const isRingFault = (family: string): boolean => ringNames.has(family);
+
 export const atRing = (n: number, does: RingFault): Fault => {
   let fired = false;
   return {

@@ -33,6 +33,8 @@ export type Fixture = {
   readonly functions: Readonly<Record<"reconcile" | "deliver", OnDemand>>;
   /** Processes of Rekindle that are always up. */
   readonly daemons: readonly Daemon[];
+  /** The folder of the processes' logs, where a case reads them. */
+  readonly logs?: string;
   /** The server of the queue, where it is a process of its own. Its kills are not those of functions. */
   readonly broker?: Daemon;
   /** `http://…` of the API that takes triggers. */

@@ -16,8 +16,8 @@ import type { Fixture } from "./fixture.ts";
 export type Lane = {
   readonly name: string;
   readonly open: (dir: string, options: LaneOptions) => Promise<Fixture>;
-  /** The time between two triggers of the storm, ms. */
-  readonly triggerMs: number;
+  /** The time between two triggers of the storm, ms; absent: there is none. */
+  readonly triggerMs?: number;
   /** The time after which nothing of a deleted application may be left, ms. */
   readonly goneMs: number;
   /** The longest that the storm goes on when every application has ended, ms. */
@@ -49,7 +49,7 @@ export const runLane = async (lane: Lane, options: LaneOptions): Promise<readonl
   const isChosen = ({ name }: { readonly name: string }): boolean => name.includes(only ?? "");
   const results: Result[] = [];
   try {
-    const triggers = triggering(fixture, lane.triggerMs);
+    const triggers = lane.triggerMs === undefined ? undefined : triggering(fixture, lane.triggerMs);
     const alive = [...livesWithin(lane.goneMs), jobCompletes].filter(isChosen);
     results.push(...(await Promise.all(alive.map((one) => attempt(one.name, () => one.run(fixture))))));
     await blowUntil(fixture, kills, lane.longestMs);

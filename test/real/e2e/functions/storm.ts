@@ -60,8 +60,10 @@ export const strike = (
 /** The time until a kubelet starts a container again, ms. */
 export const againMs = 200;
 
-/** Keeps a process up, as a Deployment does: it is started again when it has ended. */
-export const keepUp = (begin: () => ChildProcess, struck: Struck): Daemon => {
+const killed = async (child: ChildProcess): Promise<void> => void child.kill("SIGKILL");
+
+/** Keeps a process up, as a Deployment does: it is started again when it has ended. `end`: its end in the storm. */
+export const keepUp = (begin: () => ChildProcess, struck: Struck, end = killed): Daemon => {
   let isOver = false;
   let child = begin();
   const restarting = async (): Promise<void> => {
@@ -74,7 +76,7 @@ export const keepUp = (begin: () => ChildProcess, struck: Struck): Daemon => {
   };
   const loop = restarting();
   return strike(struck, {
-    kill: async () => void child.kill("SIGKILL"),
+    kill: () => end(child),
     end: async () => {
       isOver = true;
       child.kill("SIGKILL");

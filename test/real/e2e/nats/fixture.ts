@@ -3,11 +3,13 @@
  * API as processes that are always up, workers that run while messages wait, and resyncs by schedule. Each has the
  * overlay's account and settings.
  */
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { nkeys } from "@nats-io/transport-node";
 import { freePort } from "../../../support/port.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
 import { dataIn } from "../../infra/overlays.ts";
 import { triggerSecret } from "../../lambda/cloud.ts";
 import { type Random, randomFrom } from "../../lambda/random.ts";
@@ -63,25 +65,44 @@ const user = nkeys.createUser();
 const startServer = async (dir: string): Promise<NatsServer> =>
   await startNats({ dir, configuration: ofOverlay, env: { REKINDLE_NATS_USER: user.getPublicKey() } });
 
-export const openOnNats = async (dir: string, { seed, kills }: LaneOptions): Promise<Fixture> => {
+/** A process that sends the keys of changes. */
+export type KeySender = {
+  /** The function that it runs. */
+  readonly name: "forward" | "bell";
+  /** Settings beside those of every function, from the control plane and the sender's port. */
+  readonly env?: (cluster: Cluster) => Readonly<Record<string, string>>;
+  /** Called when it may begin to send. */
+  readonly register?: (cluster: Cluster, port: number) => Promise<void>;
+  /** Its end in the storm; absent: SIGKILL. */
+  readonly end?: (kills: number) => (child: ChildProcess) => Promise<void>;
+};
+
+const forwarder: KeySender = { name: "forward" };
+
+export const openOnNats = async (
+  dir: string,
+  { seed, kills }: LaneOptions,
+  sender: KeySender = forwarder,
+): Promise<Fixture> => {
   const random = randomFrom(seed);
   const { overlay, logs, recordFor, close, ...around } = await openSurroundings(dir, "nats");
   const server = await startServer(logs);
   const storm = { blows: true };
   const envFor = async (name: string): Promise<Readonly<Record<string, string>>> => ({
     ...dataIn(overlay),
-    REKINDLE_CLUSTER_RECORD: await recordFor(name),
+    // The bell has no account.
+    ...(name === "bell" ? {} : { REKINDLE_CLUSTER_RECORD: await recordFor(name) }),
     REKINDLE_NATS_URL: server.url,
     REKINDLE_NATS_CREDENTIALS: new TextDecoder().decode(user.getSeed()),
     REKINDLE_UPDATES_TO: "events",
     REKINDLE_TRIGGER_SECRET: triggerSecret,
   });
   const logOf = (name: string): string => join(logs, `${name}.log`);
-  const senderOf = async (name: string) => {
+  const senderOf = async ({ name, env: more, end }: Omit<KeySender, "name"> & { readonly name: string }) => {
     const [env, port] = [await envFor(name), await freePort()];
-    const listening = { ...env, REKINDLE_LISTEN: `127.0.0.1:${port}` };
+    const listening = { ...env, ...more?.(around.cluster), REKINDLE_LISTEN: `127.0.0.1:${port}` };
     const struck = { name: `the function ${name}`, least: fewestSenderKills, lives: senderLives, random, storm };
-    return { daemon: keepUp(() => startFunction(name, listening, logOf(name)), struck), port };
+    return { daemon: keepUp(() => startFunction(name, listening, logOf(name)), struck, end?.(kills)), port };
   };
   const workerOf = async (name: string): Promise<Scaled> => {
     const { rule, queue } = scalingIn(overlay, `rekindle-${name}`);
@@ -96,7 +117,8 @@ export const openOnNats = async (dir: string, { seed, kills }: LaneOptions): Pro
       life: () => (storm.blows ? lifeOf(random) : undefined),
     });
   };
-  const [forward, api] = [await senderOf("forward"), await senderOf("api")];
+  const [keys, api] = [await senderOf(sender), await senderOf({ name: "api" })];
+  await sender.register?.(around.cluster, keys.port);
   const functions = { reconcile: await workerOf("reconcile"), deliver: await workerOf("deliver") };
   const stopResyncs = resyncing(resyncCommandIn(overlay), await envFor("resync"), logOf("resync"));
   const serverKills = serverKillsOf(kills);
@@ -115,7 +137,8 @@ export const openOnNats = async (dir: string, { seed, kills }: LaneOptions): Pro
   return {
     ...around,
     functions,
-    daemons: [forward.daemon, api.daemon],
+    daemons: [keys.daemon, api.daemon],
+    logs,
     broker,
     door: `http://127.0.0.1:${api.port}`,
     work: async () => {
@@ -126,7 +149,7 @@ export const openOnNats = async (dir: string, { seed, kills }: LaneOptions): Pro
     storm,
     stop: async () => {
       await stopResyncs();
-      await Promise.all([forward.daemon.stop(), api.daemon.stop()]);
+      await Promise.all([keys.daemon.stop(), api.daemon.stop()]);
       await Promise.all([functions.reconcile.stop(), functions.deliver.stop()]);
       await broker.stop();
       await close();

@@ -290,13 +290,13 @@ export const allowances: readonly Allowance[] = [
       wholeOf(difference).includes("exceeded quota: team"),
   },
   {
-    name: "that a quota refuses a job is told once more, or is told by another step",
+    name: "that a quota refuses a job or a run is told once more, or is told by another step",
     reason: "who dies once it has told is followed by one that tells again, under the name of another time",
     allows: (difference, _, { name }) =>
-      ["cron-quota", "flow-quota"].includes(name) &&
+      ["cron-quota", "flow-quota", "schedule-quota"].includes(name) &&
       isOf("events", difference) &&
       (isMissing(difference) || isExtra(difference)) &&
-      wholeOf(difference).includes("exceeded quota: jobs"),
+      /exceeded quota: (jobs|runs)/.test(wholeOf(difference)),
   },
   {
     name: "a name that is taken is not told by steps that create no pods",

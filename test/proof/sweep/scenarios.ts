@@ -222,6 +222,33 @@ const first: readonly Scenario[] = [
     breadth: "part",
   },
   {
+    name: "schedule-quota",
+    what: "a schedule of two runs that are kept, and a quota that refuses a third for ever: it is suspended",
+    kind: "ScheduledSparkApplication",
+    stands: [
+      [
+        "/api/v1/namespaces/default/resourcequotas",
+        {
+          ...{ apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "runs" } },
+          spec: { hard: { "count/sparkapplications.sparkoperator.k8s.io": "2" } },
+        },
+      ],
+    ],
+    spec: { schedule: "*/12 * * * *", successfulRunHistoryLimit: 2, template: base },
+    scripts: {},
+    userActions: [
+      {
+        says: "suspend, between the third time and the fourth",
+        when: isApplied("scheduledsparkapplications"),
+        afterMs: 42 * 60_000,
+        do: { type: "patch", spec: { suspend: true } },
+      },
+    ],
+    ends: "Scheduled",
+    without: ["outage-20m"],
+    breadth: "sparse",
+  },
+  {
     name: "replacement",
     what: "a schedule replaces the run that never ends by the next one",
     kind: "ScheduledSparkApplication",

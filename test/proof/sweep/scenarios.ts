@@ -245,7 +245,6 @@ const first: readonly Scenario[] = [
       },
     ],
     ends: "Scheduled",
-    without: ["outage-20m"],
     breadth: "sparse",
   },
   {

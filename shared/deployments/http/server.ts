@@ -8,6 +8,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import type { Server as NetServer } from "node:net";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import type { Settings } from "../settings/read.ts";
+import { type Address, addressOf } from "./address.ts";
 import { openBodies } from "./bodies.ts";
 import { boundConnections } from "./connections.ts";
 
@@ -80,14 +81,6 @@ export const openSecurePort = (answer: Answering, secure: Secure, longest = usua
   const server = createSecureServer(options, receiving(answer, longest));
   boundConnections(server, mostConnections);
   return server;
-};
-
-export type Address = { readonly hostname: string; readonly port: number };
-
-/** Reads `HOST:PORT`. */
-export const addressOf = (listen: string): Address => {
-  const at = listen.lastIndexOf(":");
-  return { hostname: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) };
 };
 
 /** Listens at an address; returns the port, which the kernel chooses for 0. `remedy`: the end of the error's message. */

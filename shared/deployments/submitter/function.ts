@@ -23,8 +23,9 @@ import {
   submissionOf,
 } from "../../spark/submission/rest-submission.ts";
 import { openAccess } from "../common/cluster-access.ts";
+import { addressOf } from "../http/address.ts";
 import { limitBody } from "../http/request-body.ts";
-import { addressOf } from "../http/server.ts";
+
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 
 export type Submitter = {

@@ -38,7 +38,15 @@ const fitted = (workload: Stored, room: number): Stored | undefined => {
   return podSets.some(({ count }) => Number.isNaN(count)) ? undefined : { ...workload, spec: { ...spec, podSets } };
 };
 
-const isWaiting = (workload: Stored): boolean =>
+/** The executors of a Workload that may run: none once it is evicted. */
+export const grantedBy = (workload: Stored): number =>
+  holds(workload, "Admitted") && !holds(workload, "Evicted") ? usedBy(workload) : 0;
+
+/** The executors that a Workload asks for. */
+export const executorsAsked = ({ spec }: Stored): number => executorsIn(fields(spec)["podSets"]);
+
+/** True while a Workload is in its queue. */
+export const isQueued = (workload: Stored): boolean =>
   usedBy(workload) === 0 &&
   !holds(workload, "QuotaReserved") &&
   !holds(workload, "Finished") &&
@@ -47,19 +55,26 @@ const isWaiting = (workload: Stored): boolean =>
 
 export type StatusWrite = { readonly workload: Stored; readonly status: Fields };
 
+const priorityOf = ({ spec }: Stored): number => Number(fields(spec)["priority"] ?? 0);
+
+const made = (one: Obj): string => String(one.metadata["creationTimestamp"] ?? "");
+
+/** Those that wait: a higher priority first, then the older. */
+const queued = (all: readonly Stored[]): readonly Stored[] =>
+  all.filter(isQueued).toSorted((a, b) => priorityOf(b) - priorityOf(a) || made(a).localeCompare(made(b)));
+
+const roomIn = (all: readonly Stored[], quota: number): number =>
+  quota - all.reduce((sum, one) => sum + usedBy(one), 0);
+
 /** The status of each Workload that is admitted next within this quota. */
 export const admissions = (all: readonly Stored[], quota: number, now: number): readonly StatusWrite[] => {
-  let room = quota - all.reduce((sum, one) => sum + usedBy(one), 0);
-  const made = (one: Obj): string => String(one.metadata["creationTimestamp"] ?? "");
-  return all
-    .filter(isWaiting)
-    .toSorted((a, b) => made(a).localeCompare(made(b)))
-    .flatMap((workload) => {
-      const taken = room <= 0 ? undefined : fitted(workload, room);
-      if (taken === undefined) return [];
-      room -= executorsIn(fields(taken.spec)["podSets"]);
-      return [{ workload, status: reserved(taken, "spot", now, true) }];
-    });
+  let room = roomIn(all, quota);
+  return queued(all).flatMap((workload) => {
+    const taken = room <= 0 ? undefined : fitted(workload, room);
+    if (taken === undefined) return [];
+    room -= executorsIn(fields(taken.spec)["podSets"]);
+    return [{ workload, status: reserved(taken, "spot", now, true) }];
+  });
 };
 
 /** The status of a Workload that Kueue evicts. */
@@ -67,6 +82,38 @@ export const eviction = (workload: Stored, now: number): StatusWrite => ({
   workload,
   status: evicted(workload, "Preempted", now),
 });
+
+/**
+ * The status of each Workload that is evicted for the first that waits: those of a lower priority, the newest first,
+ * and no more than it lacks. None, while one that was evicted has not given its quota back.
+ */
+export const preemptions = (all: readonly Stored[], quota: number, now: number): readonly StatusWrite[] => {
+  const [first] = queued(all);
+  if (first === undefined || all.some((one) => usedBy(one) > 0 && holds(one, "Evicted"))) return [];
+  let lack = executorsIn(fields(first.spec)["podSets"]) - roomIn(all, quota);
+  return all
+    .filter((one) => usedBy(one) > 0 && priorityOf(one) < priorityOf(first))
+    .toSorted((a, b) => made(b).localeCompare(made(a)))
+    .flatMap((one) => {
+      if (lack <= 0) return [];
+      lack -= usedBy(one);
+      return [eviction(one, now)];
+    });
+};
+
+/** A ClusterQueue with quota for as many executors. */
+export const queueWith = (executors: number): Obj => ({
+  ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "ClusterQueue", metadata: { name: "all" } },
+  spec: { resourceGroups: [{ flavors: [{ name: "spot", resources: [{ name: "pods", nominalQuota: executors }] }] }] },
+});
+
+/** The executors for which a ClusterQueue has quota. */
+export const quotaOf = ({ spec }: Obj): number => {
+  const [group] = listOf(fields(spec)["resourceGroups"]);
+  const [flavor] = listOf(group?.["flavors"]);
+  const [resource] = listOf(flavor?.["resources"]);
+  return Number(resource?.["nominalQuota"] ?? 0);
+};
 
 /** The Workload by which Kueue's integration admits an application, which is its controller. */
 export const ownWorkload = (application: Stored, executors: number): Obj => {

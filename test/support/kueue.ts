@@ -52,11 +52,12 @@ const definition = (plural: string, kind: string, scope: string, schema: object)
   },
 });
 
-/** The definitions of Workloads, flavors and priority classes. */
+/** The definitions of Workloads, flavors, priority classes and queues. */
 export const kueueCrds: readonly Obj[] = [
   definition("workloads", "Workload", "Namespaced", workload),
   definition("resourceflavors", "ResourceFlavor", "Cluster", any),
   definition("workloadpriorityclasses", "WorkloadPriorityClass", "Cluster", any),
+  definition("clusterqueues", "ClusterQueue", "Cluster", any),
 ];
 
 /** A flavor of nodes with this label and a toleration. */

@@ -7,10 +7,6 @@ const quota = "test/unit/spark/executors/queue-quota.test.ts";
 
 const demand = "test/unit/spark/application/executors/demand.test.ts";
 
-const growth = "test/unit/spark/executors/growth.test.ts";
-
-const hostGrowth = "test/unit/host/tools/kueue-growth.test.ts";
-
 const jobs = "test/unit/host/tools/kueue-jobs.test.ts";
 
 export const kueueMutants: readonly Mutant[] = [
@@ -29,7 +25,8 @@ export const kueueMutants: readonly Mutant[] = [
     file: "shared/spark/application/executors/lookup.ts",
     find: "Math.min(wantedIn(context, demand), admittedIn(context)?.executors ?? Number.POSITIVE_INFINITY)",
     replace: "Math.max(wantedIn(context, demand), admittedIn(context)?.executors ?? 0)",
-    tests: [demand],
+    scenarios: ["elastic-kueue-grows"],
+    fault: "crash-after",
   },
   {
     name: "kueue-growths-pile-up",
@@ -37,7 +34,8 @@ export const kueueMutants: readonly Mutant[] = [
     file: "shared/spark/executors/growth.ts",
     find: "const [first, ...others] = waitingIn(need);",
     replace: "const [first, ...others] = waitingIn(need).filter(() => false);",
-    tests: [growth],
+    scenarios: ["elastic-kueue-grows"],
+    fault: "crash-after",
   },
   {
     name: "kueue-grants-after-eviction",
@@ -45,7 +43,8 @@ export const kueueMutants: readonly Mutant[] = [
     file: "shared/spark/executors/growth.ts",
     find: 'if (isTrue(workload, "Evicted") || !isActive(workload)) return',
     replace: 'if (isTrue(workload, "Requeued") || !isActive(workload)) return',
-    tests: [growth],
+    scenarios: ["elastic-kueue-evicted"],
+    fault: "crash-after",
   },
   {
     name: "kueue-releases-quota-in-use",
@@ -53,7 +52,8 @@ export const kueueMutants: readonly Mutant[] = [
     file: "shared/spark/executors/growth.ts",
     find: "const isDrained = occupied <= granted;",
     replace: "const isDrained = occupied >= granted;",
-    tests: [growth],
+    scenarios: ["elastic-kueue-evicted"],
+    fault: "crash-after",
   },
   {
     name: "kueue-shrinks-base",
@@ -61,7 +61,8 @@ export const kueueMutants: readonly Mutant[] = [
     file: "shared/spark/application/executors/lookup.ts",
     find: "executors: base.executors + grown }",
     replace: "executors: grown }",
-    tests: [hostGrowth],
+    scenarios: ["elastic-kueue-evicted"],
+    fault: "crash-after",
   },
   {
     name: "kueue-forgets-leavers",

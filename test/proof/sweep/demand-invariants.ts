@@ -23,6 +23,8 @@ export type Demand = {
   readonly idleMs: number;
   /** The most executors that may live at a time, where that is less than the maximum in the spec. */
   readonly granted?: number;
+  /** What it was granted may be taken back while it needs it: `growth-judge.ts` judges which executors end then. */
+  readonly evicted?: true;
   /** The most claims that are created, where executors have claims. */
   readonly claims?: number;
   /** From `fromMs` to `untilMs`, this many executors run, and nothing is written. */
@@ -101,7 +103,7 @@ export const checkIdleness = (
 ): void => {
   const driver = driverIn(facts);
   const begins = object.metadata.deletionTimestamp !== undefined;
-  if (!begins || !isUp(pod) || driver === undefined || driver.driver !== pod.driver) return;
+  if (!begins || !isUp(pod) || driver === undefined || driver.driver !== pod.driver || demand.evicted) return;
   const sinceStart = now - driver.began;
   const needed = mostNeeded(demand, sinceStart - demand.idleMs + 1_000, sinceStart - latestMs);
   const left = executorsOf(facts, pod.driver).length - 1;

@@ -8,9 +8,9 @@ const own = { "rekindle.dev/executors": "own", "rekindle.dev/executor-leave-grac
 /** Faults that would last longer than the job, or than one of its demands. */
 const outlasting = ["pause-600s", "frozen"];
 
-type Way = Pick<Scenario, "name" | "what" | "behindBy"> &
-  Pick<Demand, "gauge" | "granted" | "claims"> &
-  Partial<Pick<Scenario, "userActions" | "stands" | "also" | "annotations" | "machines">> & {
+export type Way = Pick<Scenario, "name" | "what" | "behindBy"> &
+  Pick<Demand, "gauge" | "granted" | "claims" | "evicted"> &
+  Partial<Pick<Scenario, "userActions" | "stands" | "also" | "annotations" | "machines" | "labels" | "kueued">> & {
     readonly jobMs?: number;
     readonly executors?: Readonly<Record<string, PodScript>>;
     readonly driver?: PodScript;
@@ -31,7 +31,7 @@ const settledMs = 160_000;
 const standsMs = 30_000;
 
 /** The demand stands until the resync after five minutes, which makes up for a lost timer. */
-const resyncedMs = 240_000;
+export const resyncedMs = 240_000;
 
 const spec = {
   ...base,
@@ -284,10 +284,12 @@ const ways: readonly Way[] = [
   },
 ];
 
-const scenarioOf = ({
+/** A scenario of executors that follow their driver's demand. */
+export const elasticScenario = ({
   gauge,
   granted,
   claims: most,
+  evicted,
   settles,
   executors = idle,
   driver,
@@ -314,6 +316,7 @@ const scenarioOf = ({
       idleMs,
       ...(granted === undefined ? {} : { granted }),
       ...(most === undefined ? {} : { claims: most }),
+      ...(evicted === undefined ? {} : { evicted }),
       ...settled,
     },
     ends: "COMPLETED",
@@ -322,4 +325,4 @@ const scenarioOf = ({
   };
 };
 
-export const elastic: readonly Scenario[] = ways.map(scenarioOf);
+export const elastic: readonly Scenario[] = ways.map(elasticScenario);

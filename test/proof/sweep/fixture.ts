@@ -7,6 +7,7 @@ import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { crds } from "../../support/crds.ts";
 import { apart } from "./controllers.ts";
 import { identityOf } from "./ending.ts";
+import { clusterQueue, withGrowths } from "./growth-judge.ts";
 import { attended } from "./hearing.ts";
 import { withKeptLogs } from "./kept-logs.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
@@ -224,12 +225,14 @@ const holdersOf = ({ scripts }: Scenario): readonly string[] =>
 
 const guestsOf = (scenario: Scenario): ReturnType<typeof guestsFor> => [
   ...guestsFor(scenario),
-  ...(scenario.kueued ? [kueue] : []),
+  ...(scenario.kueued === undefined ? [] : [scenario.kueued === true ? kueue : clusterQueue]),
 ];
 
 /** Adds the invariants of what other components of the cluster decide. */
-const withGuests = (oracle: Snapshot["oracle"], { gang, kueued }: Scenario): Snapshot["oracle"] => {
+const withGuests = (oracle: Snapshot["oracle"], scenario: Scenario): Snapshot["oracle"] => {
+  const { gang, kueued } = scenario;
   const placed = gang === "native" ? withNatives(oracle) : oracle;
+  if (kueued === "growths") return withGrowths(placed, scenario);
   return kueued ? withKueue(placed) : placed;
 };
 

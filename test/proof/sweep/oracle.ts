@@ -100,7 +100,7 @@ const underWay = new Set(["SUBMITTED", "RUNNING"]);
 const accompanying: ReadonlySet<string> = new Set([
   ...["pods", "services", "configmaps", "persistentvolumeclaims"],
   ...["ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io"],
-  ...["poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh"],
+  ...["poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh", "workloads.kueue.x-k8s.io"],
 ]);
 
 /** True of a change of an object of others that a step may cause. */

@@ -117,8 +117,8 @@ export type Scenario = {
    * Absent: a stand-in for Volcano's scheduler does.
    */
   readonly gang?: "here" | "builtin" | "native";
-  /** A stand-in for Kueue's controller admits and evicts its Workload. */
-  readonly kueued?: true;
+  /** A stand-in for Kueue's controller admits and evicts its Workload; `growths`: a queue with quota, and its growths. */
+  readonly kueued?: true | "growths";
   /** Ends of drivers' logs are kept: `keepDriverLogs`. */
   readonly keepsLogs?: true;
   /** With `gang: builtin`: whose pods are evicted for groups that lack room; absent: nobody's. */

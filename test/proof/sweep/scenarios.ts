@@ -7,6 +7,7 @@ import { elastic } from "./elastic.ts";
 import { executorLosses } from "./executor-losses.ts";
 import { textAt } from "./fields.ts";
 import { gangApplications } from "./gang-applications.ts";
+import { growths } from "./growths.ts";
 import { keptLogs } from "./kept-logs.ts";
 import { lives } from "./lives.ts";
 import { memoryGrowth } from "./memory-growth.ts";
@@ -293,6 +294,7 @@ const first: readonly Scenario[] = [
 const watched: readonly Scenario[] = [
   ...[...first, ...lives, ...owned, ...executorLosses, ...strands],
   ...elastic,
+  ...growths,
   ...keptLogs,
   ...gangApplications,
   ...[...scaling, ...memoryGrowth, ...recoveries, ...upstreamBugs, ...tellings, ...beside, ...dispatchedApplications],
@@ -327,6 +329,7 @@ export const families: Readonly<Record<string, readonly Scenario[]>> = {
   volcano,
   elastic,
   bell: [...belled, ...belledOfVolcano],
+  kueue: [...growths, ...kueuedJobs, ...lives.filter(({ name }) => name === "kueued")],
   standby: [...beside, ...besideOfVolcano],
   gang: [...gangs, ...rooms, ...nears, ...natives, ...evictions, ...gangApplications],
 };

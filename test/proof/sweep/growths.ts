@@ -1,0 +1,136 @@
+/** Applications in a queue of Kueue that grow by Workloads. `growth-judge.ts` holds what they must keep. */
+import type { Stored } from "../../../shared/core/object.ts";
+import { flavorOf, kueueCrds } from "../../support/kueue.ts";
+import { grantedBy, isQueued, queueWith } from "../../support/kueue-queue.ts";
+import { elasticScenario, resyncedMs, type Way } from "./elastic.ts";
+import { baseExecutors } from "./growth-judge.ts";
+import { appName, executorRuns, type Scenario, stateIs, type UserAction } from "./scenario.ts";
+
+const group = "/apis/kueue.x-k8s.io/v1beta2";
+const workloads = `${group}/namespaces/default/workloads`;
+
+const stands = (executors: number): NonNullable<Scenario["stands"]> => [
+  ...kueueCrds.map((crd) => ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd] as const),
+  [`${group}/resourceflavors`, { ...flavorOf("spot"), spec: {} }],
+  [`${group}/clusterqueues`, queueWith(executors)],
+];
+
+/** True of a change of a Workload whose name begins so. */
+const ofWorkload =
+  (prefix: string, holds: (workload: Stored) => boolean): UserAction["when"] =>
+  ({ table, type, object }) =>
+    table === "workloads.kueue.x-k8s.io" &&
+    type !== "DELETED" &&
+    object.metadata.name.startsWith(prefix) &&
+    holds(object);
+
+const starts: UserAction = {
+  says: "Kueue starts it",
+  when: stateIs("SUSPENDED"),
+  afterMs: 1_000,
+  do: { type: "patch", spec: { suspend: false } },
+};
+
+const quotaBecomes = (executors: number, when: UserAction["when"], afterMs: number): UserAction => ({
+  ...{ says: `the ClusterQueue gets quota for ${executors} executors`, when, afterMs },
+  do: { type: "write", method: "PATCH", path: `${group}/clusterqueues/all`, body: queueWith(executors) },
+});
+
+const isGranted = ofWorkload(`${appName}-grow-`, (one) => grantedBy(one) > 0);
+const waits = ofWorkload(`${appName}-grow-`, isQueued);
+
+const podSets = (count: number): object[] => [{ name: "executor", count, template: { spec: { containers: [] } } }];
+
+const other = { apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload", metadata: { name: "urgent" } };
+
+/** Another Workload of a higher priority comes, and goes. */
+const urgent = (afterMs: number, forMs: number): readonly UserAction[] => [
+  {
+    says: "a Workload of a higher priority needs two places",
+    ...{ when: isGranted, afterMs },
+    do: {
+      ...{ type: "write", method: "POST", path: workloads },
+      body: { ...other, spec: { queueName: "team-a", priority: 100, podSets: podSets(2) } },
+    },
+  },
+  {
+    says: "the other Workload is gone",
+    ...{ when: isGranted, afterMs: afterMs + forMs },
+    do: { type: "write", method: "DELETE", path: `${workloads}/urgent` },
+  },
+];
+
+type Growing = Omit<Way, "stands" | "labels" | "kueued"> & { readonly quota: number };
+
+const ways: readonly Growing[] = [
+  {
+    name: "elastic-kueue-grows",
+    what: "three executors are needed and one is admitted; the growth waits until the queue has quota, and is given back",
+    quota: baseExecutors,
+    gauge: [
+      [0, 3],
+      [resyncedMs, 1],
+    ],
+    userActions: [starts, quotaBecomes(3, waits, 20_000)],
+    settles: 1,
+  },
+  {
+    name: "elastic-kueue-in-part",
+    what: "the queue has quota for two of three executors, and for the third later: a second growth asks for it",
+    quota: 2,
+    gauge: [
+      [0, 3],
+      [resyncedMs, 3],
+    ],
+    userActions: [starts, quotaBecomes(3, isGranted, 30_000)],
+    settles: 3,
+  },
+  {
+    name: "elastic-kueue-evicted",
+    what: "a higher priority evicts the growth: its executors leave, and come again when there is quota again",
+    quota: 3,
+    gauge: [
+      [0, 3],
+      [resyncedMs, 3],
+    ],
+    evicted: true,
+    userActions: [starts, ...urgent(25_000, 90_000)],
+    settles: 3,
+  },
+  {
+    name: "elastic-kueue-evicted-early",
+    what: "the growth is evicted while its executors are being created",
+    quota: 3,
+    gauge: [
+      [0, 3],
+      [resyncedMs, 3],
+    ],
+    evicted: true,
+    userActions: [starts, ...urgent(200, 60_000)],
+    settles: 3,
+  },
+  {
+    name: "elastic-kueue-stale-wish",
+    what: "the demand has gone while the growth waits: the growth goes, also where quota comes at that moment",
+    quota: baseExecutors,
+    gauge: [
+      [0, 3],
+      [40_000, 1],
+    ],
+    userActions: [starts, quotaBecomes(3, executorRuns, 42_000)],
+    settles: 1,
+  },
+];
+
+export const growths: readonly Scenario[] = ways.map(({ quota, ...way }) =>
+  elasticScenario({
+    ...way,
+    spec: {
+      ...{ suspend: true, executor: { instances: baseExecutors, cores: 1, memory: "512m" } },
+      dynamicAllocation: { enabled: true, initialExecutors: 1, minExecutors: 1, maxExecutors: 3 },
+    },
+    labels: { "kueue.x-k8s.io/queue-name": "team-a" },
+    stands: stands(quota),
+    kueued: "growths",
+  }),
+);

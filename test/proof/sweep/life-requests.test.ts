@@ -39,15 +39,12 @@ const writes = {
 
 describe("an application's life besides its executors costs 12 requests, all of them writes", () => {
   const lives = [
+    ["is over before a creation that was planned twice could have arrived", 5_000],
     ["is over when the check comes whether its driver has started", 20_000],
     ["goes on when the check comes whether its driver has started", 90_000],
   ] as const;
   for (const [what, runMs] of lives)
     test(`when it ${what}`, async () => assert.deepEqual(await requestsOf(runMs), writes));
-
-  test("and two reads more when it is over before a late creation can have arrived", async () => {
-    assert.deepEqual(await requestsOf(5_000), { ...writes, "GET sparkapplications": 1, "LIST pods": 1 });
-  });
 });
 
 /** Requests and timers of each of the minutes that begin at `fromMs`, for a demand of two executors that stands. */

@@ -64,7 +64,13 @@ const assertReadable = (stand: Stand): void => {
   assert.ok(perHour <= 30, `${perHour} warnings an hour: ${JSON.stringify(warned.slice(0, 3))}`);
 };
 
-type Case = { readonly name: string; readonly fault: Fault; readonly says: RegExp };
+type Case = {
+  /** True if the application runs before the fault and the host begin. */
+  readonly hasBegun?: true;
+  readonly name: string;
+  readonly fault: Fault;
+  readonly says: RegExp;
+};
 
 describe("trouble of one application costs it no retry, is reported on it, and ends with its cause:", () => {
   const quota =
@@ -180,7 +186,8 @@ describe("trouble of all applications is in the log, and every application conti
       };
     }),
     {
-      name: "no right to get an application",
+      name: "no right to get an application that an earlier host has begun",
+      hasBegun: true,
       fault: where(on("GET", "/sparkapplications/app"), forbidden("get", "sparkapplications")),
       says: /cannot get resource "sparkapplications"/,
     },
@@ -218,14 +225,23 @@ describe("trouble of all applications is in the log, and every application conti
       says: /Unauthorized/,
     },
   ];
-  for (const { name, fault, says } of cases) {
+  /** A host that has ended has begun the application. */
+  const begin = async (stand: Stand): Promise<void> => {
+    const earlier = await stand.host();
+    await stand.create(application("app"));
+    await stand.until("it runs", () => state(stand) === "RUNNING");
+    await earlier.drain(1_000);
+  };
+  for (const { name, fault, says, hasBegun = false } of cases) {
     it(
       name,
       onStand(async (stand) => {
+        if (hasBegun) await begin(stand);
+        stand.fault(hasBegun ? fault : undefined);
         const host = await stand.host();
         stand.cut();
         stand.fault(fault);
-        await stand.create(application("app"));
+        if (!hasBegun) await stand.create(application("app"));
         await stand.pass(2);
         assert.match(read(stand).join("\n"), says);
         assertReadable(stand);

@@ -52,11 +52,10 @@ const registered = async ({ cluster }: Scene, mode: Mode): Promise<readonly stri
   const driver = `${podsPath}/${nameOf(mode)}-driver`;
   const { body } = await cluster.api.call("GET", driver);
   const id = Object(body).metadata?.labels?.["spark-app-selector"] ?? "none";
-  const reply = await cluster.api.call(
-    "GET",
-    `${podsPath}/${nameOf(mode)}-driver:4040/proxy/api/v1/applications/${id}/executors`,
-  );
-  const answer = reported.safeParse(reply.body);
+  const path = `${driver}:4040/proxy/api/v1/applications/${id}/executors`;
+  // A driver on a busy machine may leave a request without an answer, too.
+  const reply = await cluster.api.call("GET", path).catch(() => undefined);
+  const answer = reported.safeParse(reply?.body);
   return (answer.data ?? []).filter((one) => one.isActive && one.id !== "driver").map((one) => one.id);
 };
 

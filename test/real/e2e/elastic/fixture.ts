@@ -81,10 +81,10 @@ const stagesOf = async ({ scene }: Run, name: string): Promise<Stages> => {
   return stages.parse((await api.call("GET", `${driver}:4040/proxy/api/v1/applications/${id}/stages`)).body);
 };
 
-/** Resolves once one of the driver's stages is so. */
+/** Resolves once one of the driver's stages is so; a driver that does not answer is asked again. */
 export const untilStage = async (run: Run, name: string, what: string, is: (stage: Stages[number]) => boolean) => {
   const began = performance.now();
-  while (!(await stagesOf(run, name)).some(is)) {
+  while (!(await stagesOf(run, name).catch(() => [])).some(is)) {
     must(performance.now() - began < longestMs, `${name}: no stage ${what} after ${longestMs / 1_000} s`);
     await sleep(500);
   }

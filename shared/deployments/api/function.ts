@@ -79,7 +79,7 @@ const standingIn = (settings: Settings<"api">, report: Report): Pick<ApiParts, "
   if (clusterRecord === undefined) return {};
   const open = once(async () => {
     const [{ openStandingReader }, { openAccess }] = await Promise.all([
-      import("./standing.ts"),
+      import("./controller-signs.ts"),
       import("../common/cluster-access.ts"),
     ]);
     const transport = openAccess(clusterRecord, { userAgent: "rekindle-api" });

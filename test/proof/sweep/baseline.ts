@@ -1,7 +1,7 @@
 /** The record of a scenario's execution without a fault, which every case of the scenario is compared with. */
 import type { Ending } from "./ending.ts";
 import type { Call, Posted } from "./fault.ts";
-import type { Rung } from "./ringing.ts";
+import type { Rung } from "./rings.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** The execution without a fault, and the snapshots from which cases fork. */

@@ -22,7 +22,7 @@ import { type Bounds, type Journal, openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
 import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
-import { type Bell, openBell } from "./ringing.ts";
+import { type Bell, openBell } from "./rings.ts";
 import { type Count, copyOf, lookMs, type Snapshot } from "./snapshot.ts";
 import { openWatching, type Watching } from "./watching.ts";
 

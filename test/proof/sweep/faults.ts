@@ -2,7 +2,7 @@
 import type { HttpRequest } from "../../../shared/core/http.ts";
 import type { Call, Fate, Fault, Hearing, Posted, RingFault, Verdict } from "./fault.ts";
 import { placeOf, type Refusing, refusal } from "./fault-answers.ts";
-import type { Rung } from "./ringing.ts";
+import type { Rung } from "./rings.ts";
 
 /** A fault that happens once, at the n-th call. */
 export const atCall = (n: number, verdictFor: (call: Call) => Verdict): Fault => {

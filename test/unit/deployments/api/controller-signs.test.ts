@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
-import { openStandingReader } from "../../../../shared/deployments/api/standing.ts";
+import { openStandingReader } from "../../../../shared/deployments/api/controller-signs.ts";
 import { signsKey } from "../../../../shared/deployments/common/standby.ts";
 import { openSignStore, standbyLines, trustedMs } from "../../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";

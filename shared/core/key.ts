@@ -60,6 +60,15 @@ export type Message = Key & {
   readonly trace?: string;
 };
 
+/** The longest reason of a message, characters. */
+export const longestReason = 200;
+
+/** Shortens the reason, which may contain a long name: a receiver rejects longer ones. */
+export const withShortReason = (message: Message): Message => ({
+  ...message,
+  reason: message.reason.slice(0, longestReason),
+});
+
 /** The reason of a message that a step has sent for a later time. */
 export const timerReason = "timer";
 

@@ -1,6 +1,6 @@
 /** Parses messages: the body of a queue's message is checked before its key is used. */
 import * as z from "zod";
-import { type Message, traceForm } from "../core/key.ts";
+import { longestReason, type Message, traceForm } from "../core/key.ts";
 
 const word = z.string().min(1).max(253);
 
@@ -16,9 +16,6 @@ const replaced = z.object({
   uid: z.string().min(1).max(64),
   resourceVersion: z.string().min(1).max(64).optional(),
 });
-
-/** The longest reason, characters. */
-export const longestReason = 200;
 
 const shape = z.object({
   cluster: word,

@@ -5,7 +5,7 @@
  * whose target is that subject. An id vanishes for five minutes.
  */
 import * as z from "zod";
-import { groupOf, type Message } from "../../core/key.ts";
+import { groupOf, type Message, withShortReason } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { type Headers, type Nats, Refused, refusalOf, streamMissing } from "./connection.ts";
 
@@ -152,7 +152,6 @@ export const depthOf = async (nats: Nats, { queue }: Names): Promise<Depth> => {
 
 /** Publishes under way: more of them outrun the server, and time out. */
 const mostUnderWay = 500;
-const longestReason = 200;
 
 /** Runs at most so many at once; the others wait in their order. */
 const atMost = (most: number): (<T>(work: () => Promise<T>) => Promise<T>) => {
@@ -188,10 +187,6 @@ export const opening = (nats: Nats, names: Names, visibilityMs: number): (() => 
   };
 };
 
-/** Shortens the reason, which may contain a long name: a receiver rejects longer ones. */
-const textOf = (message: Message): string =>
-  JSON.stringify({ ...message, reason: message.reason.slice(0, longestReason) });
-
 type Options = { readonly nats: Nats; readonly names: Names; readonly open: () => Promise<Clock> };
 
 export const natsQueue = ({ nats, names, open }: Options): Queue => {
@@ -199,7 +194,7 @@ export const natsQueue = ({ nats, names, open }: Options): Queue => {
   const publish = (subject: string, message: Message, headers: Headers): Promise<void> =>
     limited(async () => {
       try {
-        await nats.ask(subject, textOf(message), headers);
+        await nats.ask(subject, JSON.stringify(withShortReason(message)), headers);
       } catch (cause) {
         throw refusalOf("publish", names.queue, cause);
       }

@@ -3,7 +3,7 @@
  * ten messages, several requests at once, each group in its order.
  */
 
-import { groupOf, type Message } from "../../core/key.ts";
+import { groupOf, withShortReason } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { openSqs, refusalOf, type Sqs } from "./client.ts";
 
@@ -89,11 +89,7 @@ type Fields = {
 type SendEntry = Fields & { readonly Id: string };
 
 const longestDelayS = 900;
-const longestReason = 200;
 const againMs = 200;
-
-/** Shortens the reason, which may contain a long name: a receiver rejects longer ones. */
-const readable = (message: Message): Message => ({ ...message, reason: message.reason.slice(0, longestReason) });
 
 type Failed = { readonly Id: string; readonly SenderFault: boolean; readonly error: Error };
 
@@ -140,7 +136,7 @@ export const sqsSender = (fifo: string, sqs: Sqs = openSqs()): Queue["send"] => 
   return (message, id) => {
     const group = groupOf(message);
     const fields = {
-      MessageBody: JSON.stringify(readable(message)),
+      MessageBody: JSON.stringify(withShortReason(message)),
       MessageGroupId: group,
       MessageDeduplicationId: id,
     };
@@ -157,7 +153,7 @@ export const sqsQueue = (queues: SqsQueues, sqs: Sqs = openSqs()): Queue => {
   return {
     send: sqsSender(queues.fifo, sqs),
     sendLater: (message, id, delayMs) => {
-      const MessageBody = JSON.stringify({ message: readable(message), id });
+      const MessageBody = JSON.stringify({ message: withShortReason(message), id });
       const DelaySeconds = Math.min(longestDelayS, Math.max(0, Math.ceil(delayMs / 1_000)));
       return later.add({ group: undefined, fields: { MessageBody, DelaySeconds } });
     },

@@ -5,8 +5,8 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { jsonOf, opensMoreThan } from "../../core/json.ts";
-import { textOf } from "../../core/key.ts";
-import { longestReason, readMessage } from "../../engine/message.ts";
+import { textOf, withShortReason } from "../../core/key.ts";
+import { readMessage } from "../../engine/message.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import { type BellContext, openRinger, type Ring, type Ringer, ringsOf } from "../../forward/bell.ts";
 import { type AdmissionRequest, answerTo, pass, readReview } from "../../kube/admission.ts";
@@ -29,8 +29,7 @@ const mostParts = 100_000;
 
 /** Returns the ring as its reader takes it; none if the reader would not: names of any length can come from a stranger alone. */
 const readable = (ring: Ring): readonly Ring[] => {
-  const reason = ring.message.reason.slice(0, longestReason);
-  const message = readMessage(JSON.stringify({ ...ring.message, reason }));
+  const message = readMessage(JSON.stringify(withShortReason(ring.message)));
   return message === undefined ? [] : [{ ...ring, message }];
 };
 

@@ -71,7 +71,7 @@ const nodeDeletion = (name: string): Review =>
 
 const old = (metadata: Fields = {}): Fields => object("mallory", "forged", { resourceVersion: "5", ...metadata });
 
-/** What one who knows the path may send: each text is a body as it is. */
+/** Bodies from a sender that knows the path of the bell; a text is sent as it is. */
 const forgeries: readonly (readonly [name: string, body: Review | string])[] = [
   ["no JSON", `{"a":"${canary}`],
   ["null", "null"],

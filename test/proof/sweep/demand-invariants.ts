@@ -23,7 +23,7 @@ export type Demand = {
   readonly idleMs: number;
   /** The most executors that may live at a time, where that is less than the maximum in the spec. */
   readonly granted?: number;
-  /** What it was granted may be taken back while it needs it: `growth-judge.ts` judges which executors end then. */
+  /** Kueue may evict a growth that the driver still needs: `growth-judge.ts` judges which executors end then. */
   readonly evicted?: true;
   /** The most claims that are created, where executors have claims. */
   readonly claims?: number;

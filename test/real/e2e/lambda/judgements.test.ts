@@ -80,9 +80,11 @@ describe("a forwarder", () => {
 });
 
 describe("the quiet", () => {
-  test("has neither writes nor failures", () => assert.deepEqual(quietFaults([], ["answered", "answered"]), []));
+  const answered = { name: "resync", ended: "answered" } as const;
+  const died = { name: "forward", ended: "died" } as const;
+  test("has neither writes nor failures", () => assert.deepEqual(quietFaults([], [answered, answered]), []));
   test("is broken by a write", () =>
-    assert.deepEqual(quietFaults([{ verb: "patch" }], ["answered"]), ['1 writes: [{"verb":"patch"}]']));
+    assert.deepEqual(quietFaults([{ verb: "patch" }], [answered]), ['1 writes: [{"verb":"patch"}]']));
   test("is broken by a failure", () =>
-    assert.deepEqual(quietFaults([], ["answered", "died", "died"]), ["an invocation died"]));
+    assert.deepEqual(quietFaults([], [answered, died, died]), ["an invocation of forward died"]));
 });

@@ -1,5 +1,5 @@
 /** Lists the faults in the observations of this lane; pure, so that a test can make each judgement fail. */
-import type { Ended, Kill } from "../../lambda/ledger.ts";
+import type { Ended, Entry, Kill } from "../../lambda/ledger.ts";
 import type { Sent } from "./fixture.ts";
 import type { Account, Change } from "./witness.ts";
 
@@ -56,7 +56,12 @@ export const forwardFaults = ({ changes, sent, windows }: Forwarded): readonly s
 };
 
 /** Lists writes and failed invocations after the end. */
-export const quietFaults = (writes: readonly object[], ended: readonly Ended[]): readonly string[] => [
+export const quietFaults = (
+  writes: readonly object[],
+  entries: readonly Pick<Entry, "name" | "ended">[],
+): readonly string[] => [
   ...(writes.length === 0 ? [] : [`${writes.length} writes: ${JSON.stringify(writes.slice(0, 10))}`]),
-  ...[...new Set(ended)].filter((end) => end !== "answered").map((end) => `an invocation ${end}`),
+  ...new Set(
+    entries.filter(({ ended }) => ended !== "answered").map(({ name, ended }) => `an invocation of ${name} ${ended}`),
+  ),
 ];

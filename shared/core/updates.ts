@@ -142,6 +142,19 @@ export const listenerAnnotation = "rekindle.dev/updates-to";
  */
 export const operatorsListener = "operator";
 
+const namespaceMark = "namespace ";
+
+/**
+ * Stands for the listener that a namespace names: its URL may hold a token, and a reader of the namespace's records may
+ * not read the namespace. Another listener has another mark.
+ */
+export const namespacesListener = (listener: string): string =>
+  `${namespaceMark}${digest("listener", listener).slice(0, 16)}`;
+
+/** True for a destination that no object may name: a queue, and what stands for a listener of others. */
+export const isOfOthers = (to: string): boolean =>
+  to === operatorsListener || to.startsWith(namespaceMark) || to.startsWith("sqs:");
+
 /** The forms of a listener that an object may name; a namespace may also name `sqs:` and a queue's URL. */
 export const listenerForms = "an https:// URL, events, or none";
 

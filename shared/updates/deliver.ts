@@ -14,8 +14,8 @@ import type { Meter } from "../core/metric.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { timeText } from "../core/time.ts";
 import {
+  isOfOthers,
   type Outbox,
-  operatorsListener,
   type Position,
   positionText,
   type Sent,
@@ -81,8 +81,8 @@ export type DeliveryContext = {
   /** Parses stored records of deliveries. */
   readonly readDelivery: (stored: unknown) => ReadResult<DeliveryRecord>;
   readonly destinationOf: Updates["destinationOf"];
-  /** The listener in the operator's configuration; "": none. */
-  readonly operators: string;
+  /** Returns the listener that a destination stands for. */
+  readonly listenerAt: (key: Key, to: string) => Promise<string>;
   /** True if this deployment is in charge of the key; absent: of every key. */
   readonly inCharge?: (key: Key, labels: Readonly<Record<string, string>>) => boolean | Promise<boolean>;
   readonly sink: Sink;
@@ -158,16 +158,16 @@ const unrecorded = async (at: At, message: Message): Promise<Delivered> => {
   return isBack ? await deliver(ports, message) : await closed(at, `there is no stream of ${textOf(key)}`);
 };
 
-/** U5: only the namespace and the operator may name a queue, or the operator's listener. */
-const mayObjectName = (to: string): boolean => to !== operatorsListener && !to.startsWith("sqs:");
-
-/** Returns where updates go: as the object says, or, when it is gone, as it could have said when its record was written. */
+/**
+ * Returns where updates go: as the object says, or, when it is gone, as it could have said when its record was written.
+ * U5: only the namespace and the operator may name a queue, or the listeners of both.
+ */
 const destinationOf = async (
   ports: DeliveryContext,
   { key, object, outbox }: Pick<SendContext, "key" | "object"> & { readonly outbox: Outbox | undefined },
 ): Promise<string | undefined> => {
   if (object !== undefined) return await ports.destinationOf(key, object.metadata.annotations);
-  if (outbox === undefined || mayObjectName(outbox.to)) return outbox?.to;
+  if (outbox === undefined || !isOfOthers(outbox.to)) return outbox?.to;
   return await ports.destinationOf(key, undefined);
 };
 
@@ -262,7 +262,11 @@ const send = async (context: SendContext, due: Extract<Due, { do: "send" }>): Pr
     await arm(context, due.cursor.outstanding?.nextAt ?? now);
     return { did: "step", writes: 1 };
   }
-  const sent = await ports.sink(to, sentUpdateOf(key, outbox.stream, due.update, due.latest), now);
+  const sent = await ports.sink(
+    await ports.listenerAt(key, to),
+    sentUpdateOf(key, outbox.stream, due.update, due.latest),
+    now,
+  );
   ports.meter?.([{ do: "count", name: "rekindle_updates_total", value: 1, of: { outcome: figures[sent.did] } }]);
   if (sent.did === "acknowledged")
     return await settle(context, claimed, { stream: outbox.stream, sequence: due.update.sequence });
@@ -274,16 +278,16 @@ const ignored = ({ ports, key }: SendContext, position: Position, why: string): 
   return nothing(`an acknowledgement was ${why}`);
 };
 
-/** Returns the address of the listener that the outstanding update was sent to; the present one if none is. */
-const listenerSentTo = ({ ports: { operators }, to }: SendContext, { cursor }: Own): string => {
+/** Returns the listener that the outstanding update was sent to; the present one if none is. */
+const listenerSentTo = async ({ ports, key, to }: SendContext, { cursor }: Own): Promise<string> => {
   const sentTo = cursor?.outstanding?.to ?? to;
-  return sentTo === operatorsListener ? operators : sentTo;
+  return await ports.listenerAt(key, sentTo);
 };
 
 /** U4: an acknowledgement of any other listener changes nothing. */
 const acknowledge = async (context: SendContext, { position, isBy }: Acknowledgement): Promise<Delivered> => {
   const { own } = context;
-  return isBy(listenerSentTo(context, own))
+  return isBy(await listenerSentTo(context, own))
     ? await settle(context, own, position)
     : ignored(context, position, "another listener's");
 };
@@ -298,7 +302,7 @@ const settle = async (context: SendContext, own: Own, position: Position): Promi
   if (typeof next === "string") return ignored(context, position, next);
   const saved = await save(context, own, next);
   if (saved === "raced") {
-    const by = listenerSentTo(context, own);
+    const by = await listenerSentTo(context, own);
     return await lost(context, acknowledgementOf(key, positionText(position), by)?.reason);
   }
   if (waiting(outbox, position).length > 0) {

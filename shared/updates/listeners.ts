@@ -3,7 +3,14 @@
  * configuration. Namespaces are read at most once a minute, not in every step.
  */
 import { deliveryKey, type Key } from "../core/key.ts";
-import { hasUserPart, listenerAnnotation, operatorsListener, userPartSaying } from "../core/updates.ts";
+import {
+  hasUserPart,
+  isOfOthers,
+  listenerAnnotation,
+  namespacesListener,
+  operatorsListener,
+  userPartSaying,
+} from "../core/updates.ts";
 import type { Checkpoints, Cluster, Report, Updates } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
 import type { DeliveryContext } from "./deliver.ts";
@@ -29,6 +36,8 @@ type Parts = {
 /** The time for which a namespace's annotation is cached, ms. */
 const freshMs = 60_000;
 
+export type Listeners = Updates & Pick<DeliveryContext, "listenerAt">;
+
 type Known = { readonly at: number; readonly annotations: Promise<Labels> };
 
 /** Replaces a URL with a name and a password, so that the record does not contain it. */
@@ -39,12 +48,16 @@ const withoutSecret = (text: string): string => (hasUserPart(text) ? `${unlisten
  * namespaces may name them.
  */
 const saidByObject = (text: string): string =>
-  text.startsWith("sqs:") || text === operatorsListener
-    ? `${unlistened} a queue is named on the namespace or by the operator`
-    : text;
+  isOfOthers(text) ? `${unlistened} a queue is named on the namespace or by the operator` : withoutSecret(text);
 
-/** Opens the port through which steps find listeners. If namespaces cannot be read, their annotations are ignored. */
-export const openUpdates = ({ cluster, checkpoints, readDelivery, report, fallback, now }: Parts): Updates => {
+/** Returns the destination that a namespace's annotation names. */
+const saidByNamespace = (text: string): string => {
+  const said = withoutSecret(text);
+  return said === "events" || said.startsWith(unlistened) ? said : namespacesListener(said);
+};
+
+/** Opens the ports through which steps and deliveries find listeners. If namespaces cannot be read, their annotations are ignored. */
+export const openUpdates = ({ cluster, checkpoints, readDelivery, report, fallback, now }: Parts): Listeners => {
   const known = new Map<string, Known>();
   const ask = async (name: string): Promise<Labels> => {
     try {
@@ -61,15 +74,21 @@ export const openUpdates = ({ cluster, checkpoints, readDelivery, report, fallba
     known.set(name, { at: now(), annotations });
     return annotations;
   };
+  const namespaceSays = async (name: string): Promise<string | undefined> =>
+    (await annotationsOf(name))[listenerAnnotation]?.trim();
   return {
     destinationOf: async ({ namespace }, annotations) => {
-      const own = annotations?.[listenerAnnotation]?.trim();
-      const said =
-        own === undefined || own === ""
-          ? (await annotationsOf(namespace))[listenerAnnotation]?.trim()
-          : saidByObject(own);
+      const own = annotations?.[listenerAnnotation]?.trim() ?? "";
+      if (own !== "") return isNobody(own) ? undefined : saidByObject(own);
+      const said = await namespaceSays(namespace);
       if (said === undefined) return isNobody(fallback) ? undefined : operatorsListener;
-      return isNobody(said) ? undefined : withoutSecret(said);
+      return isNobody(said) ? undefined : saidByNamespace(said);
+    },
+    listenerAt: async ({ namespace }, to) => {
+      if (to === operatorsListener) return fallback;
+      if (!isOfOthers(to)) return to;
+      const said = (await namespaceSays(namespace)) ?? "";
+      return namespacesListener(said) === to ? said : `${unlistened} the namespace names another listener now`;
     },
     acknowledged: async (key: Key) => {
       const loaded = await checkpoints.load(deliveryKey(key));

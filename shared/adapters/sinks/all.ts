@@ -7,7 +7,7 @@
 import { eventOf, events } from "../../core/event.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Resource } from "../../core/object.ts";
-import { listenerForms, operatorsListener, type Sink } from "../../core/updates.ts";
+import { listenerForms, type Sink } from "../../core/updates.ts";
 import type { Cluster } from "../../engine/ports.ts";
 import { openSqs, type Sqs } from "../sqs/client.ts";
 
@@ -16,11 +16,10 @@ export type Sinks = { readonly https: Sink; readonly sqs: Sink; readonly events:
 /** Prefix of a listener that is an SQS queue; not part of the queue's URL. */
 export const sqsScheme = "sqs:";
 
-/** Returns the sink of all listeners. `operators`: the listener in the operator's configuration. */
+/** Returns the sink of all listeners. */
 export const sinkOf =
-  ({ https, sqs, events }: Sinks, operators = "none"): Sink =>
-  async (named, sentUpdate, now) => {
-    const to = named === operatorsListener ? operators : named;
+  ({ https, sqs, events }: Sinks): Sink =>
+  async (to, sentUpdate, now) => {
     if (to === "events") return await events(to, sentUpdate, now);
     if (to.startsWith(sqsScheme)) return await sqs(to.slice(sqsScheme.length), sentUpdate, now);
     if (/^https?:/.test(to)) return await https(to, sentUpdate, now);

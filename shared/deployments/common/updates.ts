@@ -2,17 +2,19 @@
 
 import { isOutbox, readDelivery } from "../../engine/checkpoint/record.ts";
 import type { World } from "../../engine/context/world.ts";
-import type { Checkpoints, Report, Updates } from "../../engine/ports.ts";
-import { openUpdates } from "../../updates/listeners.ts";
+import type { Checkpoints, Report } from "../../engine/ports.ts";
+import { type Listeners, openUpdates } from "../../updates/listeners.ts";
 import { provingOutboxes } from "../../updates/proof.ts";
 import type { Secret } from "./secret.ts";
 
 /**
- * Opens the port through which steps find an object's listener. `to`: the listener where neither object nor namespace
+ * Opens the ports through which steps and deliveries find an object's listener. `to`: the listener where neither object nor namespace
  * names one; "": none.
  */
-export const updatesFor = ({ cluster, checkpoints, report, clock }: World, { to }: { readonly to: string }): Updates =>
-  openUpdates({ cluster, checkpoints, report, readDelivery, fallback: to, now: () => clock.monotonic() });
+export const updatesFor = (
+  { cluster, checkpoints, report, clock }: World,
+  { to }: { readonly to: string },
+): Listeners => openUpdates({ cluster, checkpoints, report, readDelivery, fallback: to, now: () => clock.monotonic() });
 
 type Operators = { readonly to: string; readonly secret?: Secret | undefined };
 

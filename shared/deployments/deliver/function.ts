@@ -51,9 +51,8 @@ export const deliveryBy = (
   listening: Pick<Listening, "to">,
   sink: Sink,
 ): NonNullable<World["deliver"]> => {
-  const { destinationOf } = updatesFor(world, listening);
-  const reading = { read: readRecord, readDelivery };
-  const ports = { ...world, destinationOf, operators: listening.to, ...reading };
+  const { destinationOf, listenerAt } = updatesFor(world, listening);
+  const ports = { ...world, destinationOf, listenerAt, read: readRecord, readDelivery };
   return (message) => {
     const { trace } = message;
     return deliver({ ...ports, sink: (to, sentUpdate, now) => sink(to, { ...sentUpdate, trace }, now) }, message);
@@ -68,7 +67,7 @@ export const deliveryFor = (world: DeliveryWorld, listening: Listening): NonNull
   return deliveryBy(
     world,
     listening,
-    sinkOf({ https: httpsSink(listening), sqs: sqsSink([...queues, ...own]), events }, to),
+    sinkOf({ https: httpsSink(listening), sqs: sqsSink([...queues, ...own]), events }),
   );
 };
 

@@ -150,8 +150,8 @@ export const portMutants: readonly Mutant[] = [
     promise:
       "the record of a deleted object names no queue and no listener of the operator that its namespace does not have",
     file: "shared/updates/deliver.ts",
-    find: "outbox === undefined || mayObjectName(outbox.to)",
-    replace: "outbox === undefined || mayObjectName(key.name)",
+    find: "outbox === undefined || !isOfOthers(outbox.to)",
+    replace: "outbox === undefined || !isOfOthers(key.name)",
     tests: proof,
   },
   {

@@ -19,7 +19,7 @@ const streetTo = (queue: string): Street => {
   };
   return openStreet({
     to: `sqs:${queue}`,
-    carrier: sinkOf({ https: elsewhere, sqs: sqsSink([queue], openSqs()), events: elsewhere }, `sqs:${queue}`),
+    carrier: sinkOf({ https: elsewhere, sqs: sqsSink([queue], openSqs()), events: elsewhere }),
   });
 };
 

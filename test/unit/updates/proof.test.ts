@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { memoryCheckpoints } from "../../../shared/adapters/checkpoints/memory.ts";
 import { isRecord } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
-import { type Outbox, operatorsListener, streamName } from "../../../shared/core/updates.ts";
+import { namespacesListener, type Outbox, operatorsListener, streamName } from "../../../shared/core/updates.ts";
 import { provenRecords } from "../../../shared/deployments/common/updates.ts";
 import { readRecord } from "../../../shared/engine/checkpoint/record.ts";
 import type { CheckpointRecord } from "../../../shared/engine/ports.ts";
@@ -127,13 +127,17 @@ describe("a delivery", () => {
     assert.deepEqual(
       street.heard.filter(({ answered }) => answered === "acknowledged").map(({ to, state }) => [to, state]),
       [
-        [operatorsListener, "RUNNING"],
-        [operatorsListener, "DELETED"],
+        ["https://operator.example/", "RUNNING"],
+        ["https://operator.example/", "DELETED"],
       ],
     );
   });
 
-  for (const to of ["sqs:https://sqs.eu-west-1.amazonaws.com/000000000000/listed", operatorsListener])
+  for (const to of [
+    "sqs:https://sqs.eu-west-1.amazonaws.com/000000000000/listed",
+    operatorsListener,
+    namespacesListener("https://listener.example/"),
+  ])
     test(`of a deleted object goes to ${to.slice(0, 8)} only if its namespace or the operator names it`, async () => {
       const street = openStreet({ to: "none" });
       const forged = recordOf(outboxOf(message, { to }));
@@ -161,6 +165,6 @@ describe("a delivery", () => {
     street.fixture.put(toy({}));
     await street.pass(60_000);
     const { to, state, sequence, answered } = street.heard.at(-1) ?? {};
-    assert.deepEqual([to, state, sequence, answered], [operatorsListener, "RUNNING", 1, "acknowledged"]);
+    assert.deepEqual([to, state, sequence, answered], ["https://operator.example/", "RUNNING", 1, "acknowledged"]);
   });
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { deliveryKey } from "../../../shared/core/key.ts";
-import { capacity } from "../../../shared/core/updates.ts";
+import { capacity, namespacesListener } from "../../../shared/core/updates.ts";
 import { step } from "../../../shared/engine/reconcile/step.ts";
 import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
 import { message, toy } from "../engine/fakes.ts";
@@ -141,7 +141,7 @@ describe("a listener", () => {
     assert.deepEqual(
       street.heard.map(({ to, state }) => [to, state]),
       [
-        ["operator", "A"],
+        [listener, "A"],
         ["https://namespace.example/", "B"],
         ["https://own.example/", "C"],
       ],
@@ -208,6 +208,48 @@ describe("a listener", () => {
     }
     assert.deepEqual([...street.fixture.checkpoints.all()], before);
     assert.equal(street.heard.length, 1);
+  });
+
+  test("that its namespace or the operator names stands in no record", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    await street.enter("A");
+    assert.equal(street.fixture.record()?.outbox?.to, "operator");
+    const secret = "?sig=token";
+    street.fixture.objects.set("namespaces ns", namespace({ [annotation]: `https://namespace.example/${secret}` }));
+    await street.pass(hour);
+    await street.enter("B");
+    street.fixture.objects.delete("toys bear");
+    await street.resync();
+    const records = JSON.stringify([...street.fixture.checkpoints.all()]);
+    assert.match(records, /to\\":\\"namespace [0-9a-f]{16}\\"/);
+    assert.doesNotMatch(records, /sig=token|listener\.example/);
+    street.answer = () => acknowledged;
+    await street.pass(hour);
+    assert.deepEqual(told(street), ["1 A", "2 B", "3 DELETED"]);
+    assert.ok(street.heard.slice(-3).every(({ to }) => to === `https://namespace.example/${secret}`));
+  });
+
+  test("that its namespace no longer names gets nothing more, also of an object that is gone", async () => {
+    const street = openStreet();
+    street.answer = ({ to }) => (to.includes("old.example") ? silence : acknowledged);
+    street.fixture.objects.set("namespaces ns", namespace({ [annotation]: "https://old.example/" }));
+    await street.enter("A");
+    street.fixture.objects.delete("toys bear");
+    await street.resync();
+    street.fixture.objects.set("namespaces ns", namespace({ [annotation]: "https://new.example/" }));
+    await street.pass(hour);
+    assert.deepEqual(told(street), ["1 A", "2 DELETED"]);
+    assert.ok(street.heard.slice(-2).every(({ to }) => to === "https://new.example/"));
+  });
+
+  test("of its namespace cannot be named by an object", async () => {
+    const street = openStreet();
+    const mark = namespacesListener("https://namespace.example/");
+    street.fixture.objects.set("namespaces ns", namespace({ [annotation]: "https://namespace.example/" }));
+    street.fixture.put(toy({ annotations: { [annotation]: mark } }));
+    await street.enter("A");
+    assert.match(street.heard[0]?.to ?? "", /^refused: /);
   });
 
   test("of the operator counts if namespaces may not be read", async () => {

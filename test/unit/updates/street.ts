@@ -116,14 +116,13 @@ export const openStreet = (settings: Settings = {}): Street => {
     now: () => home.time.now,
   });
   const resourceOf = (kind: string) => (kind === "Toy" ? toys : undefined);
-  const { to: operators = listener } = settings;
   const desk = {
     ...ports,
     read: readRecord,
     readDelivery,
     resourceOf,
     destinationOf: updates.destinationOf,
-    operators,
+    listenerAt: updates.listenerAt,
     sink,
   };
   const world: World = {

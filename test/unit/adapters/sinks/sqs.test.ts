@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { sinkOf, sqsSink } from "../../../../shared/adapters/sinks/all.ts";
+import { sqsSink } from "../../../../shared/adapters/sinks/all.ts";
 import type { Sqs } from "../../../../shared/adapters/sqs/client.ts";
 import type { SentUpdate, Sink } from "../../../../shared/core/updates.ts";
 
@@ -47,23 +47,4 @@ describe("a queue receives an update only if the operator lists it:", () => {
       assert.equal((await sink(to, parcel, 0)).did, isSent ? "failed" : "refused");
       assert.deepEqual(sent, isSent ? [to] : []);
     });
-});
-
-describe("the operator's listener", () => {
-  const heard: string[] = [];
-  const listening: Sink = async (to) => {
-    heard.push(to);
-    return { did: "acknowledged" };
-  };
-
-  test("has a word for its URL in records, and the URL in the delivery", async () => {
-    const sink = sinkOf({ https: listening, sqs: listening, events: listening }, "https://listener.example/?token=t");
-    await sink("operator", parcel, 0);
-    assert.deepEqual(heard, ["https://listener.example/?token=t"]);
-  });
-
-  test("is refused if none is configured", async () => {
-    const sink = sinkOf({ https: listening, sqs: listening, events: listening });
-    assert.equal((await sink("operator", parcel, 0)).did, "refused");
-  });
 });

@@ -57,7 +57,7 @@ const submission = (application: Obj, { attempt, uid, options }: Case): Rendered
   const made = submit({ app, spec: bare.spec, attempt, submittedAt: 0, apiServer: inCluster });
   if ("refused" in made) return made;
   const subject = { ...bare, driverPodName: made.driverPodName };
-  const guards = preDriverObjectsOf(subject).map(({ object }) => object);
+  const guards = preDriverObjectsOf(subject, made.planned).map(({ object }) => object);
   const doors = postStartObjectsOf(subject).map(({ object }) => object);
   return { objects: [...made.before, ...guards, made.driver, ...doors], notes: made.notes };
 };

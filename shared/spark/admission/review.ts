@@ -42,8 +42,8 @@ import {
   withConfDefaults,
   withDefaults,
 } from "../schema/rules.ts";
-import { plannedPods, plannedUsage } from "../submission/planned-pods.ts";
-import { type SubmissionInput, submit } from "../submission/submit.ts";
+import { plannedUsage } from "../submission/planned-pods.ts";
+import { submit } from "../submission/submit.ts";
 import { upstreamEstimate } from "./upstream-estimate.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -100,11 +100,13 @@ export const requestsOf = (object: AdmittedObject, named: RequestedName, { confs
     return data === undefined ? {} : upstreamEstimate(withDefaults(data));
   }
   const parsed = parseWith(confs, { ...object, metadata: named });
-  const pods = parsed.ok
-    ? plannedPods(inputOf({ ...named, annotations: annotationsOf(object), spec: parsed.spec }))
+  const made = parsed.ok
+    ? rehearsal({ ...named, labels: labelsOf(object), annotations: annotationsOf(object), spec: parsed.spec })
     : parsed;
-  if (!("driver" in pods)) return {};
-  return Object.fromEntries([...plannedUsage(pods)].map(([name, amount]) => [name, Number(amount.nano) / nano]));
+  if (!("planned" in made)) return {};
+  return Object.fromEntries(
+    [...plannedUsage(made.planned)].map(([name, amount]) => [name, Number(amount.nano) / nano]),
+  );
 };
 
 /** True of a run that the quota counts already. */
@@ -177,17 +179,17 @@ const apiServer = "https://kubernetes.default.svc";
 type Rehearsed = {
   readonly name: string;
   readonly namespace: string;
+  readonly labels?: Texts;
   readonly annotations: Texts;
   readonly spec: SparkApplicationSpec;
 };
 
-const inputOf = ({ name, namespace, annotations, spec }: Rehearsed): SubmissionInput => ({
-  app: { name, namespace, uid: unborn, annotations },
-  ...{ spec, attempt: 1, submittedAt: 0, apiServer },
-});
-
 /** Builds a submission that is never created, to check whether it could be. */
-const rehearsal = (rehearsed: Rehearsed): ReturnType<typeof submit> => submit(inputOf(rehearsed));
+const rehearsal = ({ name, namespace, labels = {}, annotations, spec }: Rehearsed): ReturnType<typeof submit> =>
+  submit({
+    app: { name, namespace, uid: unborn, labels, annotations },
+    ...{ spec, attempt: 1, submittedAt: 0, apiServer },
+  });
 
 const rehearsed = (object: AdmittedObject, { name, namespace }: RequestedName, confs: Texts): readonly string[] => {
   const parsed = parseWith(confs, { ...object, metadata: { name, namespace } });

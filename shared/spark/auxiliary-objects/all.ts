@@ -6,6 +6,7 @@ import { ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { volcanoPodGroups } from "../schema/resource.ts";
 import { withDefaults } from "../schema/rules.ts";
+import type { PlannedPods } from "../submission/planned-pods.ts";
 import { identityFor } from "../submission/submit.ts";
 import { batchSchedulerObjects, coschedulingPodGroups, withBatchScheduler } from "./batch-scheduler.ts";
 import { driverPortObjects, uiObjects, withProxy } from "./ingress.ts";
@@ -63,9 +64,9 @@ export const prepared = (subject: Omit<Subject, "driverPodName">): SparkApplicat
 };
 
 /** Objects that must exist before the driver. `subject.spec` is the prepared one, here and below. */
-export const preDriverObjectsOf = (subject: Subject): readonly AuxiliaryObject[] => [
+export const preDriverObjectsOf = (subject: Subject, planned: PlannedPods): readonly AuxiliaryObject[] => [
   ...disruptionBudgetObjects(subject),
-  ...batchSchedulerObjects(subject),
+  ...batchSchedulerObjects(subject, planned),
 ];
 
 /** Services and ingresses of a driver that has begun. */

@@ -1,112 +1,14 @@
-/** Batch schedulers: the fields that each needs in an application's pods, and its PodGroup with the application's resource
- * requests, as upstream's resourceusage package. */
+/** Batch schedulers: the fields that each needs in an application's pods, and its PodGroup with the requests of the pods
+ * with which a run begins. */
 
 import type { Resource } from "../../core/object.ts";
 import { derivedLabel } from "../../kube/names.ts";
-import { bytesOf, ratioOf } from "../configuration/conf.ts";
-import { scaleOf } from "../executors/demand.ts";
 import type { SparkApplicationSpec, SparkPodSpec } from "../schema/application.ts";
 import { volcanoPodGroups } from "../schema/resource.ts";
+import { type PlannedPods, statedRequests, statedTotal } from "../submission/planned-pods.ts";
+import { submit } from "../submission/submit.ts";
 import { type AuxiliaryObject, metadataOf, objectOf, type Subject } from "./object.ts";
 import type { Options } from "./options.ts";
-
-type Amounts = { readonly cpu: string; readonly memory: string };
-
-const mebi = 2 ** 20;
-const leastOverhead = 384 * mebi;
-
-const cpuOf = ({ cores, coreRequest }: SparkPodSpec): string => coreRequest ?? `${cores ?? 1}`;
-
-const factorOf = ({ memoryOverheadFactor, type }: SparkApplicationSpec): number =>
-  ratioOf(memoryOverheadFactor ?? "") ?? (type === "Java" || type === "Scala" ? 0.1 : 0.4);
-
-const bytesOfPod = (spec: SparkApplicationSpec, { memory, memoryOverhead }: SparkPodSpec): number => {
-  const bytes = bytesOf(memory ?? "", "m") ?? 0;
-  const overhead =
-    memoryOverhead === undefined
-      ? Math.floor(Math.max(bytes * factorOf(spec), leastOverhead))
-      : (bytesOf(memoryOverhead, "m") ?? 0);
-  return bytes + overhead;
-};
-
-/** Memory of executors that only confs ask for, bytes. */
-const besides = ({ type, sparkConf = {} }: SparkApplicationSpec): number => {
-  const python = type === "Python" ? (bytesOf(sparkConf["spark.executor.pyspark.memory"] ?? "", "m") ?? 0) : 0;
-  const offHeap = (sparkConf["spark.memory.offHeap.enabled"] ?? "false") !== "false";
-  return python + (offHeap ? (bytesOf(sparkConf["spark.memory.offHeap.size"] ?? "", "b") ?? 0) : 0);
-};
-
-const inMebi = (bytes: number): string => `${Math.floor(bytes / mebi)}Mi`;
-
-export const driverAmounts = (spec: SparkApplicationSpec): Amounts => ({
-  cpu: cpuOf(spec.driver),
-  memory: inMebi(bytesOfPod(spec, spec.driver)),
-});
-
-export const executorAmounts = (spec: SparkApplicationSpec): Amounts => ({
-  cpu: cpuOf(spec.executor),
-  memory: inMebi(bytesOfPod(spec, spec.executor) + besides(spec)),
-});
-
-/** The number of executors that the driver requests at its start: by fields, as upstream, and by confs of dynamic allocation. */
-export const firstExecutors = (spec: SparkApplicationSpec): number => {
-  const { minExecutors = 0, initialExecutors = 0 } = spec.dynamicAllocation ?? {};
-  return Math.max(0, spec.executor.instances ?? 0, minExecutors, initialExecutors, scaleOf(spec)?.initial ?? 0);
-};
-
-/** Thousandths of a quantity of cores; 0 for an invalid one, which was refused before. */
-const milliOf = (text: string): number => {
-  const [, amount = "0", unit = ""] = /^([\d.]+)(m?)$/.exec(text) ?? [];
-  return Math.ceil(Number(amount) * (unit === "m" ? 1 : 1_000));
-};
-
-const mebiOf = ({ memory }: Amounts): number => Number.parseInt(memory, 10);
-
-type Role = "driver" | "executor";
-
-/** The spec with the cores and memory that a role gets from confs, or by Spark's default. */
-const completed = (spec: SparkApplicationSpec, role: Role): SparkApplicationSpec => {
-  const { sparkConf = {} } = spec;
-  const cores = Number(sparkConf[`spark.${role}.cores`] ?? 1);
-  const coreRequest = sparkConf[`spark.kubernetes.${role}.request.cores`];
-  const memory = sparkConf[`spark.${role}.memory`] ?? "1g";
-  const given = { cores, memory, ...(coreRequest === undefined ? {} : { coreRequest }) };
-  return { ...spec, [role]: { ...given, ...spec[role] } };
-};
-
-/** A record holds whole numbers only: an amount beyond them counts as none. */
-const whole = (amount: number): number => (Number.isSafeInteger(amount) ? amount : 0);
-
-/** The requests of a run's driver and of each executor: thousandths of a core, and MiB; 0 for what no number holds. */
-export const needsOf = (spec: SparkApplicationSpec): [number, number, number, number] => {
-  const driver = driverAmounts(completed(spec, "driver"));
-  const executor = executorAmounts(completed(spec, "executor"));
-  return [whole(milliOf(driver.cpu)), whole(mebiOf(driver)), whole(milliOf(executor.cpu)), whole(mebiOf(executor))];
-};
-
-/** Writes MiB in the largest unit that gives a whole number, as Kubernetes does. */
-const binary = (amount: number): string => {
-  const units = ["Mi", "Gi", "Ti", "Pi"];
-  let at = 0;
-  let left = amount;
-  while (left >= 1_024 && left % 1_024 === 0 && at < units.length - 1) {
-    left /= 1_024;
-    at += 1;
-  }
-  return `${left}${units[at]}`;
-};
-
-/** Driver and first executors together. */
-export const totalAmounts = (spec: SparkApplicationSpec): Amounts => {
-  const driver = driverAmounts(spec);
-  const executor = executorAmounts(spec);
-  const count = firstExecutors(spec);
-  const milli = milliOf(driver.cpu) + count * milliOf(executor.cpu);
-  return {
-    cpu: milli % 1_000 === 0 ? `${milli / 1_000}` : `${milli}m`,
-    memory: binary(mebiOf(driver) + count * mebiOf(executor)),
-  };
-};
 
 export const coschedulingPodGroups: Resource = {
   group: "scheduling.x-k8s.io",
@@ -115,13 +17,13 @@ export const coschedulingPodGroups: Resource = {
   kind: "PodGroup",
 };
 
-type Named = { readonly name: string; readonly spec: SparkApplicationSpec; readonly options: Options };
+type Named = Pick<Subject, "name" | "namespace" | "uid" | "spec" | "options">;
 
 type Scheduler = {
   /** Adds the scheduler's fields to the pods. */
   readonly arranged: (named: Named) => SparkApplicationSpec;
   /** The objects to create for the scheduler. */
-  readonly companions: (subject: Subject) => readonly AuxiliaryObject[];
+  readonly companions: (subject: Subject, planned: PlannedPods) => readonly AuxiliaryObject[];
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -148,11 +50,11 @@ export const groupNameOf = (name: string): string => `spark-${name}-pg`;
 export const hasOwnGroup = ({ driver }: SparkApplicationSpec): boolean => driver.annotations?.[groupName] !== undefined;
 
 /** The fields of a PodGroup by which its queue is to admit it. */
-export const groupFields = (spec: SparkApplicationSpec) => {
+export const groupFields = (spec: SparkApplicationSpec, planned: PlannedPods) => {
   const { queue, priorityClassName, resources } = spec.batchSchedulerOptions ?? {};
   const given = Object.keys(resources ?? {}).length > 0;
   return {
-    minResources: given ? resources : totalAmounts(spec),
+    minResources: given ? resources : statedTotal(planned),
     ...(queue === undefined ? {} : { queue }),
     ...(priorityClassName === undefined ? {} : { priorityClassName }),
   };
@@ -161,12 +63,12 @@ export const groupFields = (spec: SparkApplicationSpec) => {
 const volcano: Scheduler = {
   arranged: ({ name, spec }) =>
     hasOwnGroup(spec) ? spec : both(spec, { annotations: { [groupName]: groupNameOf(name) } }),
-  companions: (subject) => {
+  companions: (subject, planned) => {
     const { name, spec } = subject;
     if (spec.driver.annotations?.[groupName] !== groupNameOf(name)) return [];
     const object = objectOf(volcanoPodGroups, metadataOf(subject, { name: groupNameOf(name) }), {
       minMember: 1,
-      ...groupFields(spec),
+      ...groupFields(spec, planned),
     });
     return [{ resource: volcanoPodGroups, optional: false, object }];
   },
@@ -179,10 +81,10 @@ const coschedulingName = (name: string): string => derivedLabel(name, "pg");
 
 const coscheduling: Scheduler = {
   arranged: ({ name, spec }) => both(spec, { labels: { [podGroupLabel]: coschedulingName(name) } }),
-  companions: (subject) => {
+  companions: (subject, planned) => {
     const object = objectOf(coschedulingPodGroups, metadataOf(subject, { name: coschedulingName(subject.name) }), {
       minMember: 1,
-      minResources: totalAmounts(subject.spec),
+      minResources: statedTotal(planned),
     });
     return [{ resource: coschedulingPodGroups, optional: false, object }];
   },
@@ -190,12 +92,18 @@ const coscheduling: Scheduler = {
 
 const taskGroup = "yunikorn.apache.org/task-group-name";
 
-const taskGroupOf = (name: string, minMember: number, spec: SparkApplicationSpec, pod: SparkPodSpec) => {
+type TaskGroup = {
+  readonly name: string;
+  readonly minMember: number;
+  readonly minResource: Texts;
+  readonly spec: SparkApplicationSpec;
+  readonly pod: SparkPodSpec;
+};
+
+const taskGroupOf = ({ spec, pod, ...group }: TaskGroup) => {
   const nodeSelector = { ...spec.nodeSelector, ...pod.nodeSelector };
   return {
-    name,
-    minMember,
-    minResource: pod === spec.driver ? driverAmounts(spec) : executorAmounts(spec),
+    ...group,
     ...(Object.keys(nodeSelector).length === 0 ? {} : { nodeSelector }),
     ...(pod.tolerations === undefined ? {} : { tolerations: pod.tolerations }),
     ...(pod.affinity === undefined ? {} : { affinity: pod.affinity }),
@@ -203,20 +111,27 @@ const taskGroupOf = (name: string, minMember: number, spec: SparkApplicationSpec
   };
 };
 
-/** The task groups. YuniKorn takes no group of 0 pods. */
-const taskGroups = (spec: SparkApplicationSpec): string => {
-  const count = firstExecutors(spec);
-  return JSON.stringify([
-    taskGroupOf("spark-driver", 1, spec, spec.driver),
-    ...(count === 0 ? [] : [taskGroupOf("spark-executor", count, spec, spec.executor)]),
-  ]);
+const apiServer = "https://kubernetes.default.svc";
+
+/** The task groups, which are marks of the pods that they count; none of a run whose submission is refused. */
+const taskGroups = ({ name, namespace, uid, spec }: Named): string => {
+  const made = submit({ app: { name, namespace, uid }, spec, attempt: 1, submittedAt: 0, apiServer });
+  if ("refused" in made) return "[]";
+  const { driver, executor, executors } = made.planned;
+  const first = { name: "spark-driver", minMember: 1, minResource: statedRequests(driver), spec, pod: spec.driver };
+  // YuniKorn takes no group of 0 pods.
+  if (executor === undefined || executors === 0) return JSON.stringify([taskGroupOf(first)]);
+  const minResource = statedRequests(executor);
+  const others = { name: "spark-executor", minMember: executors, minResource, spec, pod: spec.executor };
+  return JSON.stringify([first, others].map(taskGroupOf));
 };
 
 const yunikorn: Scheduler = {
-  arranged: ({ spec }) => {
+  arranged: (named) => {
+    const { spec } = named;
     const { queue } = spec.batchSchedulerOptions ?? {};
     const labels = queue === undefined ? {} : { labels: { queue } };
-    const groups = { [taskGroup]: "spark-driver", "yunikorn.apache.org/task-groups": taskGroups(spec) };
+    const groups = { [taskGroup]: "spark-driver", "yunikorn.apache.org/task-groups": taskGroups(named) };
     return {
       ...spec,
       driver: marked(spec.driver, { ...labels, annotations: groups }),
@@ -250,5 +165,5 @@ export const withBatchScheduler = (named: Named): SparkApplicationSpec => {
   return { ...scheduler.arranged(named), batchScheduler: nameOf(spec, options) };
 };
 
-export const batchSchedulerObjects = (subject: Subject): readonly AuxiliaryObject[] =>
-  schedulerOf(subject.spec, subject.options)?.companions(subject) ?? [];
+export const batchSchedulerObjects = (subject: Subject, planned: PlannedPods): readonly AuxiliaryObject[] =>
+  schedulerOf(subject.spec, subject.options)?.companions(subject, planned) ?? [];

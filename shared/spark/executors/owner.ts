@@ -7,6 +7,7 @@ import type { SparkApplicationSpec } from "../schema/application.ts";
 import { growthCause, withDefaults } from "../schema/rules.ts";
 import { volcanoStep } from "../submission/steps/driver.ts";
 import { batchConf, batchIn, mostInBatch } from "./allocation.ts";
+import { type Demand, scaleOf, targetOf } from "./demand.ts";
 
 export const ownerAnnotation = "rekindle.dev/executors";
 
@@ -24,6 +25,12 @@ export const wantedOf = (spec: SparkApplicationSpec): number => {
   const text = spec.sparkConf?.[instancesConf]?.trim() ?? "";
   const given = instances ?? (/^\d{1,9}$/.test(text) ? Number(text) : 0);
   return Math.max(0, given);
+};
+
+/** The number of executors that a run wants, whoever creates them: at its start, or by its driver's demand. */
+export const executorsWanted = (spec: SparkApplicationSpec, demand?: Demand): number => {
+  const scale = scaleOf(spec);
+  return scale === undefined ? wantedOf(spec) : targetOf(scale, demand);
 };
 
 type VersionedConf = { readonly conf: Conf; readonly sparkVersion: string };

@@ -1,52 +1,66 @@
-/** The pods of a run as it begins, without creating any: for a quota, and for people. Pure. */
+/**
+ * The pods with which a run begins, and what they request. Each part that asks for room before the pods exist counts
+ * these: admission for quotas, groups of pods for their queue, and the record for what a run costs. Pure.
+ */
 
 import { fieldsOf } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
-import { type Amounts, add, multiply, usageAtCreation } from "../../kube/pod-usage.ts";
-import type { Quantity } from "../../kube/quantity.ts";
-import { type Conf, flagOf } from "../configuration/conf.ts";
-import { executorOf } from "../executor-pod/builder.ts";
-import { firstId } from "../executors/allotment.ts";
-import { dynamicConf } from "../schema/rules.ts";
-import { planned, type SubmissionInput } from "./submit.ts";
+import { type Amounts, add, multiply, requestsOf, usageAtCreation } from "../../kube/pod-usage.ts";
+import { type Quantity, quantityText } from "../../kube/quantity.ts";
 
-type PlannedPods = {
+export type PlannedPods = {
   readonly driver: Obj;
-  readonly executor: Obj;
+  /** One of the executors; absent where none can be built: the driver's own allocator cannot build one either. */
+  readonly executor?: Obj;
   /** The executors at the start: with dynamic allocation the initial ones, which are at least the minimum. */
   readonly executors: number;
 };
 
-/** The executors that a driver requests at its start, as Spark's SchedulerBackendUtils. */
-const firstIn = (conf: Conf): number => {
-  const count = (key: string): number | undefined => {
-    const text = conf.get(key)?.trim() ?? "";
-    return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
-  };
-  const fixed = count("spark.executor.instances");
-  if (!flagOf(conf, dynamicConf)) return fixed ?? 2;
-  const least = count("spark.dynamicAllocation.minExecutors") ?? 0;
-  return Math.max(least, count("spark.dynamicAllocation.initialExecutors") ?? least, fixed ?? 0);
-};
-
-/** The secret that a driver would make: no amount depends on it. */
-const authSecret = "planned";
-
-/** The pods of a run; an executor is built as the driver's own allocator builds it. */
-export const plannedPods = (input: SubmissionInput): PlannedPods | { readonly refused: string } => {
-  const made = planned(input);
-  if ("refused" in made) return made;
-  const { submission, basis, given } = made;
-  const driver = { name: submission.driverPodName, uid: "", ip: undefined };
-  const one = executorOf({ ...basis, authSecret, executorId: `${firstId}`, driver });
-  if ("refused" in one) return one;
-  return { driver: submission.driver, executor: one.pod, executors: firstIn(given) };
+/** The amounts of one driver and of the executors at the start. */
+const summed = ({ driver, executor, executors }: PlannedPods, amountsOf: (pod: Obj) => Amounts): Amounts => {
+  const sum = new Map<string, Quantity>();
+  add(sum, amountsOf(driver));
+  if (executor !== undefined && executors > 0) add(sum, multiply(amountsOf(executor), executors));
+  return sum;
 };
 
 /** The usage of a run's pods as a quota counts it, by its resource names. */
-export const plannedUsage = ({ driver, executor, executors }: PlannedPods): Amounts => {
-  const sum = new Map<string, Quantity>();
-  add(sum, usageAtCreation(fieldsOf(driver.spec)));
-  add(sum, multiply(usageAtCreation(fieldsOf(executor.spec)), executors));
-  return sum;
+export const plannedUsage = (pods: PlannedPods): Amounts => summed(pods, ({ spec }) => usageAtCreation(fieldsOf(spec)));
+
+/** The requests of a pod as its scheduler counts them, by resource. */
+const requestsOfPod = ({ spec }: Obj): Amounts => {
+  const requests = new Map(requestsOf(fieldsOf(spec)));
+  requests.delete("pods");
+  return requests;
 };
+
+type Texts = Readonly<Record<string, string>>;
+
+const inTexts = (amounts: Amounts): Texts =>
+  Object.fromEntries([...amounts].map(([name, amount]) => [name, quantityText(amount)]));
+
+/** The requests of a pod, as a group states them. */
+export const statedRequests = (pod: Obj): Texts => inTexts(requestsOfPod(pod));
+
+/** The requests of a run's pods together, as a group states them. */
+export const statedTotal = (pods: PlannedPods): Texts => inTexts(summed(pods, requestsOfPod));
+
+const milli = 1e6;
+const mebi = 2 ** 20 * 1e9;
+
+/** A record holds whole numbers only: an amount beyond them counts as none. */
+const whole = (amount: Quantity | undefined, unit: number): number => {
+  const count = Math.ceil(Number(amount?.nano ?? 0n) / unit);
+  return Number.isSafeInteger(count) ? count : 0;
+};
+
+const needsOfPod = (pod: Obj | undefined): [number, number] => {
+  const requests: Amounts = pod === undefined ? new Map() : requestsOfPod(pod);
+  return [whole(requests.get("cpu"), milli), whole(requests.get("memory"), mebi)];
+};
+
+/** The requests of a run's driver and of each executor: thousandths of a core, and MiB; 0 for what no number holds. */
+export const needsOf = ({ driver, executor }: PlannedPods): [number, number, number, number] => [
+  ...needsOfPod(driver),
+  ...needsOfPod(executor),
+];

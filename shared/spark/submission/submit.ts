@@ -1,11 +1,10 @@
 /** Builds the objects of one attempt of a SparkApplication: those created before the driver pod, and that pod. */
 import type { Obj } from "../../core/object.ts";
-import type { Conf } from "../configuration/conf.ts";
 import { rulesFor } from "../configuration/versions.ts";
 import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
-import { isOwn, obstaclesIn, unadmittedGrowth } from "../executors/owner.ts";
+import { admittedBy, executorsWanted, isOwn, obstaclesIn, unadmittedGrowth } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { brokenRules, withDefaults } from "../schema/rules.ts";
 import {
@@ -25,6 +24,7 @@ import { type Built, build, prepare } from "./client.ts";
 import { driverOddities } from "./driver-oddities.ts";
 import { type Ignored, ignoredIn } from "./ignored.ts";
 import { mutated } from "./mutation.ts";
+import type { PlannedPods } from "./planned-pods.ts";
 import { assembled, asTemplate, executorPod, owned, type SparkPod, templateOf } from "./pods/pod.ts";
 import { type Identity, identityOf } from "./steps/step.ts";
 import { notesOf, oversizedConfigMap } from "./warnings.ts";
@@ -55,6 +55,8 @@ export type Submission = {
   /** ConfigMaps, Secrets, claims and the driver's service: the kubelet needs them when the driver pod comes. */
   readonly before: readonly Obj[];
   readonly driver: Obj;
+  /** The pods with which the run begins, for those that count them before they exist. */
+  readonly planned: PlannedPods;
   /** The basis of executors, where `rekindle.dev/executors: own` makes Rekindle their allocator. */
   readonly executors?: ExecutorBasis;
   /** Confs and fields of the application that its run does not get, for people and events. */
@@ -141,10 +143,16 @@ const basisOf = (input: SubmissionInput, identity: Identity, made: Built, templa
   authSecret: undefined,
 });
 
-/** Builds one executor, so that an invalid one is refused before its driver exists. */
-const tryOne = (executors: ExecutorBasis, { driverPodName: name }: Built): Refused | undefined => {
-  const one = executorOf({ ...executors, executorId: `${firstId}`, driver: { name, uid: "", ip: undefined } });
-  return "refused" in one ? one : undefined;
+/** The secret that a driver would make: no amount depends on it. */
+const authSecret = "planned";
+
+/** The first pods; an executor is built as its allocator builds it. Rekindle refuses one that it could not create. */
+const firstPods = ({ app, spec }: SubmissionInput, basis: ExecutorBasis, driver: Obj): PlannedPods | Refused => {
+  const host = { name: driver.metadata.name ?? "", uid: "", ip: undefined };
+  const one = executorOf({ ...basis, authSecret, executorId: `${firstId}`, driver: host });
+  if ("refused" in one) return isOwn(app.annotations ?? {}) ? one : { driver, executors: 0 };
+  const { executors: admitted = Number.POSITIVE_INFINITY } = admittedBy({ ...app, spec }) ?? {};
+  return { driver, executor: one.pod, executors: Math.min(admitted, executorsWanted(spec)) };
 };
 
 const driverOf = (input: SubmissionInput, { pod, namespace, driverPodName }: Built, submissionId: string): Obj => {
@@ -161,22 +169,8 @@ export const identityFor = (
   attempt: number,
 ): Identity => identityOf(name, `${uid}/${attempt}`);
 
-type Planned = {
-  readonly submission: Submission;
-  /** The basis of executors, whoever allocates them. */
-  readonly basis: ExecutorBasis;
-  /** The confs that say how many executors the run wants. */
-  readonly given: Conf;
-};
-
 /** Builds the objects of an attempt. Pure: the same input gives the same objects. */
 export const submit = (given: SubmissionInput): SubmissionResult => {
-  const made = planned(given);
-  return "refused" in made ? made : made.submission;
-};
-
-/** The objects of an attempt, and what its executors are built from. */
-export const planned = (given: SubmissionInput): Planned | Refused => {
   const input = { ...given, spec: withDefaults(given.spec) };
   const { app, spec, attempt } = input;
   const broken = inTheWay(input);
@@ -190,26 +184,25 @@ export const planned = (given: SubmissionInput): Planned | Refused => {
   const made = built(input, identity, line, executor.text);
   if ("refused" in made) return made;
   const basis = basisOf(input, identity, made, executor.text);
-  const executors = ownedIn(input) ? basis : undefined;
-  const tried = executors === undefined ? undefined : tryOne(executors, made);
-  if (tried !== undefined) return tried;
   const mark = { app, attempt, submissionId };
   const metrics = needsMetricsMap(spec) ? [withoutAttempt(metricsMap(app.name, spec), app)] : [];
   const before = [...metrics, ...[...made.first, ...made.objects].map((object) => marked(object, mark))];
   const heavy = oversizedConfigMap(spec, before);
   if (heavy !== undefined) return { refused: heavy };
   const driver = driverOf(input, made, submissionId);
+  const planned = firstPods(input, basis, driver);
+  if ("refused" in planned) return planned;
   const own = ownedIn(input);
   const ignored = ignoredIn({ subject, own, conf: made.confs, driver, basis });
-  const submission = {
+  return {
     submissionId,
     applicationId: made.applicationId,
     driverPodName: made.driverPodName,
     before,
     driver,
-    ...(executors === undefined ? {} : { executors }),
+    planned,
+    ...(own ? { executors: basis } : {}),
     ignored,
     notes: [...notesOf(spec), ...driverOddities(driver), ...ignored.map(({ says }) => says)],
   };
-  return { submission, basis, given: new Map(givenConfs(input, line, own)) };
 };

@@ -8,9 +8,9 @@ const states = {
   tests: ["test/unit/spark/application/state/executor-states.test.ts"],
 };
 
-const quota = {
+const planned = {
   file: "shared/spark/submission/planned-pods.ts",
-  tests: ["test/unit/spark/admission/quota.test.ts"],
+  tests: ["test/unit/spark/submission/planned-pods.test.ts"],
 };
 
 export const readingMutants: readonly Mutant[] = [
@@ -65,18 +65,27 @@ export const readingMutants: readonly Mutant[] = [
     replace: "|| id > 0)",
   },
   {
-    ...quota,
+    ...planned,
     name: "quota-without-dynamic-allocation",
-    promise: "admission counts the initial executors of dynamic allocation against a quota",
-    find: "return Math.max(least, ",
-    replace: "return Math.min(1, ",
+    promise: "quotas and groups count the initial executors of dynamic allocation",
+    file: "shared/spark/executors/owner.ts",
+    find: "return scale === undefined ? wantedOf(spec) : targetOf(scale, demand);",
+    replace: "return scale === undefined || demand === undefined ? wantedOf(spec) : targetOf(scale, demand);",
   },
   {
-    ...quota,
+    ...planned,
     name: "quota-of-one-executor",
-    promise: "admission counts every executor with which a run begins against a quota",
-    find: ", executors));",
-    replace: ", 1));",
+    promise: "quotas and groups count every executor with which a run begins",
+    find: "multiply(amountsOf(executor), executors)",
+    replace: "multiply(amountsOf(executor), 1)",
+  },
+  {
+    ...planned,
+    name: "task-groups-by-fields",
+    promise: "YuniKorn's task groups state the requests of the planned pods, as quotas and PodGroups do",
+    file: "shared/spark/auxiliary-objects/batch-scheduler.ts",
+    find: "const minResource = statedRequests(executor);",
+    replace: "const minResource = statedRequests(driver);",
   },
   {
     name: "confs-replaced-in-silence",

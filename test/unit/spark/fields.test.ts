@@ -118,6 +118,7 @@ const kinds: readonly (Kind & { readonly kind: string; readonly plural: string }
         path: /^(failureRetries|retryInterval)$/,
         why: "upstream's version 2 reads them nowhere: restartPolicy is said instead",
       },
+      { path: /^type$/, why: "the main file decides the program's language, as in Spark's submission client" },
     ],
     refused: [{ path: /^mode$/, why: "client mode would run the driver inside the operator" }],
   },

@@ -9,11 +9,11 @@ import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { claims as claimResource, pods } from "../../../kube/resources.ts";
 import { type Allotment, isLiving, lostIdsGap, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
 import { type ClaimReads, lacksClaim } from "../../executors/claims.ts";
-import { type Demand, gaugeIn, gaugeQuery, scaleOf, targetOf } from "../../executors/demand.ts";
+import { type Demand, gaugeIn, gaugeQuery, scaleOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
 import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
-import { type Admitted, admittedBy, wantedOf } from "../../executors/owner.ts";
+import { type Admitted, admittedBy, executorsWanted } from "../../executors/owner.ts";
 import { type ApplicationContext, bodyOf, executorsAgain, ownSpec } from "../run/context.ts";
 import { evidenceOf, type Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
@@ -31,11 +31,8 @@ export const admittedIn = (context: ApplicationContext): Admitted | undefined =>
 };
 
 /** The number of executors that an own run wants: the driver's demand, or the number in the spec. */
-export const wantedIn = ({ read, memory }: ApplicationContext, demand = memory.allotment?.demand): number => {
-  if (!read.ok) return 0;
-  const scale = scaleOf(read.spec);
-  return scale === undefined ? wantedOf(read.spec) : targetOf(scale, demand);
-};
+export const wantedIn = ({ read, memory }: ApplicationContext, demand = memory.allotment?.demand): number =>
+  read.ok ? executorsWanted(read.spec, demand) : 0;
 
 /** The number of executors that an own run is to have: what it wants, and no more than Kueue has admitted. */
 export const expectedOf = (context: ApplicationContext, demand?: Demand): number =>

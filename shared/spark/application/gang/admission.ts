@@ -119,7 +119,7 @@ const pinnedPod = (pod: Obj, node: string | undefined): Obj =>
 const countsOf = (nodes: readonly string[]): Readonly<Record<string, number>> =>
   Object.fromEntries([...Map.groupBy(nodes, (node) => node)].map(([node, same]) => [node, same.length]));
 
-type Submitting = { readonly plan: Plan<Memory>; readonly driver: Driver; readonly pod: Obj };
+type Submitting = { readonly plan: Plan<Memory>; readonly driver: Driver };
 
 /** The submission with its driver pinned, and the executors' places remembered. */
 const placed = ({ plan, driver }: Submitting, places: GangPlan): Plan<Memory> => {
@@ -139,7 +139,7 @@ const admitted = (context: ApplicationContext, submitting: Submitting, group: St
     if (isHandedOut) return untold(context, stage, there);
     return planOf(context, withGroup(context.memory), undefined, { stages: [stage], next: awaiting(context, there) });
   };
-  const desired = groupFor(context, submitting.driver, submitting.pod);
+  const desired = groupFor(context, submitting.driver);
   if (desired === undefined || (group !== undefined && isEnding(group))) return waiting([]);
   if (group === undefined) {
     const create: Effect = { do: "create", object: desired, resource: volcanoPodGroups, owner: view.uid };
@@ -257,10 +257,9 @@ export const startWhole: GangDecision = function* (given, act): Decision<Memory>
   const plan = yield* act(keeps ? withoutGroup(context) : context);
   const late = group === undefined && endsRun(context, plan) ? yield* readEvicted(context) : undefined;
   if (late !== undefined) return yield* evicted(context, late);
-  const pod = plan.stages.flat().find(isDriver)?.object;
+  const creates = plan.stages.flat().some(isDriver);
   const { driver } = plan.memory;
-  if (part !== undefined && pod !== undefined && driver !== undefined)
-    return admitted(context, { plan, driver, pod }, group);
+  if (part !== undefined && creates && driver !== undefined) return admitted(context, { plan, driver }, group);
   const kept = keeps ? { ...plan, memory: withGroup(plan.memory) } : plan;
   return yield* withPins(context, group === undefined ? kept : watched(context, kept, group), group);
 };

@@ -6,26 +6,16 @@ import { fieldsOf, same } from "../../../core/json.ts";
 import type { Obj, Stored } from "../../../core/object.ts";
 import { type GangMembers, memberKeys, membersKey, schedulingPart } from "../../../kube/gang-members.ts";
 import { placer } from "../../../kube/gang-plan.ts";
-import type { Json } from "../../../kube/responses.ts";
 import { only } from "../../../kube/trim.ts";
 import { subjectOf } from "../../auxiliary-objects/all.ts";
-import {
-  asksForVolcano,
-  executorAmounts,
-  firstExecutors,
-  groupFields,
-  groupNameOf,
-  hasOwnGroup,
-} from "../../auxiliary-objects/batch-scheduler.ts";
+import { asksForVolcano, groupFields, groupNameOf, hasOwnGroup } from "../../auxiliary-objects/batch-scheduler.ts";
 import { metadataOf, objectOf } from "../../auxiliary-objects/object.ts";
-import { executorOf } from "../../executor-pod/builder.ts";
-import { firstId } from "../../executors/allotment.ts";
-import { admittedBy, wantedOf } from "../../executors/owner.ts";
-import type { SparkApplicationSpec, SparkPodSpec } from "../../schema/application.ts";
+import type { SparkPodSpec } from "../../schema/application.ts";
 import { volcanoPodGroups } from "../../schema/resource.ts";
 import { addedLabels, foundBy } from "../../submission/additions.ts";
+import type { PlannedPods } from "../../submission/planned-pods.ts";
 import type { ApplicationContext } from "../run/context.ts";
-import { executorBasis } from "../run/submit.ts";
+import { plannedPods } from "../run/submit.ts";
 import type { Driver } from "../state/memory.ts";
 
 /** The tasks of the group. */
@@ -56,54 +46,32 @@ const ofAttempt: readonly string[] = [...addedLabels, ...foundBy, "spark-app-sel
 const lastingLabels = ({ metadata: { labels = {} } }: Pick<Obj, "metadata">): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(labels).filter(([name]) => !ofAttempt.includes(name)));
 
-/** An executor whose pod cannot be built here: only its driver knows all of it. */
-const roughly = (spec: SparkApplicationSpec): Json => {
-  const { nodeSelector, tolerations, affinity } = spec.executor;
-  return {
-    nodeSelector: { ...spec.nodeSelector, ...nodeSelector },
-    ...(tolerations === undefined ? {} : { tolerations }),
-    ...(affinity === undefined ? {} : { affinity }),
-    containers: [{ name: "executor", resources: { requests: executorAmounts(spec) } }],
-  };
+const memberOf = (task: string, count: number, pod: Obj) => ({
+  ...{ task, count },
+  ...{ spec: schedulingPart(fieldsOf(pod.spec)), labels: lastingLabels(pod) },
+});
+
+const membersFor = ({ policies }: ApplicationContext, { driver, executor, executors }: PlannedPods): GangMembers => {
+  const first = memberOf(driverTask, 1, driver);
+  const others =
+    executor === undefined || executors === 0
+      ? []
+      : [{ ...memberOf(executorTask, executors, executor), after: driverTask }];
+  return { members: [first, ...others], required: policies.gangRequired === "true" };
 };
 
-/** Builds an executor as the allocator would, whoever that is. */
-const executorPod = (context: ApplicationContext, driver: Driver): Obj | undefined => {
-  const basis = executorBasis(context, driver);
-  if (basis === undefined) return undefined;
-  const host = { name: driver.podName, uid: "", ip: undefined };
-  const one = executorOf({ ...basis, executorId: `${firstId}`, driver: host });
-  return "refused" in one ? undefined : one.pod;
-};
-
-const membersFor = (
-  context: ApplicationContext,
-  spec: SparkApplicationSpec,
-  { driver, pod }: { readonly driver: Driver; readonly pod: Obj },
-): GangMembers => {
-  const { executors: most = Number.POSITIVE_INFINITY } = admittedBy({ ...context.object.metadata, spec }) ?? {};
-  const count = Math.min(most, Math.max(wantedOf(spec), firstExecutors(spec)));
-  const one = executorPod(context, driver);
-  const executors = {
-    ...{ task: executorTask, count, after: driverTask },
-    spec: schedulingPart(one === undefined ? roughly(spec) : fieldsOf(one.spec)),
-    labels: one === undefined ? {} : lastingLabels(one),
-  };
-  const first = { task: driverTask, count: 1, spec: schedulingPart(fieldsOf(pod.spec)), labels: lastingLabels(pod) };
-  return { members: [first, ...(count === 0 ? [] : [executors])], required: context.policies.gangRequired === "true" };
-};
-
-/** The PodGroup of an attempt, made from its driver's pod. `context`: with the arranged spec. */
-export const groupFor = (context: ApplicationContext, driver: Driver, pod: Obj): Obj | undefined => {
+/** The PodGroup of an attempt, from the pods with which its run begins. `context`: with the arranged spec. */
+export const groupFor = (context: ApplicationContext, driver: Driver): Obj | undefined => {
   const { key, view, read, settings } = context;
-  if (!read.ok) return undefined;
+  const planned = plannedPods(context, driver);
+  if (!read.ok || planned === undefined) return undefined;
   const of = { name: key.name, namespace: key.namespace, uid: view.uid, spec: read.spec, options: settings.options };
   const subject = { ...subjectOf(of, driver.attempt), driverPodName: driver.podName };
-  const stated = membersFor(context, subject.spec, { driver, pod });
+  const stated = membersFor(context, planned);
   const annotations = { [membersKey]: JSON.stringify(stated) };
   return objectOf(volcanoPodGroups, metadataOf(subject, { name: groupNameOf(key.name), annotations }), {
     minMember: stated.members.reduce((sum, { count }) => sum + count, 0),
-    ...groupFields(subject.spec),
+    ...groupFields(subject.spec, planned),
   });
 };
 

@@ -18,7 +18,6 @@ import {
   rareKinds,
   subjectOf,
 } from "../../auxiliary-objects/all.ts";
-import { needsOf } from "../../auxiliary-objects/batch-scheduler.ts";
 import { uiInfo, uiServiceName } from "../../auxiliary-objects/ingress.ts";
 import type { AuxiliaryObject } from "../../auxiliary-objects/object.ts";
 import { standIn } from "../../configuration/versions.ts";
@@ -29,6 +28,7 @@ import { endingOf } from "../../executors/losses.ts";
 import { ownerAnnotation } from "../../executors/owner.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import { made, sparkApplications } from "../../schema/resource.ts";
+import { needsOf, type PlannedPods } from "../../submission/planned-pods.ts";
 import { type Submission, submit } from "../../submission/submit.ts";
 import { policiesOf } from "../spec/policies.ts";
 import type { Pods } from "../state/evidence.ts";
@@ -143,6 +143,12 @@ const submitted = (context: ApplicationContext, attempt: number, submittedAt: nu
   return submit({ app, spec, attempt, submittedAt, apiServer: settings.apiServer });
 };
 
+/** The pods with which a driver's run begins; undefined where its submission would be refused now. */
+export const plannedPods = (context: ApplicationContext, { attempt, submittedAt }: Driver): PlannedPods | undefined => {
+  const result = submitted(context, attempt, submittedAt);
+  return "refused" in result ? undefined : result.planned;
+};
+
 /** The most bases that are kept, and the longest text of one's inputs: 1 MiB of texts at most. */
 const most = 32;
 const longest = 32_768;
@@ -184,7 +190,10 @@ const submissionOf = (context: ApplicationContext, attempt: number, submittedAt:
   const strange = [...result.before, result.driver].find(({ kind }) => !resourceOf.has(kind));
   if (strange !== undefined) return { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
   const { submissionId, applicationId, driverPodName } = result;
-  return { ...result, guards: preDriverObjectsOf({ ...subject, submissionId, applicationId, driverPodName }) };
+  return {
+    ...result,
+    guards: preDriverObjectsOf({ ...subject, submissionId, applicationId, driverPodName }, result.planned),
+  };
 };
 
 /** The memory of a run whose allocator is Rekindle: the number of executors may change while it runs. */
@@ -218,7 +227,7 @@ export const submitNext = (context: ApplicationContext): Plan<Memory> => {
       applicationId: submission.applicationId,
       podName: submission.driverPodName,
       submittedAt: view.now,
-      ...(context.read.ok ? { needs: needsOf(context.read.spec) } : {}),
+      needs: needsOf(submission.planned),
     },
     ...allotted(context, attempt, submission),
     state: { phase: "SUBMITTED" },

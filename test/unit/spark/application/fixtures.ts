@@ -15,6 +15,7 @@ import {
   wholeOf,
 } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
+import { startWhole } from "../../../../shared/spark/application/gang/admission.ts";
 import { type Memory, normaliser } from "../../../../shared/spark/application/state/memory.ts";
 import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { podsOf } from "../../../../shared/spark/schema/resource.ts";
@@ -161,6 +162,8 @@ export type World = {
   /** Objects of other kinds, by the plural of their resource. */
   readonly others?: Readonly<Record<string, readonly Stored[]>>;
   readonly options?: Partial<Options>;
+  /** Driver and executors start as a group that waits for its places. */
+  readonly gang?: boolean;
   /**
    * The answers of pods by the last part of the path, and the results of getIfAllowed by name; otherwise unreachable.
    */
@@ -204,7 +207,8 @@ export const decided = (world: World): Decided => {
   const { object, now = eight, refused = [] } = world;
   let { memory } = world;
   let before: readonly Effect[] = [];
-  const under = { ...settings, options: { ...defaultOptions, ...world.options } };
+  const gang = world.gang === true ? { gang: startWhole } : {};
+  const under = { ...settings, options: { ...defaultOptions, ...world.options }, ...gang };
   const looks: Query[] = [];
   const reads = asStep({
     objects: (query) => {

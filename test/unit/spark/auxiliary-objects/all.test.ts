@@ -13,6 +13,7 @@ import type { AuxiliaryObject, Subject } from "../../../../shared/spark/auxiliar
 import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { parseSpec } from "../../../../shared/spark/schema/rules.ts";
 import { spec as base } from "../application/fixtures.ts";
+import { plannedOf } from "./planned.ts";
 
 const subjectOf = (more: object, options: Partial<Options> = {}, name = "spark-pi"): Subject => {
   const read = parseSpec({ metadata: { name, namespace: "default" }, spec: { ...base, ...more } });
@@ -24,7 +25,7 @@ const subjectOf = (more: object, options: Partial<Options> = {}, name = "spark-p
 
 const companionsOf = (subject: Subject): readonly AuxiliaryObject[] => [
   ...postStartObjectsOf(subject),
-  ...preDriverObjectsOf(subject),
+  ...preDriverObjectsOf(subject, plannedOf(subject)),
 ];
 
 const idOf = ({ object: { apiVersion, kind, metadata } }: AuxiliaryObject): string =>
@@ -173,7 +174,7 @@ describe("the web UI's service", () => {
   ];
   for (const { name, spec, want, type = "ClusterIP" } of cases) {
     test(name, () => {
-      const [service] = companionsOf(subjectOf(spec));
+      const [service] = postStartObjectsOf(subjectOf(spec));
       const selector = { "sparkoperator.k8s.io/app-name": "spark-pi", "spark-role": "driver" };
       assert.deepEqual(service?.object["spec"], { ports: [want], selector, type });
     });

@@ -2,15 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { preDriverObjectsOf, prepared } from "../../../../shared/spark/auxiliary-objects/all.ts";
-import {
-  driverAmounts,
-  executorAmounts,
-  totalAmounts,
-} from "../../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import type { SparkApplicationSpec } from "../../../../shared/spark/schema/application.ts";
 import { parseSpec } from "../../../../shared/spark/schema/rules.ts";
+import { statedRequests, statedTotal } from "../../../../shared/spark/submission/planned-pods.ts";
 import { spec as base } from "../application/fixtures.ts";
+import { plannedOf } from "./planned.ts";
 
 const specOf = (more: object): SparkApplicationSpec => {
   const read = parseSpec({ metadata: { name: "spark-pi", namespace: "default" }, spec: { ...base, ...more } });
@@ -26,7 +23,11 @@ const subjectOf = (more: object) => {
 };
 
 describe("the resource amounts for a batch scheduler", () => {
-  const python = { type: "Python", sparkConf: { "spark.executor.pyspark.memory": "256m" } };
+  const python = {
+    type: "Python",
+    mainApplicationFile: "local:///app.py",
+    sparkConf: { "spark.executor.pyspark.memory": "256m" },
+  };
   const offHeap = { sparkConf: { "spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "1073741824" } };
   const cases: readonly { name: string; spec: object; want: readonly [string, string, string, string] }[] = [
     { name: "include memory and the minimum overhead", spec: {}, want: ["1", "896Mi", "1", "896Mi"] },
@@ -49,9 +50,10 @@ describe("the resource amounts for a batch scheduler", () => {
   ];
   for (const { name, spec, want } of cases) {
     test(name, () => {
-      const driver = driverAmounts(specOf(spec));
-      const executor = executorAmounts(specOf(spec));
-      assert.deepEqual([driver.cpu, driver.memory, executor.cpu, executor.memory], want);
+      const { driver, executor } = plannedOf(subjectOf(spec));
+      assert.ok(executor !== undefined);
+      const [first, other] = [statedRequests(driver), statedRequests(executor)];
+      assert.deepEqual([first["cpu"], first["memory"], other["cpu"], other["memory"]], want);
     });
   }
 
@@ -72,7 +74,7 @@ describe("the resource amounts for a batch scheduler", () => {
   ];
   for (const { spec, want } of totals) {
     test(`of driver and first executors of ${JSON.stringify(spec)}`, () =>
-      assert.deepEqual(totalAmounts(specOf(spec)), want));
+      assert.deepEqual(statedTotal(plannedOf(subjectOf(spec))), want));
   }
 });
 
@@ -98,7 +100,10 @@ describe("a PodGroup", () => {
     },
   ];
   for (const { name, spec, want } of cases) {
-    test(name, () => assert.deepEqual(preDriverObjectsOf(subjectOf(spec))[0]?.object["spec"], want));
+    test(name, () => {
+      const subject = subjectOf(spec);
+      assert.deepEqual(preDriverObjectsOf(subject, plannedOf(subject))[0]?.object["spec"], want);
+    });
   }
 });
 

@@ -2,10 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { policyObjects } from "../../../../shared/cli/installation/policies.ts";
-import { firstExecutors } from "../../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
-import { specSchema } from "../../../../shared/spark/schema/application.ts";
 import { parseWith } from "../../../../shared/spark/schema/rules.ts";
-import { plannedPods } from "../../../../shared/spark/submission/planned-pods.ts";
 import { submit } from "../../../../shared/spark/submission/submit.ts";
 import { parseProperties } from "../../../proof/compat/properties.ts";
 import { creating, good, said } from "../admission/reviews.ts";
@@ -110,14 +107,14 @@ describe("the executors at the start of an application that is dynamic by the co
     "spark.dynamicAllocation.minExecutors": "3",
     "spark.dynamicAllocation.initialExecutors": "5",
   };
-  test("are counted for its group as Spark starts them", () => {
-    assert.equal(firstExecutors(specSchema.parse({ ...good, sparkConf: confs })), 5);
+  test("are planned as Spark starts them", () => {
     const { [dynamic]: _, ...off } = confs;
-    assert.equal(firstExecutors(specSchema.parse({ ...good, sparkConf: off })), 1);
-  });
-  test("are counted for quotas as Spark starts them", () => {
-    const planned = plannedPods(inputOf({ sparkConf: confs }, {}));
-    assert.ok("driver" in planned);
-    assert.equal(planned.executors, 5);
+    for (const [sparkConf, count] of [
+      [confs, 5],
+      [off, 1],
+    ] as const) {
+      const made = submit(inputOf({ sparkConf }, {}));
+      assert.equal("planned" in made ? made.planned.executors : made.refused, count);
+    }
   });
 });

@@ -1,13 +1,14 @@
 /** Each conf of the user's that the driver does not get is told: which, by what, and what to write instead. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { planned } from "../../../../shared/spark/submission/submit.ts";
+import { submit } from "../../../../shared/spark/submission/submit.ts";
+import { parseProperties } from "../../../proof/compat/properties.ts";
 import { good } from "../admission/reviews.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
 const outcome = (sparkConf: Texts, changes: object = {}, annotations: Texts = {}) =>
-  planned({
+  submit({
     app: { name: "app", namespace: "team", uid: "00000000-0000-0000-0000-000000000000", annotations },
     spec: { ...good, ...changes, sparkConf },
     ...{ attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" },
@@ -43,19 +44,25 @@ const rich = {
   executor: { cores: 2, memory: "1g", javaOptions: "-Da=b", instances: 2, envVars: { A: "b" } },
 };
 
+/** The confs that the driver reads. */
+const confsOf = ({ before }: ReturnType<typeof made>): Texts => {
+  const files = before.flatMap(({ data }) => Object.entries(data ?? {}));
+  return parseProperties(`${files.find(([name]) => name === "spark.properties")?.[1]}`);
+};
+
 describe("a conf that the submission replaces", () => {
   /** Whether the driver lacks the user's value of a conf, and whether a note says so; absent: it is refused. */
   const fateOf = (key: string, changes: object) => {
     const found = outcome({ [key]: "7" }, changes);
     if ("refused" in found) return [];
-    const isLost = !`${found.basis.conf.get(key)},`.startsWith("7,");
-    const isTold = found.submission.notes.some((note) => note.startsWith(`spec.sparkConf["${key}"] has no effect: `));
+    const isLost = !`${confsOf(found)[key]},`.startsWith("7,");
+    const isTold = found.notes.some((note) => note.startsWith(`spec.sparkConf["${key}"] has no effect: `));
     return [{ key, isLost, isTold }];
   };
 
   for (const changes of [{}, rich]) {
     test(`is told, whichever it is (${Object.keys(changes).length} more fields)`, () => {
-      const fates = [...made({}, changes).basis.conf.keys()].flatMap((key) => fateOf(key, changes));
+      const fates = Object.keys(confsOf(made({}, changes))).flatMap((key) => fateOf(key, changes));
       assert.deepEqual(
         fates.filter(({ isLost, isTold }) => isLost !== isTold),
         [],
@@ -91,7 +98,7 @@ describe("a conf that the submission replaces", () => {
   ];
   for (const [key, value, changes, says] of cases) {
     test(`names its source: ${key}`, () => {
-      const { notes } = made({ [key]: value }, changes).submission;
+      const { notes } = made({ [key]: value }, changes);
       assert.ok(
         notes.some((note) => note.includes(key) && note.includes(says)),
         notes.join("\n"),
@@ -108,7 +115,7 @@ describe("a conf that the submission replaces", () => {
   for (const [key, value, annotations] of silent) {
     test(`is not told where it has its effect: ${key}`, () => {
       assert.deepEqual(
-        made({ [key]: value }, {}, annotations).submission.notes.filter((note) => note.includes("has no effect")),
+        made({ [key]: value }, {}, annotations).notes.filter((note) => note.includes("has no effect")),
         [],
       );
     });

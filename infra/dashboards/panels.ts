@@ -79,6 +79,15 @@ export const panels: readonly (Panel | Heading)[] = [
     unit: "short",
     lines: [{ ask: "gauge", name: "rekindle_standby", legend: "standby" }],
   },
+  {
+    id: 34,
+    title: "Changes that a resync found and no message had told",
+    page: "screen=health",
+    shape: "stat",
+    width: 4,
+    unit: "short",
+    lines: [{ ask: "gauge", name: "rekindle_unheard_changes", legend: "unheard" }],
+  },
   { id: 7, row: "Engine" },
   {
     id: 8,

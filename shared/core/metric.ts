@@ -89,6 +89,11 @@ export const ownFigures = [
     help: "Other controllers at work, beside which Rekindle writes nothing",
     kind: "gauge",
   },
+  {
+    name: "rekindle_unheard_changes",
+    help: "Changes that the last resync of functions found and no message had told",
+    kind: "gauge",
+  },
 ] as const satisfies readonly Figure[];
 
 /** Labels of Rekindle's own metrics, whatever labels a deployment adds to those of applications. */
@@ -109,4 +114,5 @@ export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], rea
   rekindle_decisions_stopped_total: [],
   rekindle_recovery_errors_total: [],
   rekindle_standby: [],
+  rekindle_unheard_changes: [],
 };

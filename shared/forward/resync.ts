@@ -5,6 +5,7 @@
 import { loggedKind, logsAged } from "../core/kept-log.ts";
 import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Metadata } from "../core/object.ts";
+import { isUnheard } from "./unheard.ts";
 
 /**
  * The fields of a checkpoint that its metadata shows. `wakeAt` and `pruneAt` (end of the oldest run's retention) in
@@ -44,7 +45,8 @@ export type ListedKind = {
   readonly now: number;
 };
 
-export type Due = { readonly message: Message; readonly dedupeId: string };
+/** `isUnheard`: the object has changed, and no step has taken notice. */
+export type Due = { readonly message: Message; readonly dedupeId: string; readonly isUnheard?: boolean };
 
 /** Namespace and name of an object as one text. */
 export const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
@@ -86,7 +88,8 @@ export function* dueOf(census: ListedKind, sweep: string): Generator<Due | undef
   const hints = yield* placed(census.hints);
   const message = (namespace: string, name: string, reason: string): Due => {
     const key: Key = { cluster, kind, namespace, name };
-    return { message: { ...key, reason: `resync: ${reason}` }, dedupeId: dedupe.sweep(key, sweep) };
+    const dedupeId = dedupe.sweep(key, sweep);
+    return { message: { ...key, reason: `resync: ${reason}` }, dedupeId, isUnheard: isUnheard(reason) };
   };
   const present = new Set<string>();
   for (const object of census.objects) {

@@ -12,6 +12,8 @@ export type Health = {
   readonly queue?: { readonly ready: number; readonly delayed: number; readonly busy: number };
   /** One line per other controller beside which Rekindle writes nothing; absent: there is none. */
   readonly standby?: readonly string[];
+  /** A line about changes that no message had told; absent: there is none, or this process does not know. */
+  readonly unheard?: readonly string[];
   /** Name of the viewer, and the namespaces that it may read; empty: all. */
   readonly caller: string;
   readonly namespaces: readonly string[];

@@ -190,6 +190,7 @@ export const HealthScreen = () => {
       ? []
       : [
           ...(found.standby ?? []).map((line) => ["standby", visible(line)] as const),
+          ...(found.unheard ?? []).map((line) => ["changes", visible(line)] as const),
           ["watches", found.ready ? "all have listed their objects" : "not all have listed their objects yet"],
           ["this process", `serves for ${briefly((found.now - found.startedAt) / 1_000)}`],
           ...(found.rows < 0 ? [] : [["applications shown", grouped(found.rows)] as const]),

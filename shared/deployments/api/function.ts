@@ -56,15 +56,17 @@ const readerIn = ({ clusterRecord, checkpoints, cluster }: Settings<"api">, repo
   };
 };
 
+type Health = Pick<ApiParts, "standing" | "unheard">;
+
 /**
  * Opens metrics of the cluster's objects; undefined without a cluster record. The code is loaded with the first scrape.
  */
-const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scrape>) | undefined => {
+const scrapeIn = (settings: Settings<"api">, report: Report, known: Health): (() => Promise<Scrape>) | undefined => {
   const { clusterRecord, checkpoints, metricsPrefix: prefix, metricsLabels: labels } = settings;
   if (clusterRecord === undefined) return undefined;
   const open = once(async () => {
     const { gaugesFrom } = await import("../host/metrics.ts");
-    return gaugesFrom(clusterRecord, checkpoints, { prefix, labels });
+    return gaugesFrom(clusterRecord, checkpoints, { prefix, labels }, known);
   });
   return () =>
     reported(
@@ -73,19 +75,20 @@ const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scr
     );
 };
 
-/** The other controllers that a resync or dispatcher has found last; undefined without a cluster record. */
-const standingIn = (settings: Settings<"api">, report: Report): Pick<ApiParts, "standing"> => {
+/** What a resync or dispatcher has found last: other controllers, and changes that no message had told; nothing without a cluster record. */
+const healthIn = (settings: Settings<"api">, report: Report): Health => {
   const { clusterRecord } = settings;
   if (clusterRecord === undefined) return {};
   const open = once(async () => {
-    const [{ openStandingReader }, { openAccess }] = await Promise.all([
-      import("./controller-signs.ts"),
+    const [{ openStandingReader, openUnheardReader }, { openAccess }] = await Promise.all([
+      import("./health-records.ts"),
       import("../common/cluster-access.ts"),
     ]);
     const transport = openAccess(clusterRecord, { userAgent: "rekindle-api" });
-    return openStandingReader({ ...settings, transport, report, now: Date.now });
+    const reading = { ...settings, transport, report, now: Date.now };
+    return { standing: openStandingReader(reading), unheard: openUnheardReader(reading) };
   });
-  return { standing: async () => (await open())() };
+  return { standing: async () => (await open()).standing(), unheard: async () => (await open()).unheard() };
 };
 
 /** Opens the page; undefined without a way to sign in or a cluster record. Its code is loaded with the first request for it. */
@@ -93,7 +96,7 @@ const pageIn = (
   settings: Settings<"api">,
   secret: Secret | undefined,
   report: Report,
-  known: Pick<ApiParts, "standing">,
+  known: Health,
 ): ApiParts["page"] => {
   const { clusterRecord } = settings;
   const signIn = openSignIn(settings, secret, report);
@@ -115,7 +118,7 @@ export const openApi = (env: Environment): ApiParts & Pick<Sender, "close"> => {
   const secret = openOptional(settings.triggerSecret, { report, setting: "triggerSecret" });
   const updatesSecret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
   const { send: queued, close } = openSender(settings, telemetry);
-  const known = standingIn(settings, report);
+  const known = healthIn(settings, report);
   const send = async (message: Message, event: string): Promise<void> => {
     try {
       await queued(message, dedupe.trigger(message, digest(event)));
@@ -136,7 +139,7 @@ export const openApi = (env: Environment): ApiParts & Pick<Sender, "close"> => {
     acknowledging:
       updatesUrl === undefined && natsUrl === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
     reader: readerIn(settings, report),
-    scrape: scrapeIn(settings, report),
+    scrape: scrapeIn(settings, report, known),
     guarded: settings.metricsFor !== "anybody",
     identify: identifyBy(secret, report),
     ...known,

@@ -147,6 +147,8 @@ type Parts = {
   readonly namespaceScope: NamespaceScope;
   /** The other controllers at work; absent: this process does not know. */
   readonly standing?: (() => Standing | Promise<Standing>) | undefined;
+  /** Changes that no message had told; absent: this process does not know. */
+  readonly unheard?: (() => number | Promise<number>) | undefined;
   readonly now: () => number;
 };
 
@@ -262,10 +264,11 @@ export const gaugesFrom = (
   access: Access,
   kept: Place,
   called: Pick<Naming, "prefix" | "labels">,
+  health: Pick<Parts, "standing" | "unheard"> = {},
 ): (() => Promise<Scrape>) => {
   const transport = openAccess(access, { userAgent: "rekindle-api" });
   const namespaceScope = openNamespaceScope({ ...everywhere, transport });
   const naming = { ...upstreamNaming, ...called };
-  if (kept.in === "kubernetes") return openGauges({ naming, transport, namespaceScope });
-  return openGauges({ naming, transport, namespaceScope, hints: async () => [] }, ofRecords);
+  if (kept.in === "kubernetes") return openGauges({ naming, transport, namespaceScope, ...health });
+  return openGauges({ naming, transport, namespaceScope, ...health, hints: async () => [] }, ofRecords);
 };

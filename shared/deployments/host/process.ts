@@ -41,6 +41,8 @@ export type ApiParts = {
   readonly ready: () => boolean;
   /** The other controllers beside which nothing is written; absent: this process does not know. */
   readonly standing?: () => Promise<Standing>;
+  /** Changes that the last resync found and no message had told; absent: this process does not know. */
+  readonly unheard?: () => Promise<number>;
   readonly kinds: () => readonly string[];
   readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
   /** Metrics in the Prometheus text format; absent where there are none. */

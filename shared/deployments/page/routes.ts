@@ -12,6 +12,7 @@ import { secureHeaders } from "hono/secure-headers";
 import { isName, isNamespace } from "../../api/events.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { type Standing, standbyLines } from "../../forward/controller-detection.ts";
+import { unheardLines } from "../../forward/unheard.ts";
 import type { Health } from "../../page/health.ts";
 import { type Batch, keyOf, type Lanes } from "../../page/wire.ts";
 import { once } from "../common/once.ts";
@@ -104,6 +105,8 @@ export type PageParts = {
   readonly ready: () => boolean;
   /** The other controllers beside which nothing is written; absent: this process does not know. */
   readonly standing?: (() => Promise<Standing>) | undefined;
+  /** Changes that the last resync found and no message had told. */
+  readonly unheard?: (() => Promise<number>) | undefined;
   readonly depth?: (() => Promise<Health["queue"]>) | undefined;
   /** Called when somebody looks: watches that only the page needs begin then. */
   readonly viewed?: (() => void) | undefined;
@@ -307,6 +310,7 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     const queue = namespaces.length > 0 ? undefined : await depth?.().catch(() => undefined);
     const rows = namespaces.length > 0 ? -1 : board.size();
     const standby = standbyLines((await parts.standing?.().catch(() => undefined)) ?? new Map());
+    const unheard = unheardLines((await parts.unheard?.().catch(() => undefined)) ?? 0);
     const { actions } = parts;
     const health: Health = {
       may: viewer.grants.filter(({ ability }) => (ability === "act" ? actions : actions?.trigger) !== undefined),
@@ -314,6 +318,7 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
       ...{ now: Date.now(), cluster, ready: ready(), startedAt, rows, streams: streams.count(), caller, namespaces },
       ...(queue === undefined ? {} : { queue }),
       ...(standby.length === 0 ? {} : { standby }),
+      ...(unheard.length === 0 ? {} : { unheard }),
     };
     return c.json(health, 200, { "cache-control": "no-store" });
   });

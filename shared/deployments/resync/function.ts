@@ -8,6 +8,7 @@ import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type Standing, standingIn } from "../../forward/controller-detection.ts";
 import { type Cursors, cursorKey, openCursors } from "../../forward/cursors.ts";
+import { openUnheard, unheardKey } from "../../forward/unheard.ts";
 import { runs } from "../../registry/names.ts";
 import { watchers } from "../../registry/watchers.ts";
 import { openAccess } from "../common/cluster-access.ts";
@@ -27,7 +28,9 @@ export type SweepParts = {
   /** Leaves out kinds for which another controller is at work; absent: all kinds are resynced. */
   readonly standby?: FunctionStandby;
   /** Sends the gauges in the time that is left; absent: none is sent. */
-  readonly tellGauges?: (late: () => boolean) => Promise<void>;
+  readonly tellGauges?: (late: () => boolean, unheard: number) => Promise<void>;
+  /** Saves the count of changes that no message had told; absent: there is no place that tenants may not write. */
+  readonly saveUnheard?: (count: number) => Promise<void>;
   /** Reads the depths of the queues, and returns problems in words; absent: no queue is watched. */
   readonly depths?: () => Promise<readonly string[]>;
   /** Closes the connection to the queue; absent: there is none to close. */
@@ -53,10 +56,11 @@ export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => bo
   const after = await cursors.load(key);
   const swept = await resyncWithin(await ours(parts), sweep, { late, after });
   if (swept.next !== after) await cursors.save(key, swept.next ?? "");
-  const { sent, left } = swept;
+  const { sent, left, unheard } = swept;
   if (left > 0) report("warn", "resync: out of time, the next run continues", { keys: sent, left });
-  else report("info", "resync: sending unfinished keys again", { keys: sent });
-  await parts.tellGauges?.(late);
+  else report("info", "resync: sending unfinished keys again", { keys: sent, unheard });
+  await parts.saveUnheard?.(unheard);
+  await parts.tellGauges?.(late, unheard);
   return { ...swept, problems };
 };
 
@@ -113,12 +117,13 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   };
   const counted = { transport, namespaceScope, families: settings.families, hints: hinting.hints, standing };
   // Loaded when the keys are sent, so that the first of them does not wait for it.
-  const tellGauges = async (late: () => boolean): Promise<void> => {
+  const tellGauges = async (late: () => boolean, unheard: number): Promise<void> => {
     const { openGaugeLines } = await import("./gauges.ts");
-    await openGaugeLines({ ...counted, cluster, print, report, now: Date.now })(late);
+    await openGaugeLines({ ...counted, unheard: () => unheard, cluster, print, report, now: Date.now })(late);
   };
   return {
     ...(settings.gauges ? { tellGauges } : {}),
+    ...(key === undefined ? {} : { saveUnheard: openUnheard(cursors, unheardKey(cluster), report) }),
     ...depthsOf(settings, report),
     scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
     cursors,

@@ -43,6 +43,8 @@ type Counted = {
   readonly families?: readonly Family[];
   /** The other controllers at work; absent: this process does not know. */
   readonly standing?: (() => Standing | Promise<Standing>) | undefined;
+  /** Changes that no message had told; absent: this process does not know. */
+  readonly unheard?: (() => number | Promise<number>) | undefined;
 };
 
 /** True where a kind has no objects for this caller: it is forbidden or not served. */
@@ -50,6 +52,9 @@ const isNone = (cause: unknown): boolean => cause instanceof ApiError && [403, 4
 
 export const standbySamples = async ({ standing }: Pick<Counted, "standing">): Promise<readonly MetricSample[]> =>
   standing === undefined ? [] : [{ do: "count", name: "rekindle_standby", value: (await standing()).size, of: {} }];
+
+const unheardSamples = async ({ unheard }: Pick<Counted, "unheard">): Promise<readonly MetricSample[]> =>
+  unheard === undefined ? [] : [{ do: "count", name: "rekindle_unheard_changes", value: await unheard(), of: {} }];
 
 /**
  * Counts the objects in scope, page by page, so that only their samples stay in memory. A kind that is forbidden or not
@@ -80,7 +85,7 @@ export const censusOf = async (parts: Counted): Promise<readonly MetricSample[]>
   const hints = await hintsIn({ transport, hints: known, namespaces: namespaceScope.watched }).catch(() => []);
   const late = undeliveredOf("", hints, "").filter(({ message }) => within(message.namespace));
   const waiting: MetricSample = { do: "count", name: "rekindle_updates_waiting", value: late.length, of: {} };
-  return [...samples.flat(), waiting, ...(await standbySamples(parts))];
+  return [...samples.flat(), waiting, ...(await standbySamples(parts)), ...(await unheardSamples(parts))];
 };
 
 export type FunctionFigure = {

@@ -54,8 +54,14 @@ export type Limits = {
 
 /**
  * Counts of keys that were sent and left. `next`: the key after which the next run begins; undefined: none are left.
+ * `unheard`: the keys of changes that no message had told.
  */
-export type Swept = { readonly sent: number; readonly left: number; readonly next: string | undefined };
+export type Swept = {
+  readonly sent: number;
+  readonly left: number;
+  readonly next: string | undefined;
+  readonly unheard: number;
+};
 
 type Chosen = {
   readonly selector?: string | undefined;
@@ -200,7 +206,8 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
   }
   const last = due[sent - 1];
   const left = due.length - sent;
-  return { sent, left, next: left === 0 ? undefined : last === undefined ? after : textOf(last.message) };
+  const unheard = all.filter(({ isUnheard }) => isUnheard === true).length;
+  return { sent, left, next: left === 0 ? undefined : last === undefined ? after : textOf(last.message), unheard };
 };
 
 /** Runs a resync without a time limit. Returns the number of keys sent. */

@@ -2,6 +2,7 @@
 import type { Mutant } from "./mutants.ts";
 
 const rings = "shared/forward/bell.ts";
+const unheard = "shared/forward/unheard.ts";
 const door = "shared/deployments/bell/app.ts";
 const visibility = "shared/engine/reconcile/visibility.ts";
 const ofRings = ["test/unit/forward/bell.test.ts"];
@@ -9,6 +10,30 @@ const ofDoor = ["test/unit/deployments/bell/app.test.ts"];
 const ofVisibility = ["test/unit/engine/reconcile/visibility.test.ts"];
 
 export const bellMutants: readonly Mutant[] = [
+  {
+    name: "resync-counts-what-is-under-way",
+    promise: "only changes that no message had told count as unheard",
+    file: unheard,
+    find: "reasons.has(reason);",
+    replace: 'reasons.has(reason) || reason === "unfinished";',
+    tests: ["test/unit/forward/resync.test.ts"],
+  },
+  {
+    name: "resync-fails-with-its-count",
+    promise: "a count that cannot be saved fails no resync",
+    file: unheard,
+    find: "    } catch (cause) {",
+    replace: "    } catch (cause) {\n      if (count > 0) throw cause;",
+    tests: ["test/unit/deployments/resync/function.test.ts"],
+  },
+  {
+    name: "resync-saves-each-count",
+    promise: "a count is written only when it is another one",
+    file: unheard,
+    find: "if (before !== now) await",
+    replace: "await",
+    tests: ["test/unit/deployments/resync/function.test.ts"],
+  },
   {
     name: "bell-forwards-names-of-any-length",
     promise: "the bell sends no message that its reader would drop",

@@ -48,6 +48,30 @@ describe("a resync", () => {
     assert.deepEqual(all, [undefined, undefined, undefined, undefined]);
   });
 
+  const told: readonly (readonly [
+    what: string,
+    objects: readonly ListedObject[],
+    hints: readonly Hint[],
+    unheard: boolean,
+  ])[] = [
+    ["a new object", [object()], [], true],
+    ["an object in the place of another", [object({ uid: "u2" })], [hint()], true],
+    ["a changed spec", [object({ generation: 3 })], [hint()], true],
+    ["changed labels", [object({ marks: "m2" })], [hint({ marks: "m1" })], true],
+    ["a deleted object", [], [hint()], true],
+    ["an object under way", [object()], [hint({ rests: false })], false],
+    ["an object that is being deleted", [object({ deletionTimestamp: "2026-11-02T08:00:00Z" })], [hint()], false],
+    ["the end of a retention", [object()], [hint({ pruneAt: 1 })], false],
+  ];
+  for (const [what, objects, hints, unheard] of told) {
+    test(`${unheard ? "counts" : "does not count"} ${what} as a change that no message had told`, () => {
+      assert.deepEqual(
+        sweep(objects, hints).map(({ isUnheard }) => isUnheard),
+        [unheard],
+      );
+    });
+  }
+
   const cases = [
     { name: "sends no key of an object that rests", objects: [object()], hints: [hint()], want: [] },
     { name: "sends the key of an object without a record", objects: [object()], hints: [], want: ["pi: unrecorded"] },

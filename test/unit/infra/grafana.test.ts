@@ -41,11 +41,13 @@ const endings: Readonly<Record<Family["figure"]["kind"], readonly string[]>> = {
 };
 
 /** Every series that a host exports, and its labels. */
-const series = new Map(
-  familiesFor(upstreamNaming).flatMap(({ figure, labels }) =>
+const series = new Map([
+  ...familiesFor(upstreamNaming).flatMap(({ figure, labels }) =>
     endings[figure.kind].map((ending) => [`${figure.name}${ending}`, labels] as const),
   ),
-);
+  // The API server's own: nobody else knows which rings it could not deliver.
+  ["apiserver_admission_webhook_fail_open_count", ["name", "type"]] as const,
+]);
 
 /** Labels that Prometheus itself adds to series, and to histograms. */
 const everywhere = ["instance", "job", "le"];
@@ -103,7 +105,7 @@ describe("what is asked of Prometheus", () => {
     ["the dashboard", dashboard],
     ["the rules of alarms", alerts],
   ] as const) {
-    test(`by ${name} is what a host tells`, () => {
+    test(`by ${name} is what a host, a function or the API server tells`, () => {
       assert.ok(asked.length >= 10, `${asked.length} queries`);
       assert.deepEqual(asked.flatMap(wrongWith), []);
     });

@@ -90,6 +90,19 @@ describe("the health of the page", () => {
     assert.match(standby[0] ?? "", /rekindle migrate/);
   });
 
+  const counts: readonly (readonly [what: string, more: Partial<PageParts>, says: readonly RegExp[]])[] = [
+    ["the changes that a resync found alone", { unheard: async () => 1 }, [/^the last resync found 1 change that no/]],
+    ["none while messages tell every change", { unheard: async () => 0 }, []],
+    ["none where their count cannot be read", { unheard: () => Promise.reject(new Error("refused")) }, []],
+  ];
+  for (const [what, more, says] of counts) {
+    test(`names ${what}`, async () => {
+      const { ready, unheard = [] } = await healthWith(more);
+      assert.deepEqual([ready, unheard.length], [true, says.length]);
+      for (const [at, pattern] of says.entries()) assert.match(unheard[at] ?? "", pattern);
+    });
+  }
+
   const without: readonly { name: string; more: Partial<PageParts> }[] = [
     { name: "where no sign is found", more: { standing: async () => new Map() } },
     { name: "where this process knows of no signs", more: {} },

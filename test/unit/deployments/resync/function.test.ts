@@ -4,11 +4,12 @@ import { describe, test } from "node:test";
 import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
 import { memoryCheckpoints } from "../../../../shared/adapters/checkpoints/memory.ts";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
-import type { Message } from "../../../../shared/core/key.ts";
+import { type Message, textOf } from "../../../../shared/core/key.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { sweepOnce } from "../../../../shared/deployments/resync/function.ts";
 import { resync } from "../../../../shared/deployments/resync/sweep.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
+import { openUnheard, unheardKey } from "../../../../shared/forward/unheard.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../../support/crds.ts";
 
@@ -52,6 +53,45 @@ describe("a resync", () => {
     const { parts, sent, names, checkpoints } = await open(120);
     const swept = await sweepOnce(parts, "run-1", () => false);
     assert.deepEqual([shown(sent), swept.left, swept.next], [names, 0, undefined]);
+    assert.equal(checkpoints.all().size, 0);
+  });
+
+  test("counts changes that no message had told, and saves the count when it is another one", async () => {
+    const { parts, checkpoints, transport, names } = await open(3);
+    const key = unheardKey("c1");
+    const counts: number[] = [];
+    const run = async () => {
+      const saveUnheard = openUnheard(openCursors({ checkpoints, clusterUid: "u", report: () => {} }), key, () => {});
+      const tellGauges = async (_: () => boolean, unheard: number): Promise<void> => void counts.push(unheard);
+      await sweepOnce({ ...parts, saveUnheard, tellGauges }, "run", () => false);
+      return checkpoints.all().get(textOf(key));
+    };
+    const first = await run();
+    assert.deepEqual([await run(), first === undefined], [first, false]);
+    for (const name of [...names, "kube-root-ca.crt"])
+      await request(transport, "DELETE", `/api/v1/namespaces/default/configmaps/${name}`);
+    assert.notEqual(await run(), first);
+    // The namespace has a ConfigMap of its own.
+    assert.deepEqual(counts, [4, 4, 0]);
+  });
+
+  test("that cannot save the count tells it, and succeeds", async () => {
+    const { parts, sent } = await open(1);
+    const lines: string[] = [];
+    const save = () => Promise.reject(new Error("forbidden"));
+    const saveUnheard = openUnheard({ ...parts.cursors, save }, unheardKey("c1"), (level, text) => {
+      lines.push(`${level} ${text}`);
+    });
+    const { unheard, left } = await sweepOnce({ ...parts, saveUnheard }, "run-1", () => false);
+    assert.deepEqual([unheard, sent.length, left], [2, 2, 0]);
+    assert.deepEqual(lines, ["warn the count of changes that no message had told cannot be saved"]);
+  });
+
+  test("writes no count while there was never a change that no message had told", async () => {
+    const { parts, checkpoints } = await open(0);
+    const scope = { ...parts.scope, namespaces: ["nowhere"] };
+    const saveUnheard = openUnheard(parts.cursors, unheardKey("c1"), () => {});
+    await sweepOnce({ ...parts, scope, saveUnheard }, "run-1", () => false);
     assert.equal(checkpoints.all().size, 0);
   });
 

@@ -68,6 +68,7 @@ describe("the gauges of a resync", () => {
       "spark_executor_running_count 1",
       "rekindle_updates_waiting 1",
       "rekindle_standby 1",
+      "rekindle_unheard_changes 3",
     ]);
     assert.deepEqual(
       asked.filter((path) => path.includes("volcano")),

@@ -68,6 +68,7 @@ export const openStanding = async () => {
   const parts = {
     ...{ transport, namespaceScope, hints, cluster: "prod", now: () => 5 },
     standing: () => new Map([["Volcano", ["Volcano runs as the deployment ops/controllers"]]]),
+    unheard: () => 3,
     print: (line: string): void => void lines.push(line),
     report: (level: string, text: string): void => void reports.push(`${level} ${text}`),
   };

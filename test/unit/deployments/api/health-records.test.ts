@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
-import { openStandingReader } from "../../../../shared/deployments/api/controller-signs.ts";
+import { openStandingReader, openUnheardReader } from "../../../../shared/deployments/api/health-records.ts";
 import { signsKey } from "../../../../shared/deployments/common/standby.ts";
 import { openSignStore, standbyLines, trustedMs } from "../../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
+import { openUnheard, unheardKey } from "../../../../shared/forward/unheard.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../../support/crds.ts";
 
@@ -49,4 +50,28 @@ test("the signs that were stored are shown while they are renewed; where they ca
   fails = false;
   now += trustedMs;
   assert.deepEqual(await shown(), []);
+});
+
+test("the count of changes that no message had told is the last stored one, and 0 where none or another text is stored", async () => {
+  const { transport } = openSimulator({ crds });
+  const report = (): void => {};
+  await request(transport, "POST", "/api/v1/namespaces", {
+    ...{ apiVersion: "v1", kind: "Namespace", metadata: { name: home } },
+  });
+  let now = 1_000_000_000;
+  const unheard = openUnheardReader({ transport, checkpoints, cluster: "prod", home, report, now: () => now });
+  const shown = async (): Promise<number> => {
+    now += 10_000;
+    return await unheard();
+  };
+  const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, { home }), clusterUid: "c", report });
+  const save = openUnheard(cursors, unheardKey("prod"), report);
+  const seen = [await shown()];
+  for (const count of [4, 4, 0]) {
+    await save(count);
+    seen.push(await shown());
+  }
+  await cursors.save(unheardKey("prod"), "many");
+  seen.push(await shown());
+  assert.deepEqual(seen, [0, 4, 4, 0, 0]);
 });

@@ -5,19 +5,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parse } from "yaml";
-import { fieldsOf, recordsIn } from "../../../../shared/core/json.ts";
-import { isOpen } from "../../../support/port.ts";
 import type { Fixture } from "../functions/fixture.ts";
 import type { Lane } from "../functions/lane.ts";
-import { rekindle } from "../installed.ts";
+import { troubles } from "../functions/troubles.ts";
 import { completing, deleted, failing } from "../lambda/applications.ts";
 import type { Case } from "../lambda/cases.ts";
 import { type KeySender, openOnNats } from "../nats/fixture.ts";
 import { onNats } from "../nats/lane.ts";
 import { must } from "../scene.ts";
-
-const path = "a-path-that-nobody-guesses";
+import { bellSettings, registerBell } from "./registration.ts";
 
 /** Every third end of the bell begins with a hang of this time, ms. */
 const hangMsOf = (kills: number): number => (kills >= 200 ? 120_000 : 15_000);
@@ -25,25 +21,8 @@ const hangsEvery = 3;
 
 const bell: KeySender = {
   name: "bell",
-  // The API server trusts the authority of the kubelet's certificate only where the configuration says so.
-  env: ({ kubelet }) => ({
-    ...{ REKINDLE_ADMISSION_PATH: path, REKINDLE_LOG_LEVEL: "debug" },
-    ...{ REKINDLE_TLS_CERT_FILE: kubelet.cert, REKINDLE_TLS_KEY_FILE: kubelet.key },
-  }),
-  register: async ({ dir, kubectl }, port) => {
-    for (const until = performance.now() + 20_000; !(await isOpen(port)); await sleep(100))
-      must(performance.now() < until, "the bell does not listen");
-    const caBundle = (await readFile(join(dir, "pki", "ca.crt"))).toString("base64");
-    const printed = await rekindle(["manifests", "--bell-url", `https://127.0.0.1:${port}/${path}`]);
-    const configuration = fieldsOf(parse(printed));
-    const webhooks = recordsIn(configuration["webhooks"]).map((one) => ({
-      ...one,
-      clientConfig: { ...fieldsOf(one["clientConfig"]), caBundle },
-    }));
-    const input = JSON.stringify({ ...configuration, webhooks });
-    const { code, stderr } = await kubectl(["apply", "--server-side", "-f", "-"], { input });
-    must(code === 0, `kubectl apply: ${stderr}`);
-  },
+  env: bellSettings,
+  register: registerBell,
   end: (kills) => {
     let ends = 0;
     return async (child) => {
@@ -81,5 +60,6 @@ export const onBell: Lane = {
   open: (dir, options) => openOnNats(dir, options, bell),
   goneMs: onNats.goneMs,
   longestMs: onNats.longestMs,
+  beside: troubles,
   more: [rang],
 };

@@ -22,6 +22,8 @@ export type Lane = {
   readonly goneMs: number;
   /** The longest that the storm goes on when every application has ended, ms. */
   readonly longestMs: number;
+  /** Cases beside the applications, in the storm. */
+  readonly beside?: readonly Case<Fixture>[];
   /** Cases after the quiet. */
   readonly more: readonly Case<Fixture>[];
 };
@@ -50,7 +52,7 @@ export const runLane = async (lane: Lane, options: LaneOptions): Promise<readonl
   const results: Result[] = [];
   try {
     const triggers = lane.triggerMs === undefined ? undefined : triggering(fixture, lane.triggerMs);
-    const alive = [...livesWithin(lane.goneMs), jobCompletes].filter(isChosen);
+    const alive = [...livesWithin(lane.goneMs), jobCompletes, ...(lane.beside ?? [])].filter(isChosen);
     results.push(...(await Promise.all(alive.map((one) => attempt(one.name, () => one.run(fixture))))));
     await blowUntil(fixture, kills, lane.longestMs);
     fixture.storm.blows = false;

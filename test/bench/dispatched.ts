@@ -18,7 +18,7 @@ import { credentials, region } from "../real/lambda/queues.ts";
 import { ensure } from "../real/setup/ensure.ts";
 import { startDynamoLocal } from "../real/store/dynamodb.ts";
 import { freePort } from "../support/port.ts";
-import { createTable, table } from "./cloud/cloud.ts";
+import { createTable, table } from "./cloud/deployment.ts";
 import { isLook } from "./costs.ts";
 import type { Figure } from "./figures.ts";
 import { type Life, live } from "./kubelet.ts";

@@ -12,7 +12,7 @@ const help = `npm run bench [-- --parts NAME,NAME] [--publish] [--json FILE]
   loaded the machine was; --publish writes the figures of each part into README and shared/docs/benchmarks.md when it has ended
 
 npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [--count N] | restart [--count N] | settled [--count N,N] |
-                 upstream [--count N] | functions [--part dispatch] | cloud | recovery | elastic | fairness [--count N] | page |
+                 upstream [--count N] | functions [--part dispatch] | cloud | bell | recovery | elastic | fairness [--count N] | page |
                  job [--count N] | gang [--count N] | sweep [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
@@ -24,6 +24,8 @@ npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [
              --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single | resize; --profile DIR
   gang       N gangs of 100 pods (default 100) by plans on the real scheduler and 100 nodes without kubelets: time until all are
              bound beside the same pods without gangs, CPU, requests; --profile DIR
+  bell       functions whose keys come from the bell: from a change to its first write, beside a forwarder's in the same run; rings,
+             messages, invocations and US$ of an application and at rest; a Job of 200 pods; what a ring adds to its writer
   cloud      a deployment on AWS: starts of each function, requests, units and GB-seconds per application and per executor
              loss with records in a table, reaction, and the table of costs with its prices and formulas
   guard      short forms on the simulator: requests, bytes, and processor time beside that of an earlier commit, within 10 % of the
@@ -74,12 +76,15 @@ const benchPage = async (part: string | undefined): Promise<readonly Figure[]> =
 
 const benchCloud = async (): Promise<readonly Figure[]> => (await import("./cloud/cloud.ts")).benchCloud();
 
+const benchBell = async (): Promise<readonly Figure[]> => (await import("./bell/bell.ts")).benchBell();
+
 const benchSweep = async (): Promise<readonly Figure[]> => (await import("./sweep.ts")).benchSweep();
 
 const benchElastic = async (): Promise<readonly Figure[]> => (await import("./elastic.ts")).benchElastic();
 
 /** The benchmarks that take no number; of some a part can be measured alone. */
 const byPart: ReadonlyMap<string, typeof benchPage> = new Map([
+  ["bell", benchBell],
   ["cloud", benchCloud],
   ["elastic", benchElastic],
   ["functions", benchFunctions],

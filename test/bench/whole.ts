@@ -19,6 +19,7 @@ export const parts: Readonly<Record<string, readonly string[]>> = {
   functions: ["functions"],
   dispatch: ["functions", "--part", "dispatch"],
   cloud: ["cloud"],
+  bell: ["bell"],
   submit: ["submit", "--admission"],
   alone: ["alone", "--count", "100"],
   elastic: ["elastic"],

@@ -1,82 +1,29 @@
 /**
- * `npm run bench -- cloud`: the cost of a deployment on AWS. The built bundles run under the real runtime client, with
- * queues by ElasticMQ, records in DynamoDB Local and a real API server; prices are in `prices.ts`, formulas in
- * `bill.ts`.
+ * `npm run bench -- cloud`: the cost of a deployment on AWS, with a real API server; `deployment.ts` starts it, prices are in
+ * `prices.ts`, formulas in `bill.ts`.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { openAudit } from "../../real/cluster/audit.ts";
-import { startCluster } from "../../real/cluster/cluster.ts";
-import { build, install, startHost } from "../../real/e2e/installed.ts";
-import { openCloud } from "../../real/lambda/cloud.ts";
-import { spared } from "../../real/lambda/fates.ts";
-import { none as unmeddled } from "../../real/lambda/meddler.ts";
-import { credentials, region } from "../../real/lambda/queues.ts";
-import { randomFrom } from "../../real/lambda/random.ts";
-import { startElasticMq } from "../../real/queue/elasticmq.ts";
-import { ensure } from "../../real/setup/ensure.ts";
-import { runtimeClient } from "../../real/setup/lambda.ts";
-import { startDynamoLocal } from "../../real/store/dynamodb.ts";
-import { type Bench, openMail, settled } from "../costs.ts";
+import { startHost } from "../../real/e2e/installed.ts";
+import { settled } from "../costs.ts";
 import type { Figure } from "../figures.ts";
 import { type Life, live } from "../kubelet.ts";
 import { account } from "../submit.ts";
 import { applicationOf, type Measured, notesOf, tableOf } from "./bill.ts";
+import { ended, openDeployment, startForwarder } from "./deployment.ts";
 import { reactionOf } from "./reaction.ts";
 import { leastOf, restAims, restOf, restTable, totalOf } from "./rest.ts";
 import { figuresOfStarts, type Start, startsOf } from "./starts.ts";
-import { openUnits } from "./units.ts";
 import { part, plus, type Use } from "./use.ts";
 import { alarmMetrics, type Counted, dashboards, restingGauges, usedBy, useOf } from "./used.ts";
-
-export const table = "rekindle-bench";
 
 /** An application runs longer than the 16 s in which a late submission may still arrive, as with a real driver. */
 const alone: Life = { executors: 0, losses: 0, paceMs: 4_300 };
 const withExecutors: Life = { executors: 4, losses: 0, paceMs: 3_000 };
 const withLoss: Life = { executors: 4, losses: 1, paceMs: 3_000 };
 const short: Life = { ...alone, paceMs: 500 };
-
-/** Creates the table of records. */
-export const createTable = async (endpoint: string): Promise<void> => {
-  const client = new DynamoDBClient({ endpoint, region, credentials });
-  const string = (AttributeName: string) => ({ AttributeName, AttributeType: "S" }) as const;
-  await client.send(
-    new CreateTableCommand({
-      TableName: table,
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: [string("cluster"), string("key")],
-      KeySchema: [
-        { AttributeName: "cluster", KeyType: "HASH" },
-        { AttributeName: "key", KeyType: "RANGE" },
-      ],
-    }),
-  );
-  client.destroy();
-};
-
-/** Starts the forwarder of a cluster: the bundle as a process, which watches without an end. */
-const startForwarder = ({ cloud }: Bench, dir: string): ChildProcess => {
-  const child = spawn(process.execPath, [join(dir, "code", "forward.mjs")], {
-    env: { PATH: process.env["PATH"] ?? "", ...cloud.environment },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const log = createWriteStream(join(dir, "forwarder.log"));
-  child.stdout.pipe(log);
-  child.stderr.pipe(log, { end: false });
-  return child;
-};
-
-const ended = async (child: ChildProcess): Promise<void> => {
-  child.kill("SIGTERM");
-  if (child.exitCode === null) await new Promise((resolve) => child.once("exit", resolve));
-};
 
 const rested = { cluster: "default", kind: "SparkApplication", namespace: "default", name: "warm-up" };
 
@@ -204,37 +151,13 @@ const told = (measured: Measured, starts: readonly Start[]): readonly Figure[] =
 
 /** Throws when work was wrong or missing; high costs are only reported. */
 export const benchCloud = async (): Promise<readonly Figure[]> => {
-  await ensure(["go", "lambda", "queue", "store"]);
-  await build();
-  const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-"));
-  const audit = await openAudit(dir, "rekindle", "rekindle");
-  const cluster = await startCluster({ nodes: 0, dir, extra: audit.flags });
-  const [broker, store] = await Promise.all([startElasticMq({ dir }), startDynamoLocal(dir)]);
-  const units = await openUnits(store.endpoint);
+  const { bench, kubeconfig, dir, endCloud, close } = await openDeployment();
   try {
-    await createTable(store.endpoint);
-    const kubeconfig = await install(cluster, undefined);
-    const fate: Bench["fate"] = { now: { do: "live" } };
-    const logs = join(dir, "logs");
-    const { mail, heard } = openMail();
-    const cloud = await openCloud({
-      ...{ kubeconfig, endpoint: broker.endpoint, client: await runtimeClient(), dir: logs, random: randomFrom(1) },
-      ...{ mischief: () => unmeddled, heard, visibilitySeconds: 180, concurrency: 4, windowSeconds: 20 },
-      environment: {
-        REKINDLE_CHECKPOINTS: `dynamodb://${table}?keepDays=90`,
-        REKINDLE_UPDATES_URL: `${broker.endpoint}/000000000000/updates.fifo`,
-        AWS_ENDPOINT_URL_DYNAMODB: units.endpoint,
-      },
-      fates: () => (name, typicalMs) => (fate.now.do === "live" ? spared(name, typicalMs) : fate.now),
-    });
-    const bench: Counted = { cluster, cloud, audit, mail, fate, units, logs };
-    const { starts, ...functions } = await byFunctions(bench, logs).finally(cloud.stop);
+    const { starts, ...functions } = await byFunctions(bench, bench.logs).finally(endCloud);
     const figures = told({ ...functions, ...(await byHost(bench, kubeconfig, join(dir, "host.log"))) }, starts);
     await rm(dir, { recursive: true, force: true });
     return figures;
   } finally {
-    units.close();
-    await Promise.all([broker.stop(), store.stop()]);
-    await cluster.stop();
+    await close();
   }
 };

@@ -11,6 +11,7 @@ export const prices = {
   gigabyteSeconds: { usd: 13.3334, per: "1,000,000 GB-s of Lambda, arm64", page: "lambda/pricing" },
   fifo: { usd: 0.5, per: "1,000,000 requests, FIFO", page: "sqs/pricing" },
   standard: { usd: 0.4, per: "1,000,000 requests, standard", page: "sqs/pricing" },
+  httpApi: { usd: 1, per: "1,000,000 requests, HTTP API", page: "api-gateway/pricing" },
   writes: { usd: 0.625, per: "1,000,000 write units of DynamoDB, on demand", page: "dynamodb/pricing/on-demand" },
   reads: { usd: 0.125, per: "1,000,000 read units of DynamoDB, on demand", page: "dynamodb/pricing/on-demand" },
   logs: { usd: 0.5, per: "GB of logs taken in", page: "cloudwatch/pricing" },

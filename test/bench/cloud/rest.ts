@@ -29,7 +29,7 @@ export const fifoPolls = (count: number): number => pollsOf(count * queues.polle
 /** The polls of the standard queue in a month. */
 export const standardPolls = pollsOf(queues.standard * queues.idlePollers);
 
-const deployments = ["host", "forwarder", "windowed", "dispatcher"] as const;
+const deployments = ["host", "forwarder", "windowed", "bell", "dispatcher"] as const;
 type Deployment = (typeof deployments)[number];
 
 /** US$ a month of one part of a deployment. */
@@ -42,7 +42,7 @@ export type RestPart = {
 };
 
 /** Deployments of the template. */
-const onLambda: readonly Deployment[] = ["forwarder", "windowed"];
+const onLambda: readonly Deployment[] = ["forwarder", "windowed", "bell"];
 
 export type Resting = {
   /** One resync that finds nothing to do. */
@@ -135,6 +135,7 @@ const withPod: readonly Deployment[] = ["host", "forwarder", "dispatcher"];
 export const restAims = [
   { deployment: "forwarder", aim: 1 },
   { deployment: "windowed", aim: 1 },
+  { deployment: "bell", aim: 1 },
   { deployment: "dispatcher", aim: 0.5 },
 ] as const;
 
@@ -150,8 +151,8 @@ export const restTable = (resting: Resting): readonly string[] => {
   const sums = (podUsd: number): readonly string[] =>
     deployments.map((one) => (totalOf(parts, one) + (withPod.includes(one) ? podUsd : 0)).toFixed(2));
   return [
-    "| US$ a month at rest | host | forwarder in the cluster + Lambda | windowed Lambda forwarder | dispatcher + functions that scale to zero | formula |",
-    "|---|---|---|---|---|---|",
+    "| US$ a month at rest | host | forwarder in the cluster + Lambda | windowed Lambda forwarder | bell + Lambda | dispatcher + functions that scale to zero | formula |",
+    "|---|---|---|---|---|---|---|",
     ...parts.map(({ name, usd, formula, of }) =>
       row(
         name,

@@ -9,7 +9,7 @@ import type { StoredMetadata } from "../../core/object.ts";
 import type { World } from "../context/world.ts";
 
 /** The pauses before the looks of one step, ms: together less than half a second. */
-const pausesMs = [0, 25, 50, 100, 250] as const;
+const pausesMs = [0, 8, 17, 50, 100, 250] as const;
 
 /** The delay of a message whose changes are not visible, ms, by its looks. After these its step begins all the same. */
 const delaysMs = [1_000, 5_000] as const;

@@ -60,7 +60,7 @@ describe("a message about a change", () => {
       if (call === looking && run.pauses.length === 2) run.at("8");
     };
     assert.equal((await take(run.world, [after(replaced())]))?.did, "step");
-    assert.deepEqual([run.pauses, run.sent], [[25, 50], []]);
+    assert.deepEqual([run.pauses, run.sent], [[8, 17], []]);
   });
 
   test("waits for a creation", async () => {
@@ -70,7 +70,7 @@ describe("a message about a change", () => {
       if (call === looking && run.pauses.length === 1) run.at("3");
     };
     assert.equal((await take(run.world, [after(created)]))?.did, "step");
-    assert.deepEqual(run.pauses, [25]);
+    assert.deepEqual(run.pauses, [8]);
   });
 
   test("is put off for 1 s, then for 5 s, and then begins its step all the same", async () => {
@@ -119,7 +119,7 @@ describe("a message about a change", () => {
         [2, 5_000],
       ],
     );
-    assert.equal(run.looks(), 5);
+    assert.equal(run.looks(), 6);
   });
 
   test("begins its step when the object may not be read, or its kind is not served", async () => {

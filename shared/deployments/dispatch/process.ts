@@ -12,6 +12,7 @@ import { type MakeProof, openAgents, openTokens } from "../../adapters/dispatch/
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { openLines } from "../../adapters/telemetry/tracing.ts";
 import { dedupe, digest, type Message } from "../../core/key.ts";
+import type { Queue } from "../../engine/ports.ts";
 import { openServerTime } from "../../engine/server-time.ts";
 import { type Lease, openLease, renewMs } from "../../forward/lease.ts";
 import { kindNames, plurals } from "../../registry/names.ts";
@@ -93,7 +94,7 @@ const standby = (): never => {
 const standbySeconds = 2;
 
 /** Answers what would be sent to the queue with 503 while no dispatching is active; `/healthz`, reads and the page pass. */
-const refusingStandby = (api: Hono, active: () => Dispatching | undefined) => ({
+const refusingStandby = (api: Served, active: () => Dispatching | undefined) => ({
   fetch: (request: Request, env?: object): Response | Promise<Response> =>
     request.method === "POST" && active() === undefined && new URL(request.url).pathname !== "/page/session"
       ? Response.json(
@@ -123,7 +124,7 @@ const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => 
   const { settings, telemetry, metering, standing } = parts;
   const { cluster } = settings;
   const updates = openOptional(settings.updatesSecret, { report: telemetry.report, setting: "updatesSecret" });
-  const send = async (message: Message, id: string): Promise<void> => (active() ?? standby()).send(message, id);
+  const send = async (message: Message, id: string): Promise<void> => (active() ?? standby()).queue.send(message, id);
   return {
     ready: () => active()?.ready() === true,
     standing: async () => standing.all(),
@@ -151,6 +152,31 @@ const openAdmissionIf = async ({ settings, telemetry: { report }, transport }: A
   const admission = await openAdmission(settings, { transport, report, slices: openManySlices() });
   report("info", "dispatch: serving admission", { port: admission.port });
   return admission;
+};
+
+type Served = { readonly fetch: (request: Request, env?: object) => Response | Promise<Response> };
+
+/** True for a call of the bell, whose path has a secret first part. */
+const isRing = ({ method, url }: Request): boolean => {
+  const [, , last, ...more] = new URL(url).pathname.split("/");
+  return method === "POST" && last === "bell" && more.length === 0;
+};
+
+/** Adds the bell where it has a path; its code is loaded only then. `send` and `sendLater` reject in a standby. */
+const withBell = async (
+  api: Hono,
+  { settings, telemetry: { report } }: ApiInput,
+  active: () => Dispatching | undefined,
+): Promise<Served & { readonly largest?: number }> => {
+  const { admissionPath } = settings;
+  if (admissionPath === undefined) return api;
+  const [{ bellInto }, { largest }] = await Promise.all([import("../bell/function.ts"), import("../bell/app.ts")]);
+  const queue: Queue = {
+    send: async (...message) => await (active() ?? standby()).queue.send(...message),
+    sendLater: async (...message) => await (active() ?? standby()).queue.sendLater(...message),
+  };
+  const bell = bellInto({ ...settings, admissionPath }, { queue, report });
+  return { largest, fetch: (request, env) => (isRing(request) ? bell : api).fetch(request, env) };
 };
 
 type Turns = {
@@ -207,7 +233,8 @@ export const dispatchUntil = async (env: Environment, stopped: Promise<void>): P
     now: parts.clock.monotonic,
   });
   let active: Dispatching | undefined;
-  const api = refusingStandby(apiApp(apiPartsOf(parts, trigger, () => active)), () => active);
+  const served = await withBell(apiApp(apiPartsOf(parts, trigger, () => active)), parts, () => active);
+  const api = refusingStandby(served, () => active);
   const turning = takeTurns({
     ...{
       lease,
@@ -221,7 +248,7 @@ export const dispatchUntil = async (env: Environment, stopped: Promise<void>): P
     },
   });
   try {
-    await Promise.all([serveUntil(settings, api, stopped), turning]);
+    await Promise.all([serveUntil(settings, api, stopped, served.largest), turning]);
   } finally {
     await admission?.close();
     parts.agents.close();

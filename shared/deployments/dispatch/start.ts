@@ -57,7 +57,7 @@ export type DispatchParts = {
 export type Dispatching = {
   /** True once every watch has listed its objects and a resync has succeeded. */
   ready(): boolean;
-  readonly send: Queue["send"];
+  readonly queue: Queue;
   /**
    * Calls the function with a notice about a node, past the queue, which is lost with the process. Rejects unless the
    * notice is written: its sender tries again.
@@ -213,6 +213,36 @@ const enclosingFor = (
   return { enclosing, see: objects.see, gone: objects.gone };
 };
 
+/** What the cluster shows by itself: watches, or nothing where the bell sends the keys. */
+type Watches = { readonly enclosing: Enclosing | undefined; synced(): boolean; stop(): Promise<unknown> };
+
+/** Starts the watches of the kinds and of nodes. */
+const startWatches = (
+  parts: DispatchParts,
+  scope: Parameters<typeof resync>[0] & Pick<Parameters<typeof startForwarder>[0], "operators" | "selector">,
+  queue: Queue,
+): Watches => {
+  const { settings, telemetry, transport } = parts;
+  const { report } = telemetry;
+  const { cluster, watchNodes: isWatched } = settings;
+  if (settings.admissionPath !== undefined)
+    return { enclosing: undefined, synced: () => true, stop: async () => undefined };
+  const enclosed = enclosingFor(parts, scope.operators, () => forwarder);
+  const forwarder: Forwarder = startForwarder({
+    ...scope,
+    ...{ see: enclosed?.see, gone: enclosed?.gone },
+    ...{ report, now: Date.now, random: Math.random },
+    resting: restingIn({ ...scope, report, now: Date.now }),
+    send: (message, id) => queue.send(message, id),
+  });
+  const endNodeWatch = watchNodes(isWatched, { transport, report, cluster, queue });
+  return {
+    enclosing: enclosed?.enclosing,
+    synced: forwarder.synced,
+    stop: () => Promise.all([forwarder.stop(), endNodeWatch()]),
+  };
+};
+
 /** Starts everything. What a dispatcher before this one knew is made again: by lists, and by the records' timers. */
 export const startDispatching = async (parts: DispatchParts): Promise<Dispatching> => {
   const { settings, telemetry, transport, namespaceScope, records } = parts;
@@ -232,25 +262,17 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
   const stop = await sightingOf(parts, operators, anew);
   const surveyed = namespaceScope.survey(surveyMs, anew);
   const open = openCalls(parts);
-  const enclosed = enclosingFor(parts, operators, () => forwarder);
-  const calls = startCalls(parts, queues, open, enclosed?.enclosing);
-  const forwarder: Forwarder = startForwarder({
-    ...scope,
-    ...{ see: enclosed?.see, gone: enclosed?.gone },
-    ...{ report, now: Date.now, random: Math.random },
-    resting: restingIn({ ...scope, report, now: Date.now }),
-    send: (message, id) => queue.send(message, id),
-  });
+  const watches = startWatches(parts, scope, queue);
+  const calls = startCalls(parts, queues, open, watches.enclosing);
   const sweeping = startSweeping(again, settings.resyncMs, report);
-  const endNodeWatch = watchNodes(settings.watchNodes, { transport, report, cluster, queue });
   return {
-    ready: () => forwarder.synced() && sweeping.swept(),
-    send: queue.send,
+    ready: () => watches.synced() && sweeping.swept(),
+    queue,
     notice: noticing(open.reconcile, putting(queue, telemetry)),
     stop: async (graceMs) => {
       surveyed();
       // Calls first: a lost lease allows no further one.
-      await Promise.all([calls.stop(graceMs), sweeping.stop(), forwarder.stop(), endNodeWatch(), stop()]);
+      await Promise.all([calls.stop(graceMs), sweeping.stop(), watches.stop(), stop()]);
     },
   };
 };

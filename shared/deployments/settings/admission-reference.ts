@@ -31,7 +31,7 @@ export const admissionReference = {
   },
   admissionPath: {
     form: "secret",
-    text: "path prefix of admission and of the bell, or two with a comma between them while it is changed; without it admission answers at /mutate and /validate",
+    text: "path prefix of admission and of the bell, or two with a comma between them while it is changed; without it admission answers at /mutate and /validate; a dispatcher with it serves the bell, and opens no watch",
     parameter: "AdmissionPath",
     ...absentInHost("only the API server reaches its admission, with a certificate of its own"),
   },

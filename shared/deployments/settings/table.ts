@@ -211,7 +211,7 @@ const rows = {
   admissionReach: { schema: reach, readers: admitting, default: "rekindle/rekindle-admission" },
   admissionSecret: { schema: reference, readers: admitting, default: "rekindle/rekindle-admission" },
   admissionCertificates: { schema: words, readers: admitting },
-  admissionPath: { schema: secretPath, readers: ["admission", "bell"], neededBy: ["bell"], secret: true },
+  admissionPath: { schema: secretPath, readers: ["admission", "bell", "dispatch"], neededBy: ["bell"], secret: true },
   admissionQuota: { schema: yes, readers: admitting, default: "false" },
   admissionQuotaEstimate: { schema: yes, readers: admitting, default: "false" },
   admissionQueueGate: { schema: yes, readers: admitting, default: "false" },

@@ -11,6 +11,14 @@ const ofVisibility = ["test/unit/engine/reconcile/visibility.test.ts"];
 
 export const bellMutants: readonly Mutant[] = [
   {
+    name: "dispatch-watches-beside-the-bell",
+    promise: "a dispatcher that serves the bell opens no watch",
+    file: "shared/deployments/dispatch/start.ts",
+    find: "  if (settings.admissionPath !== undefined)\n",
+    replace: '  if (settings.admissionPath !== undefined && settings.home === "")\n',
+    tests: ["test/unit/deployments/dispatch/bell.test.ts"],
+  },
+  {
     name: "resync-counts-what-is-under-way",
     promise: "only changes that no message had told count as unheard",
     file: unheard,

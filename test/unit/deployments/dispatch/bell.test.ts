@@ -1,0 +1,136 @@
+/** A dispatcher with a path of the bell takes keys from reviews of the API server, and opens no watch. */
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dispatchUntil } from "../../../../shared/deployments/dispatch/process.ts";
+import { freePort, listening } from "../../../support/port.ts";
+import { application } from "../../host/objects.ts";
+import { create, onCluster } from "../surroundings.ts";
+
+const path = "a-path-that-nobody-guesses";
+
+const review = (name: string): string =>
+  JSON.stringify({
+    ...{ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" },
+    request: {
+      ...{ uid: "ring", operation: "CREATE", namespace: "default", name },
+      kind: { group: "sparkoperator.k8s.io", version: "v1beta2", kind: "SparkApplication" },
+      resource: { group: "sparkoperator.k8s.io", version: "v1beta2", resource: "sparkapplications" },
+      object: { ...application(name), metadata: { name, namespace: "default", uid: "u-1" } },
+    },
+  });
+
+type Dispatched = {
+  /** Bodies of the calls that the function got. */
+  readonly calls: readonly string[];
+  readonly url: string;
+  readonly appear: (name: string) => Promise<void>;
+  /** The URL of a second dispatcher, which is a standby. */
+  readonly second: string;
+};
+
+const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  for (let left = 400; !(await isSo()); left--) {
+    assert.ok(left > 0, "it did not come about in ten seconds");
+    await sleep(25);
+  }
+};
+
+const isReady = async (url: string): Promise<boolean> =>
+  await fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+const answers = async (url: string): Promise<boolean> =>
+  await fetch(`${url}/healthz`).then(
+    () => true,
+    () => false,
+  );
+
+const withDispatchers = async (act: (dispatched: Dispatched) => Promise<void>): Promise<void> => {
+  const calls: string[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (text: string) => {
+      body += text;
+    });
+    request.once("end", () => {
+      calls.push(body);
+      response.end(JSON.stringify({ batchItemFailures: [], messages: [] }));
+    });
+  });
+  const called = `http://127.0.0.1:${await listening(server)}/`;
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  await onCluster([], async (env, _, simulator) => {
+    const start = async (): Promise<{ readonly url: string; readonly ended: Promise<void> }> => {
+      const port = await freePort();
+      const ended = dispatchUntil(
+        {
+          ...{ ...env, REKINDLE_HOME: "default", REKINDLE_LOG_LEVEL: "error", REKINDLE_LISTEN: `127.0.0.1:${port}` },
+          ...{
+            REKINDLE_CALL_URLS: `reconcile=${called},deliver=${called}`,
+            REKINDLE_CALL_SECRET: "a-secret-that-signs",
+          },
+          REKINDLE_ADMISSION_PATH: path,
+        },
+        stopped,
+      );
+      return { url: `http://127.0.0.1:${port}`, ended };
+    };
+    const first = await start();
+    await until(() => isReady(first.url));
+    const second = await start();
+    await until(() => answers(second.url));
+    try {
+      await act({ calls, url: first.url, appear: (name) => create(simulator, name), second: second.url });
+    } finally {
+      stop();
+      await Promise.all([first.ended, second.ended]);
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+};
+
+const ring = (url: string, name: string, first = path): Promise<Response> =>
+  fetch(`${url}/${first}/bell`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: review(name),
+  });
+
+describe("a dispatcher with the bell", () => {
+  test("calls the function for a change that rang, and for none that did not", async () => {
+    await withDispatchers(async ({ calls, url, appear }) => {
+      await appear("silent");
+      await appear("heard");
+      const answer: unknown = await (await ring(url, "heard")).json();
+      assert.deepEqual(answer, {
+        ...{ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" },
+        response: { uid: "ring", allowed: true },
+      });
+      await until(() => calls.some((body) => body.includes("heard")));
+      assert.deepEqual(
+        calls.filter((body) => body.includes("silent")),
+        [],
+      );
+    });
+  });
+
+  test("answers 404 at another path, and 503 in a standby, so that the API server counts a lost ring", async () => {
+    await withDispatchers(async ({ calls, url, second }) => {
+      const statuses = [await ring(url, "pi", "another-path-altogether"), await ring(second, "pi")];
+      assert.deepEqual(
+        statuses.map(({ status }) => status),
+        [404, 503],
+      );
+      await sleep(100);
+      assert.deepEqual(
+        calls.filter((body) => body.includes("SparkApplication")),
+        [],
+      );
+    });
+  });
+});

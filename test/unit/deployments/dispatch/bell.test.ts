@@ -1,8 +1,10 @@
 /** A dispatcher with a path of the bell takes keys from reviews of the API server, and opens no watch. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
 import { dispatchUntil } from "../../../../shared/deployments/dispatch/process.ts";
 import { freePort, listening } from "../../../support/port.ts";
 import { application } from "../../host/objects.ts";
@@ -25,6 +27,8 @@ type Dispatched = {
   /** Bodies of the calls that the function got. */
   readonly calls: readonly string[];
   readonly url: string;
+  /** Paths of the requests for watches. */
+  readonly watches: readonly string[];
   readonly appear: (name: string) => Promise<void>;
   /** The URL of a second dispatcher, which is a standby. */
   readonly second: string;
@@ -49,6 +53,28 @@ const answers = async (url: string): Promise<boolean> =>
     () => false,
   );
 
+const record = z.object({ server: z.string() });
+
+/** Opens a way to the API server of a cluster record that notes the paths of watches. Returns the record with its address. */
+const openWay = async (text: string, watches: string[]) => {
+  const { server } = record.parse(JSON.parse(text));
+  const way = createServer(async (request, response) => {
+    const path = request.url ?? "";
+    if (/[?&]watch=/.test(path)) watches.push(path);
+    const body = await textOf(request);
+    const headers = { "content-type": request.headers["content-type"] ?? "application/json" };
+    const { method = "GET" } = request;
+    const answer = await fetch(`${server}${path}`, { method, headers, ...(body === "" ? {} : { body }) });
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+  });
+  const url = `http://127.0.0.1:${await listening(way)}`;
+  const close = (): void => {
+    way.closeAllConnections();
+    way.close();
+  };
+  return { REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: url }), close };
+};
+
 const withDispatchers = async (act: (dispatched: Dispatched) => Promise<void>): Promise<void> => {
   const calls: string[] = [];
   const server = createServer((request, response) => {
@@ -63,7 +89,9 @@ const withDispatchers = async (act: (dispatched: Dispatched) => Promise<void>): 
   });
   const called = `http://127.0.0.1:${await listening(server)}/`;
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
-  await onCluster([], async (env, _, simulator) => {
+  await onCluster([], async ({ REKINDLE_CLUSTER_RECORD: text }, _, simulator) => {
+    const watches: string[] = [];
+    const { close, ...env } = await openWay(text, watches);
     const start = async (): Promise<{ readonly url: string; readonly ended: Promise<void> }> => {
       const port = await freePort();
       const ended = dispatchUntil(
@@ -84,10 +112,11 @@ const withDispatchers = async (act: (dispatched: Dispatched) => Promise<void>): 
     const second = await start();
     await until(() => answers(second.url));
     try {
-      await act({ calls, url: first.url, appear: (name) => create(simulator, name), second: second.url });
+      await act({ calls, watches, url: first.url, appear: (name) => create(simulator, name), second: second.url });
     } finally {
       stop();
       await Promise.all([first.ended, second.ended]);
+      close();
       server.closeAllConnections();
       server.close();
     }
@@ -102,8 +131,8 @@ const ring = (url: string, name: string, first = path): Promise<Response> =>
   });
 
 describe("a dispatcher with the bell", () => {
-  test("calls the function for a change that rang, and for none that did not", async () => {
-    await withDispatchers(async ({ calls, url, appear }) => {
+  test("calls the function for a change that rang, and for none that did not, and opens no watch", async () => {
+    await withDispatchers(async ({ calls, watches, url, appear }) => {
       await appear("silent");
       await appear("heard");
       const answer: unknown = await (await ring(url, "heard")).json();
@@ -116,6 +145,7 @@ describe("a dispatcher with the bell", () => {
         calls.filter((body) => body.includes("silent")),
         [],
       );
+      assert.deepEqual(watches, []);
     });
   });
 

@@ -12,7 +12,7 @@ import { unknownFieldsIn } from "../../kube/unknown-fields.ts";
 
 import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/auxiliary-objects/all.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
-import { ignoredOfServer } from "../../spark/connect/ignored.ts";
+import { notesOfServer } from "../../spark/connect/ignored.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readConnectSpec } from "../../spark/connect/read.ts";
 import { connectSpecSchema, scheduledSpecSchema, specSchema } from "../../spark/schema/application.ts";
@@ -72,7 +72,7 @@ const connection = (object: Obj, { uid, options }: Case): Rendered => {
   const owner = { ...object, metadata: { ...object.metadata, namespace, uid, resourceVersion: "0" } };
   return {
     objects: [configMap(owner, server), service(owner, server), serverPod(owner, server, read.images)],
-    notes: ignoredOfServer(owner, server, read.images),
+    notes: notesOfServer(owner, server, read.images),
   };
 };
 

@@ -1,7 +1,7 @@
 /**
- * The kinds that admission knows, with their defaults and checks, which are upstream's. A SparkApplication that does
- * not fit the namespace's quota, by the usage of the pods with which it begins, is refused before its
- * pods are. Pure: a repeat or a dry run makes no difference.
+ * The kinds that admission knows, with their defaults and checks, which are upstream's. A SparkApplication or
+ * SparkConnect that does not fit the namespace's quota, by the usage of the pods with which it begins, is refused
+ * before its pods are. Pure: a repeat or a dry run makes no difference.
  */
 import * as z from "zod";
 import { fieldsOf, isRecord, isTooMuch } from "../../core/json.ts";
@@ -23,10 +23,12 @@ import {
 } from "../../kube/admission.ts";
 import { isSameKind } from "../../kube/declared-kind.ts";
 import type { LimitsCheck } from "../../kube/limits.ts";
+import type { Amounts } from "../../kube/pod-usage.ts";
 import { amountOf } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { policiesOf } from "../application/spec/policies.ts";
-import { ignoredOfServer } from "../connect/ignored.ts";
+import { notesOfServer } from "../connect/ignored.ts";
+import { serverPod } from "../connect/objects.ts";
 import { readConnectSpec } from "../connect/read.ts";
 import { unadmittedGrowth } from "../executors/owner.ts";
 import { readScheduleSpec } from "../scheduled/read.ts";
@@ -90,6 +92,9 @@ export const exceeded = (requests: Requests, quotas: readonly unknown[]): readon
 
 const nano = 1e9;
 
+const inCores = (usage: Amounts): Requests =>
+  Object.fromEntries([...usage].map(([name, amount]) => [name, Number(amount.nano) / nano]));
+
 /** How admission counts: with the deployment's confs below the application's, and by upstream's estimate if it is set. */
 export type Counting = { readonly confs: Texts; readonly estimate?: boolean | undefined };
 
@@ -103,10 +108,14 @@ export const requestsOf = (object: AdmittedObject, named: RequestedName, { confs
   const made = parsed.ok
     ? rehearsal({ ...named, labels: labelsOf(object), annotations: annotationsOf(object), spec: parsed.spec })
     : parsed;
-  if (!("planned" in made)) return {};
-  return Object.fromEntries(
-    [...plannedUsage(made.planned)].map(([name, amount]) => [name, Number(amount.nano) / nano]),
-  );
+  return "planned" in made ? inCores(plannedUsage(made.planned)) : {};
+};
+
+/** The usage of a new server's pod. Its executors come when it runs, and upstream has no estimate of it. */
+const requestsOfServer = (object: AdmittedObject, named: RequestedName, { confs, estimate }: Counting): Requests => {
+  const given = serverOf(object, named, confs);
+  if (estimate === true || "message" in given) return {};
+  return inCores(plannedUsage({ driver: serverPod(given.owner, given.server, given.images), executors: 0 }));
 };
 
 /** True of a run that the quota counts already. */
@@ -116,8 +125,11 @@ const runs = (object: AdmittedObject | null | undefined): boolean => {
   return state === "SUBMITTED" || state === "RUNNING";
 };
 
+const isServer = ({ kind }: AdmissionRequest): boolean => isSameKind(kind, sparkConnects);
+
 const increase = (request: AdmissionRequest, counting: Counting): Requests => {
   const { object, oldObject } = request;
+  if (isServer(request)) return object ? requestsOfServer(object, namedAs(object, request), counting) : {};
   const requested = (one: AdmittedObject | null | undefined): Requests =>
     one ? requestsOf(one, namedAs(one, request), counting) : {};
   const before = runs(oldObject) ? requested(oldObject) : {};
@@ -128,9 +140,11 @@ const increase = (request: AdmissionRequest, counting: Counting): Requests => {
 
 /** True when the request needs a read of the quotas. */
 export const isCounted = (request: AdmissionRequest): boolean =>
-  isSameKind(request.kind, sparkApplications) &&
-  ["CREATE", "UPDATE"].includes(request.operation) &&
-  !isSameSpec(request);
+  isServer(request)
+    ? request.operation === "CREATE"
+    : isSameKind(request.kind, sparkApplications) &&
+      ["CREATE", "UPDATE"].includes(request.operation) &&
+      !isSameSpec(request);
 
 /** The verdict after the namespace's quotas: a refusal stays one. */
 export const withinQuotas = (
@@ -215,17 +229,25 @@ const judgedApplication = (object: AdmittedObject, named: RequestedName, confs: 
     : { broken: [parsed.message], warnings: [] };
 };
 
-/** Admission of SparkConnects, by the rules of the reconcile, which are upstream's. */
-const judgedConnect = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
+/** The server that a SparkConnect asks for. */
+const serverOf = (object: AdmittedObject, named: RequestedName, confs: Texts) => {
   const read = readConnectSpec({ ...object, metadata: named });
-  if (!read.ok) return { broken: [read.message], warnings: [] };
+  if (!read.ok) return read;
   const server = {
     ...{ ...named, labels: labelsOf(object), apiServer },
     spec: withConfDefaults(read.spec, confs),
   };
   const metadata = { ...named, uid: unborn, resourceVersion: "" };
   const owner = { apiVersion: apiVersionOf(sparkConnects), kind: sparkConnects.kind, metadata, spec: object.spec };
-  return { broken: [], warnings: ignoredOfServer(owner, server, read.images) };
+  return { owner, server, images: read.images };
+};
+
+/** Admission of SparkConnects, by the rules of the reconcile, which are upstream's. */
+const judgedConnect = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
+  const given = serverOf(object, named, confs);
+  return "message" in given
+    ? { broken: [given.message], warnings: [] }
+    : { broken: [], warnings: notesOfServer(given.owner, given.server, given.images) };
 };
 
 const marked = z.looseObject({

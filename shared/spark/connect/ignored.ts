@@ -2,6 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import { replacedConfs } from "../ignored/confs.ts";
 import { type Advice, overwrittenFields } from "../ignored/fields.ts";
+import { podOddities } from "../ignored/pods.ts";
 import { confsOfServer, type Images, type Server, serverPod, service } from "./objects.ts";
 
 const advice: Advice = [
@@ -9,6 +10,12 @@ const advice: Advice = [
   [/\.lifecycle/, "the server's end is Rekindle's: remove it"],
   [/^\.metadata\.(labels|name)|\.selector/, "Rekindle finds the server by it: use another one"],
   [/\.ports/, "the ports are Spark's: remove it"],
+];
+
+/** What people are told of a SparkConnect before its server exists. */
+export const notesOfServer = (owner: Stored, server: Server, images: Images): readonly string[] => [
+  ...podOddities("server", serverPod(owner, server, images)),
+  ...ignoredOfServer(owner, server, images),
 ];
 
 /** One sentence for each. */

@@ -3,17 +3,14 @@
  * source of what render, create, admission, status and events tell about it.
  */
 import { fieldsOf } from "../../core/json.ts";
-import type { Obj } from "../../core/object.ts";
 import type { Conf } from "../configuration/conf.ts";
-import { executorOf } from "../executor-pod/builder.ts";
-import type { ExecutorBasis } from "../executor-pod/request.ts";
-import { firstId } from "../executors/allotment.ts";
 import { readOtherwise } from "../executors/owner.ts";
 import { replacedConfs } from "../ignored/confs.ts";
 import { type Advice, overwrittenFields } from "../ignored/fields.ts";
 import { confsOfOwn } from "./additions.ts";
 import { originOf } from "./arguments/argv.ts";
 import type { Role, Subject } from "./arguments/pod.ts";
+import type { PlannedPods } from "./planned-pods.ts";
 import { ignoredVolumes } from "./warnings.ts";
 
 /** One sentence about what is ignored; `reason` is the event's. */
@@ -22,14 +19,13 @@ export type Ignored = {
   readonly says: string;
 };
 
-/** A run as it is planned: its confs, its driver pod, and what its executors are built from. */
+/** A run as it is planned: its confs, and its first pods. */
 export type PlannedRun = {
   readonly subject: Subject;
   /** True where Rekindle is the allocator of the executors. */
   readonly own: boolean;
   readonly conf: Conf;
-  readonly driver: Obj;
-  readonly basis: ExecutorBasis;
+  readonly planned: PlannedPods;
 };
 
 /** Confs that an allocator reads: where Rekindle is the allocator, it reads them, and its driver gets others. */
@@ -45,17 +41,10 @@ const adviceFor = (role: Role): Advice => [
   [/\.(command|args)/, "write spec.mainApplicationFile and spec.arguments"],
 ];
 
-/** The executor as its allocator will build it; none where it cannot be built before the driver runs. */
-const executorOfRun = ({ basis, driver: { metadata } }: PlannedRun): Obj | undefined => {
-  const driver = { name: metadata.name ?? "", uid: "", ip: undefined };
-  const one = executorOf({ ...basis, authSecret: "planned", executorId: `${firstId}`, driver });
-  return "refused" in one ? undefined : one.pod;
-};
-
 const fieldsIgnored = (run: PlannedRun, role: Role): readonly string[] => {
   const { template } = run.subject.spec[role];
   if (template === undefined) return [];
-  const pod = role === "driver" ? run.driver : executorOfRun(run);
+  const { [role]: pod } = run.planned;
   if (pod === undefined) return [];
   const made = { metadata: fieldsOf(pod.metadata), spec: pod.spec };
   return overwrittenFields({ path: `spec.${role}.template`, template, made }, adviceFor(role));

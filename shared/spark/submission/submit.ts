@@ -5,6 +5,7 @@ import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
 import { admittedBy, executorsWanted, isOwn, obstaclesIn, unadmittedGrowth } from "../executors/owner.ts";
+import { podOddities } from "../ignored/pods.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { brokenRules, withDefaults } from "../schema/rules.ts";
 import {
@@ -21,7 +22,6 @@ import {
 import { type Arguments, argumentsOf, metricsMap, needsMetricsMap } from "./arguments/argv.ts";
 import { wrongScratch } from "./arguments/pod.ts";
 import { type Built, build, prepare } from "./client.ts";
-import { driverOddities } from "./driver-oddities.ts";
 import { type Ignored, ignoredIn } from "./ignored.ts";
 import { mutated } from "./mutation.ts";
 import type { PlannedPods } from "./planned-pods.ts";
@@ -169,6 +169,11 @@ export const identityFor = (
   attempt: number,
 ): Identity => identityOf(name, `${uid}/${attempt}`);
 
+const oddities = ({ driver, executor }: PlannedPods): readonly string[] => [
+  ...podOddities("driver", driver),
+  ...(executor === undefined ? [] : podOddities("executor", executor)),
+];
+
 /** Builds the objects of an attempt. Pure: the same input gives the same objects. */
 export const submit = (given: SubmissionInput): SubmissionResult => {
   const input = { ...given, spec: withDefaults(given.spec) };
@@ -193,7 +198,7 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
   const planned = firstPods(input, basis, driver);
   if ("refused" in planned) return planned;
   const own = ownedIn(input);
-  const ignored = ignoredIn({ subject, own, conf: made.confs, driver, basis });
+  const ignored = ignoredIn({ subject, own, conf: made.confs, planned });
   return {
     submissionId,
     applicationId: made.applicationId,
@@ -203,6 +208,6 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
     planned,
     ...(own ? { executors: basis } : {}),
     ignored,
-    notes: [...notesOf(spec), ...driverOddities(driver), ...ignored.map(({ says }) => says)],
+    notes: [...notesOf(spec), ...oddities(planned), ...ignored.map(({ says }) => says)],
   };
 };

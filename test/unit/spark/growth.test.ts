@@ -33,6 +33,12 @@ const volume = (role: string, at: number): readonly (readonly [string, string])[
   ];
 };
 
+const ports = (n: number): readonly object[] =>
+  Array.from({ length: n }, (_, at) => ({ name: "p".repeat(1 + (at % 15)), containerPort: at + 1, protocol: "TCP" }));
+
+const env = (n: number): readonly object[] =>
+  Array.from({ length: n }, (_, at) => ({ name: `V${at}`, value: `$(V${n - 1})` }));
+
 const rows: readonly (readonly [why: string, n: number, spec: (n: number) => Spec])[] = [
   ["references that never end", 1_000, (n) => conf({ "spark.x": "${spark.".repeat(n) })],
   ["references to one conf", 800, (n) => conf({ "spark.x": `$\{spark.y}`.repeat(n), "spark.y": "1" })],
@@ -41,6 +47,8 @@ const rows: readonly (readonly [why: string, n: number, spec: (n: number) => Spe
   ["colons in a secret's key", 30, (n) => key(`${":".repeat(n)}x`)],
   ["volumes of the driver by conf", 125, (n) => numbered(n, (at) => volume("driver", at))],
   ["volumes of executors by conf", 125, (n) => numbered(n, (at) => volume("executor", at))],
+  ["ports with one name", 100, (n) => ({ ...good, driver: { ...good.driver, ports: ports(n) } })],
+  ["variables that refer to the last", 100, (n) => ({ ...good, executor: { ...good.executor, env: env(n) } })],
   ["secrets by conf", 250, (n) => numbered(n, (at) => [[`spark.kubernetes.driver.secrets.s${at}`, `/s${at}`]])],
 ];
 

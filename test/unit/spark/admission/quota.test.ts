@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { exceeded, requestsOf, withinQuotas } from "../../../../shared/spark/admission/review.ts";
+import { exceeded, isCounted, requestsOf, withinQuotas } from "../../../../shared/spark/admission/review.ts";
 import { creating, good, saidBy } from "./reviews.ts";
 
 const named = { name: "app", namespace: "team" };
@@ -142,6 +142,36 @@ describe("resource quotas", () => {
     assert.deepEqual(exceeded(requests({}), [quota({ "requests.cpu": "3" }, { "requests.cpu": "2" })]), [
       'failed to validate resource quota "team/small": requests.cpu: 2 more than the 2 in use exceed 3',
     ]);
+  });
+});
+
+describe("a new SparkConnect", () => {
+  const allowed = { allowed: true, patch: [], warnings: [] } as const;
+  const resources = { requests: { cpu: "2", memory: "4Gi" } };
+  const template = { spec: { containers: [{ name: "spark-kubernetes-driver", resources }] } };
+  const server = { sparkVersion: "4.1.1", image: "spark:4.1.1", server: { template }, executor: {} };
+  const judged = (hard: object, estimate = false, spec: object = server) => {
+    const request = creating("SparkConnect", spec);
+    assert.ok(isCounted(request));
+    return saidBy(withinQuotas([quota(hard, {})], request, { verdict: allowed, confs: {}, estimate }));
+  };
+
+  test("is refused where its server's pod exceeds a quota", () => {
+    assert.match(judged({ "requests.cpu": "1" }), /requests\.cpu: 2 more than the 0 in use exceed 1/);
+    assert.match(judged({ "requests.memory": "1Gi" }), /requests\.memory/);
+  });
+
+  test("fits with its server's pod alone: its executors come when it runs", () => {
+    assert.equal(judged({ pods: "1", "requests.cpu": "2" }), "");
+  });
+
+  test("is counted by no estimate, for upstream counts none, and not with a spec that nothing can run", () => {
+    assert.equal(judged({ "requests.cpu": "1" }, true), "");
+    assert.equal(judged({ "requests.cpu": "1" }, false, { ...server, sparkVersion: 4 }), "");
+  });
+
+  test("is counted once: a change of it is not", () => {
+    assert.ok(!isCounted({ ...creating("SparkConnect", server), operation: "UPDATE" }));
   });
 });
 

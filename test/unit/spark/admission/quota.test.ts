@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { exceeded, isCounted, requestsOf, withinQuotas } from "../../../../shared/spark/admission/review.ts";
+import { exceeded } from "../../../../shared/spark/admission/quota.ts";
+import { isCounted, requestsOf, withinQuotas } from "../../../../shared/spark/admission/review.ts";
 import { creating, good, saidBy } from "./reviews.ts";
 
 const named = { name: "app", namespace: "team" };

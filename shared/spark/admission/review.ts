@@ -23,7 +23,6 @@ import {
 } from "../../kube/admission.ts";
 import { isSameKind } from "../../kube/declared-kind.ts";
 import type { LimitsCheck } from "../../kube/limits.ts";
-import type { Amounts } from "../../kube/pod-usage.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { policiesOf } from "../application/spec/policies.ts";
 import { notesOfServer } from "../connect/ignored.ts";
@@ -43,40 +42,43 @@ import {
   withConfDefaults,
   withDefaults,
 } from "../schema/rules.ts";
-import { plannedUsage } from "../submission/planned-pods.ts";
+import { type PlannedPods, plannedUsage } from "../submission/planned-pods.ts";
 import { submit } from "../submission/submit.ts";
-import { exceeded, type Requests } from "./quota.ts";
+import { exceeded, type Requests, unstated } from "./quota.ts";
 import { upstreamEstimate } from "./upstream-estimate.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
 const nano = 1e9;
 
-const inCores = (usage: Amounts): Requests =>
-  Object.fromEntries([...usage].map(([name, amount]) => [name, Number(amount.nano) / nano]));
-
 /** How admission counts: with the deployment's confs below the application's, and by upstream's estimate if it is set. */
 export type Counting = { readonly confs: Texts; readonly estimate?: boolean | undefined };
 
-/** The usage of the pods with which the application begins; none for one that cannot be submitted. */
-export const requestsOf = (object: AdmittedObject, named: RequestedName, { confs, estimate }: Counting): Requests => {
-  if (estimate === true) {
-    const { data } = specSchema.safeParse(object.spec);
-    return data === undefined ? {} : upstreamEstimate(withDefaults(data));
+/** The pods with which an object's run begins; of a SparkConnect its server, whose executors come when it runs. */
+const podsOf = (kind: string, object: AdmittedObject, named: RequestedName, confs: Texts): PlannedPods | undefined => {
+  if (kind === sparkConnects.kind) {
+    const given = serverOf(object, named, confs);
+    return "message" in given
+      ? undefined
+      : { driver: serverPod(given.owner, given.server, given.images), executors: 0 };
   }
   const parsed = parseWith(confs, { ...object, metadata: named });
-  const made = parsed.ok
-    ? rehearsal({ ...named, labels: labelsOf(object), annotations: annotationsOf(object), spec: parsed.spec })
-    : parsed;
-  return "planned" in made ? inCores(plannedUsage(made.planned)) : {};
+  if (!parsed.ok) return undefined;
+  const marks = { labels: labelsOf(object), annotations: annotationsOf(object) };
+  const made = rehearsal({ ...named, ...marks, spec: parsed.spec });
+  return "planned" in made ? made.planned : undefined;
 };
 
-/** The usage of a new server's pod. Its executors come when it runs, and upstream has no estimate of it. */
-const requestsOfServer = (object: AdmittedObject, named: RequestedName, { confs, estimate }: Counting): Requests => {
-  const given = serverOf(object, named, confs);
-  if (estimate === true || "message" in given) return {};
-  return inCores(plannedUsage({ driver: serverPod(given.owner, given.server, given.images), executors: 0 }));
+/** What upstream counts: of a SparkConnect nothing. */
+const estimateOf = (kind: string, { spec }: AdmittedObject): Requests => {
+  const { data } = specSchema.safeParse(spec);
+  return data === undefined || kind !== sparkApplications.kind ? {} : upstreamEstimate(withDefaults(data));
 };
+
+const requestsOf = (pods: PlannedPods | undefined): Requests =>
+  pods === undefined
+    ? {}
+    : Object.fromEntries([...plannedUsage(pods)].map(([name, amount]) => [name, Number(amount.nano) / nano]));
 
 /** True of a run that the quota counts already. */
 const runs = (object: AdmittedObject | null | undefined): boolean => {
@@ -87,11 +89,18 @@ const runs = (object: AdmittedObject | null | undefined): boolean => {
 
 const isServer = ({ kind }: AdmissionRequest): boolean => isSameKind(kind, sparkConnects);
 
+/** The amounts that an object asks for by this way of counting; none for one that cannot be submitted. */
+export const amountsOf = (
+  { kind }: Pick<AdmissionRequest["kind"], "kind">,
+  object: AdmittedObject,
+  named: RequestedName,
+  { confs, estimate }: Counting,
+): Requests => (estimate === true ? estimateOf(kind, object) : requestsOf(podsOf(kind, object, named, confs)));
+
 const increase = (request: AdmissionRequest, counting: Counting): Requests => {
-  const { object, oldObject } = request;
-  if (isServer(request)) return object ? requestsOfServer(object, namedAs(object, request), counting) : {};
+  const { kind, object, oldObject } = request;
   const requested = (one: AdmittedObject | null | undefined): Requests =>
-    one ? requestsOf(one, namedAs(one, request), counting) : {};
+    one ? amountsOf(kind, one, namedAs(one, request), counting) : {};
   const before = runs(oldObject) ? requested(oldObject) : {};
   return Object.fromEntries(
     Object.entries(requested(object)).map(([name, amount]) => [name, amount - (before[name] ?? 0)]),
@@ -114,7 +123,11 @@ export const withinQuotas = (
 ): Verdict => {
   if (!verdict.allowed) return verdict;
   const excess = exceeded(increase(request, counting), quotas);
-  return excess.length === 0 ? verdict : { allowed: false, message: excess.join("; ") };
+  if (excess.length > 0) return { allowed: false, message: excess.join("; ") };
+  const { kind, object } = request;
+  const pods = object ? podsOf(kind.kind, object, namedAs(object, request), counting.confs) : undefined;
+  const first = pods === undefined ? [] : [pods.driver, ...(pods.executor === undefined ? [] : [pods.executor])];
+  return { ...verdict, warnings: [...verdict.warnings, ...unstated(first, quotas)] };
 };
 
 const stateOf = (object: AdmittedObject): unknown => {

@@ -116,8 +116,8 @@ export const readingMutants: readonly Mutant[] = [
     promise:
       "admission's quota counts upstream's estimate where the deployment asks for it, and planned pods elsewhere",
     file: "shared/spark/admission/review.ts",
-    find: "if (estimate === true) {",
-    replace: "if (estimate === undefined) {",
+    find: "(estimate === true ? estimateOf",
+    replace: "(estimate === undefined ? estimateOf",
     tests: ["test/unit/spark/admission/quota.test.ts"],
   },
   {
@@ -175,6 +175,14 @@ export const readingMutants: readonly Mutant[] = [
     find: '...(executor === undefined ? [] : podOddities("executor", executor)),',
     replace: '...(executor === undefined ? [] : podOddities("executor", driver)),',
     tests: ["test/unit/spark/ignored/pods.test.ts"],
+  },
+  {
+    name: "unstated-amounts-in-silence",
+    promise: "a container without an amount that a quota wants stated is told before its pod is refused",
+    file: "shared/spark/admission/quota.ts",
+    find: ".filter((each) => !states(each, name))",
+    replace: ".filter((each) => states(each, name))",
+    tests: ["test/unit/spark/admission/quota.test.ts"],
   },
   {
     name: "servers-uncounted",

@@ -3,14 +3,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { exceeded } from "../../../../shared/spark/admission/quota.ts";
-import { isCounted, requestsOf, withinQuotas } from "../../../../shared/spark/admission/review.ts";
+import { amountsOf, isCounted, withinQuotas } from "../../../../shared/spark/admission/review.ts";
 import { creating, good, saidBy } from "./reviews.ts";
 
 const named = { name: "app", namespace: "team" };
+const kind = { kind: "SparkApplication" };
 const requests = (changes: object, confs: Readonly<Record<string, string>> = {}) =>
-  requestsOf({ metadata: { name: "app" }, spec: { ...good, ...changes } }, named, { confs });
+  amountsOf(kind, { metadata: { name: "app" }, spec: { ...good, ...changes } }, named, { confs });
 const estimated = (changes: object) =>
-  requestsOf({ metadata: { name: "app" }, spec: { ...good, ...changes } }, named, { confs: {}, estimate: true });
+  amountsOf(kind, { metadata: { name: "app" }, spec: { ...good, ...changes } }, named, { confs: {}, estimate: true });
 const mebi = 2 ** 20;
 
 describe("the usage of an application's first pods has", () => {
@@ -143,6 +144,55 @@ describe("resource quotas", () => {
     assert.deepEqual(exceeded(requests({}), [quota({ "requests.cpu": "3" }, { "requests.cpu": "2" })]), [
       'failed to validate resource quota "team/small": requests.cpu: 2 more than the 2 in use exceed 3',
     ]);
+  });
+});
+
+describe("a quota that wants amounts stated is told", () => {
+  const allowed = { allowed: true, patch: [], warnings: ["first"] } as const;
+  const warned = (hard: object, changes: object = {}) =>
+    saidBy(
+      withinQuotas([quota(hard, {})], creating("SparkApplication", { ...good, ...changes }), {
+        ...{ verdict: allowed, confs: {} },
+      }),
+    );
+  const sidecar = (resources: object) => ({
+    driver: { ...good.driver, sidecars: [{ name: "proxy", image: "x", resources }] },
+  });
+
+  const rows: readonly (readonly [what: string, hard: object, changes: object, says: string])[] = [
+    [
+      "of the core limit that neither pod has",
+      { "limits.cpu": "9" },
+      {},
+      'quota "team/small" wants every container to state its amounts, and the spec states none for limits.cpu of spark-kubernetes-driver, spark-kubernetes-executor: state them,',
+    ],
+    [
+      "of executors alone",
+      { "limits.cpu": "9" },
+      { driver: { ...good.driver, coreLimit: "1" } },
+      "none for limits.cpu of spark-kubernetes-executor: ",
+    ],
+    ["of a sidecar", { memory: "9Gi" }, sidecar({ requests: { cpu: "1" } }), "none for memory of proxy: "],
+  ];
+  for (const [what, hard, changes, says] of rows)
+    test(what, () => {
+      const found = warned(hard, changes);
+      assert.ok(found.startsWith("warning: first\n") && found.includes(says), found);
+    });
+
+  test("not where each container states it, by its limit too, and not of other resources", () => {
+    assert.equal(
+      warned({ cpu: "9", "requests.memory": "9Gi", pods: "9", "requests.x.org/gpu": "1" }),
+      "warning: first",
+    );
+    assert.equal(warned({ cpu: "9" }, sidecar({ limits: { cpu: "1" } })), "warning: first");
+  });
+
+  test("of a SparkConnect's server, which has only what its template states", () => {
+    const spec = { sparkVersion: "4.1.1", image: "spark:4.1.1", server: { cores: 2, memory: "4g" }, executor: {} };
+    const counting = { verdict: allowed, confs: {} };
+    const found = saidBy(withinQuotas([quota({ "requests.cpu": "9" }, {})], creating("SparkConnect", spec), counting));
+    assert.match(found, /none for requests\.cpu of spark-kubernetes-driver: state them/);
   });
 });
 

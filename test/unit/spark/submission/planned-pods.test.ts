@@ -10,7 +10,7 @@ import { wholeOf } from "../../../../shared/core/plan.ts";
 import { membersOf } from "../../../../shared/kube/gang-members.ts";
 import { requestsOf as requestsOfPod } from "../../../../shared/kube/pod-usage.ts";
 import { amountOf } from "../../../../shared/kube/quantity.ts";
-import { requestsOf } from "../../../../shared/spark/admission/review.ts";
+import { amountsOf } from "../../../../shared/spark/admission/review.ts";
 import { application, spec as base, decided } from "../application/fixtures.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -162,7 +162,7 @@ for (const row of rows) {
     test("is counted so against a quota", () => {
       const object = objectOf(row);
       const named = { name: "spark-pi", namespace: "default" };
-      const found = requestsOf({ metadata: { ...object.metadata }, spec: object.spec }, named, { confs: {} });
+      const found = amountsOf(object, { metadata: { ...object.metadata }, spec: object.spec }, named, { confs: {} });
       const { pods, "requests.cpu": cpu = 0, "requests.memory": memory = 0 } = found;
       assert.deepEqual([pods, ...rounded([cpu, memory / mebi])], [1 + count, ...total(row.want)]);
     });

@@ -32,6 +32,20 @@ export const openUnheard = (cursors: Cursors, key: Key, report: Report): ((count
   };
 };
 
+/** The latest count of a process that runs one resync after another. */
+export type UnheardBoard = { tell(count: number): void; latest(): number };
+
+/** Opens the board. The first resync of a process finds what came before it, which nothing could have told. */
+export const openUnheardBoard = (): UnheardBoard => {
+  let latest: number | undefined;
+  return {
+    tell: (count) => {
+      latest = latest === undefined ? 0 : count;
+    },
+    latest: () => latest ?? 0,
+  };
+};
+
 /** Returns the line that health shows; none while messages tell every change. */
 export const unheardLines = (count: number): readonly string[] =>
   count === 0

@@ -15,6 +15,7 @@ import { dedupe, digest, type Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { openServerTime } from "../../engine/server-time.ts";
 import { type Lease, openLease, renewMs } from "../../forward/lease.ts";
+import { openUnheardBoard } from "../../forward/unheard.ts";
 import { kindNames, plurals } from "../../registry/names.ts";
 import { apiApp } from "../api/app.ts";
 import { acknowledgingFor, checkCallers, identifyBy } from "../common/authentication.ts";
@@ -69,16 +70,16 @@ export const openParts = async (settings: Settings<"dispatch">): Promise<Omit<Di
   const { hints } = openRecords(settings.checkpoints, { ...around, transport: own });
   const naming = { ...upstreamNaming, prefix: settings.metricsPrefix, labels: settings.metricsLabels };
   const { gauges } = settings;
-  const standing = openStandingBoard();
+  const [standing, unheard] = [openStandingBoard(), openUnheardBoard()];
   const counted = { gauges, naming, transport: own, hints, namespaceScope };
-  const metering = openMetering({ ...counted, standing: standing.all, now: Date.now });
+  const metering = openMetering({ ...counted, standing: standing.all, unheard: unheard.latest, now: Date.now });
   const transport = telemetry.transport(metering.counted(own));
   const { tlsCertFile: cert, tlsKeyFile: key, concurrency } = settings;
   const secret = openOptional(settings.callSecret, { report, setting: "callSecret" });
   const clock = processClock();
   const { cluster, latest: serverTime } = openServerTime(openCluster(transport), clock, "answered");
   return {
-    ...{ settings, telemetry, transport, namespaceScope, metering, standing, clock, cluster, serverTime },
+    ...{ settings, telemetry, transport, namespaceScope, metering, standing, unheard, clock, cluster, serverTime },
     records: openRecords(settings.checkpoints, { ...around, transport }),
     agents: await openAgents({ cert, key }, concurrency * 2),
     prove: openProof(secret),
@@ -104,30 +105,32 @@ const refusingStandby = (api: Served, active: () => Dispatching | undefined) => 
       : api.fetch(request, env),
 });
 
-type ApiInput = Pick<DispatchParts, "settings" | "telemetry" | "metering" | "transport" | "standing">;
+type ApiInput = Pick<DispatchParts, "settings" | "telemetry" | "metering" | "transport" | "standing" | "unheard">;
 
 /** The page. Its code is loaded with the first request for it. */
 const pageIn = (
-  { settings, telemetry: { report }, transport, standing }: ApiInput,
+  { settings, telemetry: { report }, transport, standing, unheard }: ApiInput,
   trigger: Secret | undefined,
 ): ApiParts["page"] => {
   const signIn = openSignIn(settings, trigger, report);
   if (signIn === undefined) return undefined;
   return async () => {
     const { openFunctionPage } = await import("../page/host.ts");
-    return { ...openFunctionPage({ settings, transport, signIn, report }), standing: async () => standing.all() };
+    const known = { standing: async () => standing.all(), unheard: async () => unheard.latest() };
+    return { ...openFunctionPage({ settings, transport, signIn, report }), ...known };
   };
 };
 
 /** Opens the HTTP API on the dispatcher that is active; undefined: none is. */
 const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => Dispatching | undefined): ApiParts => {
-  const { settings, telemetry, metering, standing } = parts;
+  const { settings, telemetry, metering, standing, unheard } = parts;
   const { cluster } = settings;
   const updates = openOptional(settings.updatesSecret, { report: telemetry.report, setting: "updatesSecret" });
   const send = async (message: Message, id: string): Promise<void> => (active() ?? standby()).queue.send(message, id);
   return {
     ready: () => active()?.ready() === true,
     standing: async () => standing.all(),
+    unheard: async () => unheard.latest(),
     kinds: () => kindNames,
     plurals,
     trigger: ({ kind, namespace, name }, event) => {

@@ -19,6 +19,7 @@ import { type Enclosing, openEnclosing, openWholeObjects } from "../../forward/e
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import { renewMs } from "../../forward/lease.ts";
 import { openBreather } from "../../forward/pause.ts";
+import type { UnheardBoard } from "../../forward/unheard.ts";
 import { pods } from "../../kube/resources.ts";
 import { runs } from "../../registry/names.ts";
 import { watchers } from "../../registry/watchers.ts";
@@ -30,7 +31,7 @@ import { type StandingBoard, sightingKey, startSighting } from "../common/standb
 import { readClusterUid } from "../common/step-dependencies.ts";
 import type { HostMeter } from "../host/metrics.ts";
 import { restingIn } from "../resync/rest-check.ts";
-import { resync, startSweeping } from "../resync/sweep.ts";
+import { type ResyncScope, resyncsOf, startSweeping } from "../resync/sweep.ts";
 import { lookoutOf, weightOf } from "../settings/conversions.ts";
 import type { Settings } from "../settings/read.ts";
 
@@ -48,6 +49,8 @@ export type DispatchParts = {
   readonly metering: HostMeter;
   /** The other controllers beside which functions write nothing. */
   readonly standing: StandingBoard;
+  /** Changes that the last resync found and no message had told. */
+  readonly unheard: UnheardBoard;
   readonly agents: Agents;
   readonly prove: MakeProof;
   /** False: no call may begin, because another dispatcher may hold the lease. */
@@ -219,7 +222,7 @@ type Watches = { readonly enclosing: Enclosing | undefined; synced(): boolean; s
 /** Starts the watches of the kinds and of nodes. */
 const startWatches = (
   parts: DispatchParts,
-  scope: Parameters<typeof resync>[0] & Pick<Parameters<typeof startForwarder>[0], "operators" | "selector">,
+  scope: ResyncScope & Pick<Parameters<typeof startForwarder>[0], "operators" | "selector">,
   queue: Queue,
 ): Watches => {
   const { settings, telemetry, transport } = parts;
@@ -255,10 +258,7 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
   const operators = watchers.filter(runs(settings.families));
   const about = { cluster, namespaces, selector, operators, within, updates: true };
   const scope = { ...about, transport, hints: records.hints, queue, breathe: openBreather(now) };
-  const again = (): Promise<number> => resync(scope, String(Date.now()));
-  const anew = (): void => {
-    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
-  };
+  const { again, anew } = resyncsOf(scope, parts.unheard, report);
   const stop = await sightingOf(parts, operators, anew);
   const surveyed = namespaceScope.survey(surveyMs, anew);
   const open = openCalls(parts);

@@ -268,12 +268,12 @@ const readerOf = (transport: Transport, kept: Configuration["checkpoints"], clus
 const serve = async (
   process: Process,
   { listen, cluster, checkpoints, metricsFor }: Configuration,
-  { ready, standing, kinds, trigger, notice, scrape, send, depth }: Host,
+  { ready, standing, unheard, kinds, trigger, notice, scrape, send, depth }: Host,
   { trigger: secret, updates, transport, page }: Serving,
 ): Promise<void> => {
+  const health = { ready, standing: async () => standing(), unheard: async () => unheard() };
   const app = process.listener({
-    ready,
-    standing: async () => standing(),
+    ...health,
     kinds,
     scrape: withProcess(scrape),
     guarded: metricsFor === "callers",
@@ -283,7 +283,7 @@ const serve = async (
     plurals,
     identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),
-    page: page === undefined ? undefined : async () => ({ ...page, ready, standing: async () => standing(), depth }),
+    page: page === undefined ? undefined : async () => ({ ...page, ...health, depth }),
   });
   const server = openPort(requestListener(app.fetch));
   const address = addressOf(listen);

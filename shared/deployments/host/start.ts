@@ -23,11 +23,12 @@ import type { FindControllers, Standing } from "../../forward/controller-detecti
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
+import { openUnheardBoard } from "../../forward/unheard.ts";
 import type { Family } from "../../kube/resources.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { GangEviction, GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
-import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
+import { openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
 import { watchNodes } from "../common/node-watch.ts";
 import { noticesOf } from "../common/notices.ts";
 import { type LazyNats, withDeliveryQueue } from "../common/queues.ts";
@@ -37,7 +38,7 @@ import { provenRecords, updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
 import type { Families } from "../reconcile/families.ts";
 import { restingIn } from "../resync/rest-check.ts";
-import { resync, startSweeping } from "../resync/sweep.ts";
+import { resyncsOf, startSweeping } from "../resync/sweep.ts";
 import type { Naming } from "../settings/conversions.ts";
 import type { Place } from "../settings/formats.ts";
 import { batchesFor, pause } from "../wake/process.ts";
@@ -216,6 +217,8 @@ export type Host = {
   ready(): boolean;
   /** The other controllers beside which this host writes nothing. */
   standing(): Standing;
+  /** Changes that the last resync found and no message had told. */
+  unheard(): number;
   /** Requests a step of this key. An event id that was seen in the last five minutes is ignored. */
   trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
   /**
@@ -283,7 +286,7 @@ const stepping =
  */
 const openStore = (
   settings: HostSettings,
-  { namespaceScope, standing }: { readonly namespaceScope: NamespaceScope; readonly standing: () => Standing },
+  { namespaceScope, standing }: Pick<Parameters<typeof openMetering>[0], "namespaceScope" | "standing">,
   telemetry: Telemetry,
 ) => {
   const { naming = upstreamNaming, rates, gauges = true, cluster, timing, place = { in: "kubernetes" } } = settings;
@@ -291,11 +294,12 @@ const openStore = (
   const around = { transport: settings.transport, cluster, ...home, timeoutMs: timing.requestTimeoutMs };
   const { hints } = openRecords(place, around);
   const measured = { naming, rates, gauges, transport: settings.transport, hints, namespaceScope, standing };
-  const metering = openMetering({ ...measured, now: Date.now });
+  const unheard = openUnheardBoard();
+  const metering = openMetering({ ...measured, unheard: unheard.latest, now: Date.now });
   const transport = telemetry.transport(metering.counted(settings.transport));
   const { checkpoints } = openRecords(place, { ...around, transport });
   const own = provenRecords(checkpoints, settings.listening ?? { to: "" }, settings.report);
-  return { metering, transport, checkpoints: tellingSaves(own, settings.recorded), hints };
+  return { metering, unheard, transport, checkpoints: tellingSaves(own, settings.recorded), hints };
 };
 
 /** Opens the limits on one key's use of shared resources. */
@@ -350,7 +354,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { watched: namespaces, within } = namespaceScope;
   await within();
   const aside = openAside(settings);
-  const { metering, hints, ...ways } = openStore(settings, { namespaceScope, standing: aside.standing }, telemetry);
+  const { metering, hints, unheard, ...ways } = openStore(settings, { namespaceScope, ...aside }, telemetry);
   const mail = queuesOf(settings, metering, report);
   const queue = telemetry.queue(mail.queue);
   const { families, operators, watcherOf } = kindsOf(settings);
@@ -366,10 +370,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
   const scope = { ...about, transport: ways.transport, hints, queue, breathe: openBreather(() => performance.now()) };
-  const again = (): Promise<number> => resync(scope, String(Date.now()));
-  const anew = (): void => {
-    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
-  };
+  const { again, anew } = resyncsOf(scope, unheard, report);
   await aside.start(operators, anew);
   const surveyed = namespaceScope.survey(surveyMs, anew);
   const step = stepping({ world, metering, families });
@@ -383,7 +384,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const endNodeWatch = watchNodes(settings.watchNodes, { transport: ways.transport, queue, report, cluster });
   return {
     ready: () => forwarder.synced() && sweeping.swept(),
-    standing: aside.standing,
+    ...{ standing: aside.standing, unheard: unheard.latest },
     ...askedBy(cluster, queue, notice),
     send: queue.send,
     scrape: metering.scrape,

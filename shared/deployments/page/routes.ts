@@ -260,6 +260,16 @@ const serveSessions = (
   provider?.serve(app);
 };
 
+/** Returns the lines about what needs a look. What cannot be read is left out. */
+const warningsOf = async ({ standing, unheard }: PageParts): Promise<Pick<Health, "standby" | "unheard">> => {
+  const standby = standbyLines((await standing?.().catch(() => undefined)) ?? new Map());
+  const changes = unheardLines((await unheard?.().catch(() => undefined)) ?? 0);
+  return {
+    ...(standby.length === 0 ? {} : { standby }),
+    ...(changes.length === 0 ? {} : { unheard: changes }),
+  };
+};
+
 /** Serves the page. `access` judges every request but those for the document and its files, which hold no data. */
 export const servePage = (app: Hono, parts: PageParts, access: Access): void => {
   const { board, cluster, ready, depth, isStreamed } = parts;
@@ -309,16 +319,14 @@ export const servePage = (app: Hono, parts: PageParts, access: Access): void => 
     // A queue that cannot be reached is left out.
     const queue = namespaces.length > 0 ? undefined : await depth?.().catch(() => undefined);
     const rows = namespaces.length > 0 ? -1 : board.size();
-    const standby = standbyLines((await parts.standing?.().catch(() => undefined)) ?? new Map());
-    const unheard = unheardLines((await parts.unheard?.().catch(() => undefined)) ?? 0);
+    const warnings = await warningsOf(parts);
     const { actions } = parts;
     const health: Health = {
       may: viewer.grants.filter(({ ability }) => (ability === "act" ? actions : actions?.trigger) !== undefined),
       canLeave: access.signOut !== undefined,
       ...{ now: Date.now(), cluster, ready: ready(), startedAt, rows, streams: streams.count(), caller, namespaces },
       ...(queue === undefined ? {} : { queue }),
-      ...(standby.length === 0 ? {} : { standby }),
-      ...(unheard.length === 0 ? {} : { unheard }),
+      ...warnings,
     };
     return c.json(health, 200, { "cache-control": "no-store" });
   });

@@ -19,6 +19,7 @@ import {
   place,
   undeliveredOf,
 } from "../../forward/resync.ts";
+import type { UnheardBoard } from "../../forward/unheard.ts";
 import type { NamespaceScope, Scope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 
@@ -210,9 +211,27 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
   return { sent, left, next: left === 0 ? undefined : last === undefined ? after : textOf(last.message), unheard };
 };
 
+const unlimited: Limits = { late: () => false, after: undefined };
+
 /** Runs a resync without a time limit. Returns the number of keys sent. */
 export const resync = async (scope: ResyncScope, sweep: string): Promise<number> =>
-  (await resyncWithin(scope, sweep, { late: () => false, after: undefined })).sent;
+  (await resyncWithin(scope, sweep, unlimited)).sent;
+
+/**
+ * Returns the resyncs of a process, which tell the changes that no message had told. `again` returns the number of keys sent;
+ * a failure of `anew` is reported.
+ */
+export const resyncsOf = (scope: ResyncScope, board: Pick<UnheardBoard, "tell">, report: Report) => {
+  const again = async (): Promise<number> => {
+    const { sent, unheard } = await resyncWithin(scope, String(Date.now()), unlimited);
+    board.tell(unheard);
+    return sent;
+  };
+  const anew = (): void => {
+    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
+  };
+  return { again, anew };
+};
 
 export type Sweeping = {
   /** True once a resync has succeeded. */

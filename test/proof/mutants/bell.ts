@@ -11,6 +11,14 @@ const ofVisibility = ["test/unit/engine/reconcile/visibility.test.ts"];
 
 export const bellMutants: readonly Mutant[] = [
   {
+    name: "unheard-counts-the-first-resync",
+    promise: "what the first resync of a process finds is no lost message",
+    file: unheard,
+    find: "latest = latest === undefined ? 0 : count;",
+    replace: "latest = count;",
+    tests: ["test/unit/deployments/api/health-records.test.ts"],
+  },
+  {
     name: "dispatch-watches-beside-the-bell",
     promise: "a dispatcher that serves the bell opens no watch",
     file: "shared/deployments/dispatch/start.ts",

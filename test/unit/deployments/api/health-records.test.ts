@@ -7,7 +7,7 @@ import { openStandingReader, openUnheardReader } from "../../../../shared/deploy
 import { signsKey } from "../../../../shared/deployments/common/standby.ts";
 import { openSignStore, standbyLines, trustedMs } from "../../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
-import { openUnheard, unheardKey } from "../../../../shared/forward/unheard.ts";
+import { openUnheard, openUnheardBoard, unheardKey } from "../../../../shared/forward/unheard.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../../support/crds.ts";
 
@@ -74,4 +74,14 @@ test("the count of changes that no message had told is the last stored one, and 
   await cursors.save(unheardKey("prod"), "many");
   seen.push(await shown());
   assert.deepEqual(seen, [0, 4, 4, 0, 0]);
+});
+
+test("the first resync of a process counts nothing, because nothing could have told what came before it", () => {
+  const { tell, latest } = openUnheardBoard();
+  const seen = [latest()];
+  for (const count of [7, 2, 0]) {
+    tell(count);
+    seen.push(latest());
+  }
+  assert.deepEqual(seen, [0, 0, 2, 0]);
 });

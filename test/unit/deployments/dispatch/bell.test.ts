@@ -75,7 +75,10 @@ const openWay = async (text: string, watches: string[]) => {
   return { REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: url }), close };
 };
 
-const withDispatchers = async (act: (dispatched: Dispatched) => Promise<void>): Promise<void> => {
+const withDispatchers = async (
+  act: (dispatched: Dispatched) => Promise<void>,
+  more: Readonly<Record<string, string>> = {},
+): Promise<void> => {
   const calls: string[] = [];
   const server = createServer((request, response) => {
     let body = "";
@@ -102,6 +105,7 @@ const withDispatchers = async (act: (dispatched: Dispatched) => Promise<void>): 
             REKINDLE_CALL_SECRET: "a-secret-that-signs",
           },
           REKINDLE_ADMISSION_PATH: path,
+          ...more,
         },
         stopped,
       );
@@ -147,6 +151,19 @@ describe("a dispatcher with the bell", () => {
       );
       assert.deepEqual(watches, []);
     });
+  });
+
+  test("shows a change that did not ring as long as the last resync has found it", async () => {
+    await withDispatchers(
+      async ({ url, appear }) => {
+        const text = async (): Promise<string> => await (await fetch(`${url}/readyz`)).text();
+        assert.equal(await text(), "ok");
+        await appear("silent");
+        await until(async () => (await text()).includes("1 change that no message had told"));
+        assert.match(await (await fetch(`${url}/metrics`)).text(), /^rekindle_unheard_changes 1$/m);
+      },
+      { REKINDLE_RESYNC: "1s" },
+    );
   });
 
   test("answers 404 at another path, and 503 in a standby, so that the API server counts a lost ring", async () => {

@@ -57,8 +57,8 @@ export const watchedPodMutants: readonly Mutant[] = [
     name: "leftovers-gone-by-the-watch",
     promise: "the next attempt follows only when live reads show nothing of the last one",
     file: "shared/spark/application/driver/cleanup.ts",
-    find: "return onLiveReads(then(context));",
-    replace: "return then(context);",
+    find: "return onLiveReads(yield* clearing(context, then));",
+    replace: "return yield* clearing(context, then);",
     tests: ["test/unit/spark/application/driver/watched.test.ts"],
   },
   {

@@ -159,14 +159,12 @@ export function* readAttempt(context: ApplicationContext): Reads<Attempt> {
   return { found, others };
 }
 
-/** Deletes all objects of earlier attempts, on live reads. `then` decides once none is left. */
-export function* clearAttempt(
-  context: ApplicationContext,
-  then: (context: ApplicationContext) => Plan<Memory>,
-): Decision<Memory> {
+type AfterAttempt = (context: ApplicationContext) => Plan<Memory>;
+
+function* clearing(context: ApplicationContext, then: AfterAttempt): Decision<Memory> {
   const { found, others } = yield* readAttempt(context);
   const left = yield* remaining(context, found);
-  if (left.length === 0 && others.length === 0) return onLiveReads(then(context));
+  if (left.length === 0 && others.length === 0) return then(context);
   const stranded = yield* unreachableAmong(context, left);
   const answering = notDeleted(left).filter((pod) => !stranded.freed.has(pod));
   // The quota of growths is given back only when no pod is left that uses it.
@@ -186,9 +184,12 @@ export function* clearAttempt(
           ...timeOf(stranded),
           waitsFor: { on: "leftovers", objects: left.length + others.length, stranded: stranded.says },
         };
-  return onLiveReads(
-    planOf(context, knowing(context.memory, found), { ...found, all: left }, { stages: [stage], next }),
-  );
+  return planOf(context, knowing(context.memory, found), { ...found, all: left }, { stages: [stage], next });
+}
+
+/** Deletes all objects of earlier attempts, on live reads. `then` decides once none is left. */
+export function* clearAttempt(context: ApplicationContext, then: AfterAttempt): Decision<Memory> {
+  return onLiveReads(yield* clearing(context, then));
 }
 
 /** The wait for the pods of an application that is deleted, as the next one of its name sees it: the driver is named first. */

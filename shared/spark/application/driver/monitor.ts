@@ -221,16 +221,13 @@ const isUrged = ({ view }: ApplicationContext, { cordons, first }: ExecutorRepor
   cordons.length > 0 || notYetRecorded(view, first).length > 0;
 
 /** The plan of the effects that come before the save: a death in between only repeats them. */
-const beforehand = (
-  context: ApplicationContext,
-  { left, cordons, first }: ExecutorReport,
-  waits: Wait,
-): Plan<Memory> | undefined => {
+const beforehand = (context: ApplicationContext, report: ExecutorReport, waits: Wait): Plan<Memory> | undefined => {
   const { view, memory } = context;
+  const { left, cordons, first } = report;
   const next = { do: "continue", ...waits } as const;
   if (notYetRecorded(view, left).length > 0) return { memory: view.memory ?? memory, stages: [left], next };
-  if (cordons.length > 0) return onLiveReads({ memory, stages: [cordons], next });
-  return notYetRecorded(view, first).length > 0 ? onLiveReads({ memory, stages: [first], next }) : undefined;
+  if (!isUrged(context, report)) return undefined;
+  return onLiveReads({ memory, stages: [cordons.length > 0 ? cordons : first], next });
 };
 
 /** Asks for another step after losses were reported, unless the plan creates a pod, whose event brings that step. */
@@ -368,7 +365,7 @@ export function* monitorDriver(given: ApplicationContext, ended: Ended): Decisio
     late?.is === "late"
       ? failed(context, withPlace(known, sighting.pod), late.end)
       : memoryAfter(context, known, sighting);
-  if (after === "resume") return onLiveReads(yield* resume(context, driver, found, ended));
+  if (after === "resume") return sure(found, sighting, late, yield* resume(context, driver, found, ended));
   const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";
   const next = withHistory(context, context.memory.state.phase, after);
   const following = isOver ? { ...memory, driver: known } : next;

@@ -192,8 +192,8 @@ export type Decided = {
   readonly looks: readonly Query[];
   /** The effects that the step did before its last plan. */
   readonly before: readonly Effect[];
-  /** The memories that were saved with those effects, plan by plan. */
-  readonly saved: readonly Memory[];
+  /** The plans before the last one, whose effects those are. */
+  readonly earlier: readonly Plan<Memory>[];
 };
 
 const passedOf = ({ denied = false }: World, done: readonly Effect[]): readonly Effect[] =>
@@ -220,15 +220,15 @@ export const decided = (world: World): Decided => {
       return hearing(world, query);
     },
   });
-  const saved: Memory[] = [];
+  const earlier: Plan<Memory>[] = [];
   const { returning } = world;
   const pace = world.slow === true ? { slow: true } : {};
   for (let round = 0; round < 8; round++) {
     const about = { object, uid: "app-1", memory, now, refused, returning, ...pace };
     const plan = resultOf(decide(under, key, { ...about, done: before, passed: passedOf(world, before) }), reads);
-    if (does(plan, "continue") !== true) return { plan, looks, before, saved };
+    if (does(plan, "continue") !== true) return { plan, looks, before, earlier };
     memory = plan.memory;
-    saved.push(memory);
+    earlier.push(plan);
     before = [...before, ...plan.stages.flat()];
   }
   throw new Error("more to decide, eight times");

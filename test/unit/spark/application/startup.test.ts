@@ -64,8 +64,11 @@ describe("a driver that does not start", () => {
   });
 
   test("leads to the warning before the record has it, so that a step that dies in between loses none", () => {
-    const { saved, plan } = stepOf({ pods: [creating], memory: phaseOf("SUBMITTED"), events: [mountFails] });
-    assert.deepEqual([saved.map(({ held }) => held), plan.memory.held], [[undefined], ["1 driver FailedMount"]]);
+    const { earlier, plan } = stepOf({ pods: [creating], memory: phaseOf("SUBMITTED"), events: [mountFails] });
+    assert.deepEqual(
+      [earlier.map(({ memory }) => memory.held), plan.memory.held],
+      [[undefined], ["1 driver FailedMount"]],
+    );
   });
 
   test("leads to one warning for each reason", () => {

@@ -139,6 +139,34 @@ describe("a step on cached objects", () => {
     assert.equal(ordered.step().safety?.live, true);
   });
 
+  test("needs live reads if the pod that its action rests on is not found by its name", () => {
+    const loop = new Loop(restarting("RestartPod")).running();
+    loop.fail("j-w-1", 3);
+    loop.blind = (query) => query.do === "get" && query.ref.resource.plural === "pods";
+    const { safety, stages, next } = loop.step(true);
+    assert.deepEqual([safety?.live, stages, next], [true, [], { do: "wait", pollMs: 1_000 }]);
+  });
+
+  test("needs live reads for an Event that is owed beside an action for which no pod is read again", () => {
+    const policies = [{ event: "PodFailed", action: "AbortJob", timeout: "10m" }];
+    const loop = new Loop({ tasks: [task("w", 3)], policies }).running();
+    loop.fail("j-w-1", 3);
+    const owed = loop.step(true);
+    loop.order("TerminateJob");
+    const beside = loop.step(true);
+    assert.deepEqual(
+      [owed, beside].map(({ safety, stages, next }) => [
+        safety?.live,
+        stages.flat().map(({ do: act }) => act),
+        next.do,
+      ]),
+      [
+        [undefined, ["record"], "continue"],
+        [true, ["record"], "continue"],
+      ],
+    );
+  });
+
   test("rests when a finished job needs nothing, and not when its PodGroup has come back", () => {
     const done = new Loop(restarting("RestartJob")).running();
     const [group] = [...done.objects.values()].filter(({ kind }) => kind === "PodGroup");

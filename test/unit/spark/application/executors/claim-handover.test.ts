@@ -99,14 +99,19 @@ describe("a step of a run whose executors have claims", () => {
 
   test("hands the claim of an executor that is gone on to its replacement, and saves the claim's UID", () => {
     const object = app();
-    const { plan, saved } = decided({ object, memory: memory(object), pods: [pod(), executor(1002)], others: claims });
+    const { plan, earlier } = decided({
+      object,
+      memory: memory(object),
+      pods: [pod(), executor(1002)],
+      others: claims,
+    });
     const made = plan.stages.flat().filter(ofRun);
     assert.deepEqual(
       made.map((effect) => brief(said(effect))),
       ["create pods p-exec-1003"],
     );
     assert.match(mountsOf(made[0]), /"claimName":"p-exec-1001-pvc-0"/);
-    assert.equal([...saved, plan.memory].at(-1)?.allotment?.underway.at(-1)?.claims, "c0001001");
+    assert.equal([...earlier, plan].at(-1)?.memory.allotment?.underway.at(-1)?.claims, "c0001001");
   });
 
   test("lists the claims again if the list lacks one that an executor mounts", () => {

@@ -114,9 +114,9 @@ describe("an executor loss", () => {
   ];
   for (const { whose, memory } of rows)
     test(`stays unreported in every save before its Event, where ${whose} creates executors`, () => {
-      const { plan, before, saved } = decided({ object: application(), memory, pods: [pod(), ...twoGone] });
+      const { plan, before, earlier } = decided({ object: application(), memory, pods: [pod(), ...twoGone] });
       assert.ok(before.map(said).some((line) => told.test(line)));
-      assert.ok(saved.every(({ executors }) => executors?.untold?.includes(2)));
+      assert.ok(earlier.every(({ memory: { executors } }) => executors?.untold?.includes(2)));
       assert.notEqual(plan.memory.executors?.untold?.includes(2), true);
     });
 });

@@ -11,8 +11,11 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 const isSecretEntry = (value: Readonly<Record<string, unknown>>): boolean =>
   typeof value["name"] === "string" && typeof value["value"] === "string" && secretive.test(value["name"]);
 
+/** True for the name, or the path, of a field whose text looks like a secret. */
+export const isSecretName = (name: string): boolean => secretive.test(name) && !/name$/i.test(name);
+
 const maskedField = (name: string, value: unknown): unknown => {
-  const isSecret = typeof value === "string" && secretive.test(name) && !/name$/i.test(name);
+  const isSecret = typeof value === "string" && isSecretName(name);
   return isSecret || name === lastApplied ? mask : maskSecrets(value);
 };
 

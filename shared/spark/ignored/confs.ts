@@ -3,6 +3,7 @@
  * the confs that the driver gets, so that none is dropped in silence.
  */
 import { startOf } from "../../core/text.ts";
+import { isSecretName } from "../../kube/secret-mask.ts";
 import type { Conf } from "../configuration/conf.ts";
 
 /** The source of a conf's value other than the user's sparkConf. */
@@ -46,9 +47,11 @@ export const originIn = (sources: readonly ConfSource<readonly [string, unknown]
 
 const longest = 120;
 
-/** A value as a note shows it. */
-export const quoted = (value: unknown): string =>
-  typeof value === "string" ? JSON.stringify(startOf(value, longest)) : startOf(JSON.stringify(value), longest);
+/** The value of a field as a note shows it: events and pages are read by many, so none of a secret's. */
+export const quoted = (path: string, value: unknown): string => {
+  if (isSecretName(path)) return "another value";
+  return typeof value === "string" ? JSON.stringify(startOf(value, longest)) : startOf(JSON.stringify(value), longest);
+};
 
 /** A list as Spark's client writes it. */
 const listed = (text: string): string =>
@@ -82,5 +85,5 @@ export const replacedConfs = ({ confs = {}, final, originOf, honoured }: Given):
       return [
         `${path} has no effect: ${key.startsWith("spark.") ? "the submission removes it" : "Spark reads only keys that begin with spark."}; remove it`,
       ];
-    return [`${path} has no effect: ${by} sets it to ${quoted(given)}; ${instead}`];
+    return [`${path} has no effect: ${by} sets it to ${quoted(key, given)}; ${instead}`];
   });

@@ -48,6 +48,6 @@ export const overwrittenFields = (
 ): readonly string[] =>
   lostIn(template, made, path).map((lost) => {
     const instead = advice.find(([pattern]) => pattern.test(lost.path.slice(path.length)))?.[1] ?? "remove it";
-    const has = lost.made === undefined ? "the pod does not have it" : `the pod has ${quoted(lost.made)}`;
+    const has = lost.made === undefined ? "the pod does not have it" : `the pod has ${quoted(lost.path, lost.made)}`;
     return `${lost.path} has no effect: ${has}; ${instead}`;
   });

@@ -55,6 +55,7 @@ const rows: Readonly<Record<string, Call | string>> = {
     ),
   partitionKey: (read, text) => [read(text, 0), read("a", text)],
   withoutEnd: (read, text) => [read(text, text[0]), read(text, "x")],
+  quoted: (read, text) => [read(text, text), read("a", text)],
   isListener: (read, text) => [read(text), read(`https://${text}`)],
   startOf: (read, text) => [read(text, 10), read(text, text.length - 1)],
   nearTo: (read, text) => read(text, ["alpha", "beta", "--gamma"]),

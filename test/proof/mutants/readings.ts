@@ -177,6 +177,14 @@ export const readingMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/ignored/pods.test.ts"],
   },
   {
+    name: "secrets-in-notes",
+    promise: "a note about a conf that something replaces shows no value of a secret's",
+    file: "shared/spark/ignored/confs.ts",
+    find: 'if (isSecretName(path)) return "another value";',
+    replace: 'if (isSecretName(path)) startOf("", longest);',
+    tests: ["test/unit/deployments/cli/ignored.test.ts"],
+  },
+  {
     name: "unstated-amounts-in-silence",
     promise: "a container without an amount that a quota wants stated is told before its pod is refused",
     file: "shared/spark/admission/quota.ts",

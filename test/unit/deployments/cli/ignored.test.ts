@@ -25,6 +25,11 @@ const applications: readonly Row[] = [
     'spec.sparkConf["spark.driver.extraJavaOptions"] has no effect: a field of spec.driver sets it to "-Dy"; write the value in spec.driver, or remove the field there',
   ],
   [
+    "a secret, whose other value it does not show",
+    { sparkConf: { "spark.hadoop.fs.s3a.secret.key": "one" }, hadoopConf: { "fs.s3a.secret.key": "two" } },
+    'spec.sparkConf["spark.hadoop.fs.s3a.secret.key"] has no effect: a field of spec.hadoopConf sets it to another value; write',
+  ],
+  [
     "a file of a pod template",
     { sparkConf: { "spark.kubernetes.driver.podTemplateFile": "s3a://b/t.yaml" } },
     'spec.sparkConf["spark.kubernetes.driver.podTemplateFile"] has no effect: Rekindle, which writes the pod templates',

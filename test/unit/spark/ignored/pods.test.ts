@@ -1,7 +1,7 @@
 /** What the API server refuses of a pod, or a kubelet leaves as it is, is told before the pod exists, by every door. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { rendered } from "../../../../shared/deployments/cli/render.ts";
+import { rendered } from "../../../../shared/deployments/common/spark-rendering.ts";
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { submit } from "../../../../shared/spark/submission/submit.ts";
 import { creating, good, said } from "../admission/reviews.ts";

@@ -185,6 +185,11 @@ const Facts = ({ one }: { readonly one: Detail }) => (
         ...(one.saves === undefined ? [] : [["saves of its record", String(one.saves)] as const]),
       ]}
     />
+    {one.notes.map((note) => (
+      <p class="note" key={note}>
+        {visible(note)}
+      </p>
+    ))}
     <div class="lines">
       {[
         `rekindle status ${named(one)}`,

@@ -249,6 +249,8 @@ export type Detail = SeenVersion & {
   readonly until: number | undefined;
   readonly todo: string;
   readonly facts: readonly (readonly [string, string])[];
+  /** What the run does not get as its spec says. */
+  readonly notes: readonly string[];
   readonly history: readonly {
     readonly state: string;
     readonly group: Group;

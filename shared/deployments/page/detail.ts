@@ -20,7 +20,7 @@ import { ApiError } from "../../core/http.ts";
 import { isTooMuch } from "../../core/json.ts";
 import { keyKindOf, type Stored } from "../../core/object.ts";
 import { bytesOf } from "../../core/share.ts";
-import { oneLine } from "../../core/text.ts";
+import { counted, oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
 import { masked } from "../../kube/secret-mask.ts";
@@ -36,6 +36,7 @@ import {
   type Lane,
   type Row,
 } from "../../page/wire.ts";
+import { defaultOptions } from "../../spark/auxiliary-objects/options.ts";
 import { specOf, statusOf } from "../../volcano/job/view.ts";
 import { type Flow, flowSpecSchema, flowStatusSchema } from "../../volcano/schema/workflows.ts";
 import { actionsOn } from "./actions.ts";
@@ -275,6 +276,7 @@ const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, ke
       ...(view.kueue === undefined ? [] : [["KUEUE", kueueText(view.kueue, timeText)] as const]),
       ...(view.driver === undefined ? [] : [["DRIVER SAID", driverWordsText(view.driver)] as const]),
     ],
+    notes: view.notes,
     ...times,
     keptLogs,
     changes: changesIn(record, times.history),
@@ -292,6 +294,18 @@ const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, ke
   };
 };
 
+/** The most notes of one object that are shown; the rest is counted. */
+const mostNotes = 20;
+
+/** What the object's run does not get as its spec says. Code of submissions is loaded with the first object. */
+const notesOn = async (object: Stored): Promise<readonly string[]> => {
+  const { sparkForecast } = await import("../common/spark-rendering.ts");
+  const { notes } = sparkForecast(object, defaultOptions);
+  const more = notes.length - mostNotes;
+  const shown = notes.slice(0, mostNotes).map((note) => oneLine(note).slice(0, longestName));
+  return more <= 0 ? shown : [...shown, `and ${counted(more, "more note")}: rekindle status shows all`];
+};
+
 type Reading = { readonly board: Board; readonly rates: Rates | undefined; readonly kept: KeptLogs };
 
 const read = async (
@@ -302,7 +316,8 @@ const read = async (
   const kind = kindNamed(named.kind);
   if (kind === undefined || keyKindOf(kind.resource) !== named.kind) return undefined;
   try {
-    const seen = await look(source, { kind, key: { cluster: "default", ...named } }, Date.now());
+    const found = await look(source, { kind, key: { cluster: "default", ...named } }, Date.now());
+    const seen = { ...found, notes: await notesOn(found.object) };
     const record = seen.found.is === "record" ? seen.found.record : undefined;
     const [talk, keptLogs] = await Promise.all([readEvents(source, seen), kept(named, record), rates?.refresh()]);
     return detailOf(seen, { talk, board, rates, keptLogs });

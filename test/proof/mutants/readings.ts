@@ -185,6 +185,14 @@ export const readingMutants: readonly Mutant[] = [
     tests: ["test/unit/deployments/cli/ignored.test.ts"],
   },
   {
+    name: "notes-off-the-page",
+    promise: "an application's page says which confs its run does not get, as status does",
+    file: "shared/deployments/page/detail.ts",
+    find: "return more <= 0 ? shown : ",
+    replace: "return more <= 0 ? [] : ",
+    tests: ["test/unit/deployments/page/detail.test.ts"],
+  },
+  {
     name: "unstated-amounts-in-silence",
     promise: "a container without an amount that a quota wants stated is told before its pod is refused",
     file: "shared/spark/admission/quota.ts",

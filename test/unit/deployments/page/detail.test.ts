@@ -38,7 +38,7 @@ const open = (sparkConf: Readonly<Record<string, string>> = {}, prices?: Prices)
     spec: {
       type: "Scala",
       sparkVersion: "4.1.1",
-      mainApplicationFile: "local:///a.jar",
+      ...{ mainApplicationFile: "local:///a.jar", mainClass: "A", image: "spark:4.1.1" },
       driver: {},
       executor: {},
       sparkConf,
@@ -153,6 +153,21 @@ describe("details of the page", () => {
       nodes: { "spot-1": [0.1, 0.05] },
     });
     assert.equal((await open().details(named))?.prices, undefined);
+  });
+
+  test("say which confs the run does not get, by what and what to write instead, as status does", async () => {
+    const notes = async (confs: Readonly<Record<string, string>>) => (await open(confs).details(named))?.notes ?? [];
+    const [note = "", ...others] = await notes({ "spark.kubernetes.driver.podTemplateFile": "s3a://b/t.yaml" });
+    assert.ok(
+      note.startsWith(
+        'spec.sparkConf["spark.kubernetes.driver.podTemplateFile"] has no effect: Rekindle, which writes',
+      ) && note.includes("spec.driver.template"),
+      note,
+    );
+    assert.deepEqual(others, []);
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`hive.a${at}`, "x"]));
+    assert.deepEqual((await notes(many)).slice(20), ["and 10 more notes: rekindle status shows all"]);
+    assert.deepEqual(await notes({ "spark.sql.ansi.enabled": "true" }), []);
   });
 
   test("viewers at the same time share one read, and an unchanged application is not read again at once", async () => {

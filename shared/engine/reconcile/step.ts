@@ -35,7 +35,6 @@ import { dismiss, inherited, keptForUpdates } from "../writes/outbox.ts";
 import { logEffects, requeue, requeueAfterRace, requeueAfterTrouble, scheduleNext } from "../writes/requeue.ts";
 import { save } from "../writes/save.ts";
 import { showFirst, tell } from "../writes/status.ts";
-import { leaveTo } from "./foreign-controller.ts";
 import { inStandby } from "./standby.ts";
 
 /** The number of decisions that one step may take. */
@@ -107,7 +106,8 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   const object = observed.see === "broken" ? observed.brokenRecord.object : observed.observation.object;
   if (isPaused(object)) return { did: "nothing", why: "paused by annotation" };
   const manager = otherManagerOf(object, call.operator.resource);
-  if (manager !== undefined) return await leaveTo(manager, { ...call, looked }, observed);
+  if (manager !== undefined)
+    return await (await import("./foreign-controller.ts")).leaveTo(manager, { ...call, looked }, observed);
   const observation = await ready({ ...call, looked }, observed);
   if ("did" in observation) return observation;
   return await proceed({ ...call, observation, looked, created: new Map() });

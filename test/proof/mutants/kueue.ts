@@ -84,8 +84,8 @@ export const kueueMutants: readonly Mutant[] = [
     name: "managed-by-unheeded",
     promise: "an object whose spec.managedBy names another controller is left alone",
     file: "shared/engine/reconcile/step.ts",
-    find: "if (manager !== undefined) return await leaveTo(",
-    replace: 'if (manager === "") return await leaveTo(',
+    find: "if (manager !== undefined)",
+    replace: 'if (manager === "")',
     tests: [host],
   },
   {

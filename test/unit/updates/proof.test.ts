@@ -5,7 +5,7 @@ import { memoryCheckpoints } from "../../../shared/adapters/checkpoints/memory.t
 import { isRecord } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import { namespacesListener, type Outbox, operatorsListener, streamName } from "../../../shared/core/updates.ts";
-import { provenRecords } from "../../../shared/deployments/common/updates.ts";
+import { provenRecords } from "../../../shared/deployments/common/proven-records.ts";
 import { readRecord } from "../../../shared/engine/checkpoint/record.ts";
 import type { CheckpointRecord } from "../../../shared/engine/ports.ts";
 import { message, toy } from "../engine/fakes.ts";

@@ -5,7 +5,7 @@
 import { type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { deliveryKey, type Message } from "../../../shared/core/key.ts";
 import type { Sent, Sink, StateUpdate } from "../../../shared/core/updates.ts";
-import { provenRecords } from "../../../shared/deployments/common/updates.ts";
+import { provenRecords } from "../../../shared/deployments/common/proven-records.ts";
 import { readDelivery, readRecord } from "../../../shared/engine/checkpoint/record.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
 import { merged } from "../../../shared/engine/reconcile/intake.ts";

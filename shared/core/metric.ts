@@ -91,7 +91,7 @@ export const ownFigures = [
   },
   {
     name: "rekindle_unheard_changes",
-    help: "Changes that the last resync found and no message had told",
+    help: "Changes that the last resync found first, and no message had told",
     kind: "gauge",
   },
 ] as const satisfies readonly Figure[];

@@ -5,7 +5,7 @@
 import { loggedKind, logsAged } from "../core/kept-log.ts";
 import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Metadata } from "../core/object.ts";
-import { isUnheard } from "./unheard.ts";
+import { unheardMark } from "./unheard.ts";
 
 /**
  * The fields of a checkpoint that its metadata shows. `wakeAt` and `pruneAt` (end of the oldest run's retention) in
@@ -45,8 +45,8 @@ export type ListedKind = {
   readonly now: number;
 };
 
-/** `isUnheard`: the object has changed, and no step has taken notice. */
-export type Due = { readonly message: Message; readonly dedupeId: string; readonly isUnheard?: boolean };
+/** `unheard`: a mark of a change of the object that no step has taken notice of. */
+export type Due = { readonly message: Message; readonly dedupeId: string; readonly unheard?: string | undefined };
 
 /** Namespace and name of an object as one text. */
 export const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
@@ -86,20 +86,21 @@ function* placed(hints: readonly Hint[]): Generator<undefined, ReadonlyMap<strin
 export function* dueOf(census: ListedKind, sweep: string): Generator<Due | undefined> {
   const { cluster, kind } = census;
   const hints = yield* placed(census.hints);
-  const message = (namespace: string, name: string, reason: string): Due => {
+  const message = (namespace: string, name: string, reason: string, change: Partial<ListedObject> = {}): Due => {
     const key: Key = { cluster, kind, namespace, name };
     const dedupeId = dedupe.sweep(key, sweep);
-    return { message: { ...key, reason: `resync: ${reason}` }, dedupeId, isUnheard: isUnheard(reason) };
+    return { message: { ...key, reason: `resync: ${reason}` }, dedupeId, unheard: unheardMark(key, reason, change) };
   };
   const present = new Set<string>();
   for (const object of census.objects) {
     const where = place(object.namespace, object.name);
     present.add(where);
     const reason = reasonFor(object, hints.get(where), census);
-    if (reason !== undefined) yield message(object.namespace ?? "", object.name, reason);
+    if (reason !== undefined) yield message(object.namespace ?? "", object.name, reason, object);
     if (present.size % restEvery === 0) yield undefined;
   }
-  for (const [where, { namespace, name }] of hints) if (!present.has(where)) yield message(namespace, name, "orphaned");
+  for (const [where, { namespace, name, uid }] of hints)
+    if (!present.has(where)) yield message(namespace, name, "orphaned", { uid });
   for (const name of census.founds ?? [])
     if (!present.has(place("", name)) && !hints.has(place("", name))) yield message("", name, "missing");
 }

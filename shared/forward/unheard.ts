@@ -1,8 +1,9 @@
 /**
  * Changes that no message has told: a resync finds them. Where the bell or a forwarder sends the keys, they are those that it has
- * lost. The latest count is in one record for the whole deployment, which is written when it changes.
+ * lost. A change counts in the resync that finds it first: that one sends its key, and a step may have reasons to leave the
+ * object as it is, for example a pause. What the last resync found is in one record for the whole deployment.
  */
-import type { Key } from "../core/key.ts";
+import { digest, type Key, textOf } from "../core/key.ts";
 import { counted } from "../core/text.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Cursors, cursorKey } from "./cursors.ts";
@@ -10,39 +11,65 @@ import { type Cursors, cursorKey } from "./cursors.ts";
 /** Reasons of a resync that show a change without a step; the others belong to objects that are under way. */
 const reasons: ReadonlySet<string> = new Set(["unrecorded", "replaced", "drifted", "marked", "orphaned"]);
 
-export const isUnheard = (reason: string): boolean => reasons.has(reason);
+/** What tells one change of an object from the next. */
+type Change = { readonly uid?: string; readonly generation?: number | undefined; readonly marks?: string };
+
+/** Returns a mark of a change that no message has told; undefined for another reason. */
+export const unheardMark = (key: Key, reason: string, { uid, generation, marks }: Change): string | undefined =>
+  reasons.has(reason)
+    ? digest(textOf(key), reason, uid ?? "", String(generation), marks ?? "").slice(0, 10)
+    : undefined;
 
 /** Returns the key of the record of a whole cluster. */
 export const unheardKey = (cluster: string): Key => cursorKey(cluster, undefined, "unheard");
 
-/** Opens the saving of counts; an equal one is not written again. A failure is told: the count is no reason to fail a resync. */
-export const openUnheard = (cursors: Cursors, key: Key, report: Report): ((count: number) => Promise<void>) => {
-  let saved: string | undefined;
-  return async (count) => {
-    const now = String(count);
-    if (saved === now) return;
-    try {
-      // Before the first count nothing is stored, which means 0.
-      const before = (await cursors.load(key)) ?? "0";
-      if (before !== now) await cursors.save(key, now);
-      saved = now;
-    } catch (cause) {
-      report("warn", "the count of changes that no message had told cannot be saved", { error: String(cause) });
-    }
-  };
+/** The most marks that the record holds. Beyond them changes count again. */
+const mostKept = 2_000;
+
+/** Returns the count in the text of the record; 0 for a text of another form. */
+export const countIn = (kept: string | undefined): number => {
+  const count = Number(kept?.split(" ")[0] ?? 0);
+  return Number.isSafeInteger(count) && count > 0 ? count : 0;
 };
 
+const newIn = (marks: readonly string[], known: ReadonlySet<string>): number =>
+  marks.filter((mark) => !known.has(mark)).length;
+
+/** Takes the marks of a resync. Returns the count of those that the one before did not find. */
+export type TakeUnheard = (marks: readonly string[]) => Promise<number>;
+
+/**
+ * Opens the record, which is written when its text changes. A failure is told: the count is no reason to fail a resync.
+ */
+export const openUnheard =
+  (cursors: Cursors, key: Key, report: Report): TakeUnheard =>
+  async (marks) => {
+    try {
+      const before = await cursors.load(key);
+      const count = newIn(marks, new Set(before?.split(" ").slice(1)));
+      const now = [String(count), ...marks.slice(0, mostKept)].join(" ");
+      // Before the first change nothing is stored.
+      if (now !== (before ?? "0")) await cursors.save(key, now);
+      return count;
+    } catch (cause) {
+      report("warn", "the count of changes that no message had told cannot be saved", { error: String(cause) });
+      return 0;
+    }
+  };
+
 /** The latest count of a process that runs one resync after another. */
-export type UnheardBoard = { tell(count: number): void; latest(): number };
+export type UnheardBoard = { readonly tell: (marks: readonly string[]) => void; readonly latest: () => number };
 
 /** Opens the board. The first resync of a process finds what came before it, which nothing could have told. */
 export const openUnheardBoard = (): UnheardBoard => {
-  let latest: number | undefined;
+  let known: ReadonlySet<string> | undefined;
+  let latest = 0;
   return {
-    tell: (count) => {
-      latest = latest === undefined ? 0 : count;
+    tell: (marks) => {
+      latest = known === undefined ? 0 : newIn(marks, known);
+      known = new Set(marks);
     },
-    latest: () => latest ?? 0,
+    latest: () => latest,
   };
 };
 

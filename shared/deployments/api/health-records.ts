@@ -7,7 +7,7 @@ import type { Transport } from "../../core/http.ts";
 import type { Checkpoints, Report } from "../../engine/ports.ts";
 import { type Standing, signsIn, standingIn, trustedMs } from "../../forward/controller-detection.ts";
 import { cursorIn } from "../../forward/cursors.ts";
-import { unheardKey } from "../../forward/unheard.ts";
+import { countIn, unheardKey } from "../../forward/unheard.ts";
 import { signsKey } from "../common/standby.ts";
 import { tableIn } from "../read-api/reader.ts";
 import type { Place } from "../settings/formats.ts";
@@ -63,7 +63,6 @@ export const openStandingReader = (settings: Settings): (() => Promise<Standing>
 export const openUnheardReader = (settings: Settings): (() => Promise<number>) => {
   const records = recordsIn(settings);
   return openKept(settings, "the count of changes that no message had told", 0, async () => {
-    const count = Number(cursorIn((await records.load(unheardKey(settings.cluster)))?.record) ?? 0);
-    return Number.isSafeInteger(count) && count > 0 ? count : 0;
+    return countIn(cursorIn((await records.load(unheardKey(settings.cluster)))?.record));
   });
 };

@@ -8,7 +8,7 @@ import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type Standing, standingIn } from "../../forward/controller-detection.ts";
 import { type Cursors, cursorKey, openCursors } from "../../forward/cursors.ts";
-import { openUnheard, unheardKey } from "../../forward/unheard.ts";
+import { openUnheard, type TakeUnheard, unheardKey } from "../../forward/unheard.ts";
 import { runs } from "../../registry/names.ts";
 import { watchers } from "../../registry/watchers.ts";
 import { openAccess } from "../common/cluster-access.ts";
@@ -29,8 +29,8 @@ export type SweepParts = {
   readonly standby?: FunctionStandby;
   /** Sends the gauges in the time that is left; absent: none is sent. */
   readonly tellGauges?: (late: () => boolean, unheard: number) => Promise<void>;
-  /** Saves the count of changes that no message had told; absent: there is no place that tenants may not write. */
-  readonly saveUnheard?: (count: number) => Promise<void>;
+  /** Counts the changes that no message had told; absent: there is no place for a record that tenants may not write. */
+  readonly takeUnheard?: TakeUnheard;
   /** Reads the depths of the queues, and returns problems in words; absent: no queue is watched. */
   readonly depths?: () => Promise<readonly string[]>;
   /** Closes the connection to the queue; absent: there is none to close. */
@@ -43,7 +43,7 @@ const ours = async ({ scope, standby }: SweepParts): Promise<ResyncScope> => {
 };
 
 /** The result of a resync, with what is wrong with the queues. */
-export type Resynced = Swept & { readonly problems: readonly string[] };
+export type Resynced = Omit<Swept, "unheard"> & { readonly unheard: number; readonly problems: readonly string[] };
 
 /**
  * Runs one resync. `late` is called before each new piece of work. The cursor is written only if it changes. Depths are
@@ -56,12 +56,12 @@ export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => bo
   const after = await cursors.load(key);
   const swept = await resyncWithin(await ours(parts), sweep, { late, after });
   if (swept.next !== after) await cursors.save(key, swept.next ?? "");
-  const { sent, left, unheard } = swept;
+  const { sent, left } = swept;
   if (left > 0) report("warn", "resync: out of time, the next run continues", { keys: sent, left });
-  else report("info", "resync: sending unfinished keys again", { keys: sent, unheard });
-  await parts.saveUnheard?.(unheard);
+  else report("info", "resync: sending unfinished keys again", { keys: sent });
+  const unheard = (await parts.takeUnheard?.(swept.unheard)) ?? 0;
   await parts.tellGauges?.(late, unheard);
-  return { ...swept, problems };
+  return { ...swept, unheard, problems };
 };
 
 /** Opens the reading of the queues on SQS; nothing is loaded before the first reading. */
@@ -123,7 +123,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   };
   return {
     ...(settings.gauges ? { tellGauges } : {}),
-    ...(key === undefined ? {} : { saveUnheard: openUnheard(cursors, unheardKey(cluster), report) }),
+    ...(key === undefined ? {} : { takeUnheard: openUnheard(cursors, unheardKey(cluster), report) }),
     ...depthsOf(settings, report),
     scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
     cursors,
@@ -133,7 +133,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   };
 };
 
-export type Resync = (event: unknown, context?: unknown) => Promise<Swept>;
+export type Resync = (event: unknown, context?: unknown) => Promise<Omit<Resynced, "problems">>;
 
 /** Time for the last sends and the cursor. */
 const reserveMs = 10_000;

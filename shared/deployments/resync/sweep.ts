@@ -55,13 +55,13 @@ export type Limits = {
 
 /**
  * Counts of keys that were sent and left. `next`: the key after which the next run begins; undefined: none are left.
- * `unheard`: the keys of changes that no message had told.
+ * `unheard`: marks of changes that no step has taken notice of.
  */
 export type Swept = {
   readonly sent: number;
   readonly left: number;
   readonly next: string | undefined;
-  readonly unheard: number;
+  readonly unheard: readonly string[];
 };
 
 type Chosen = {
@@ -207,8 +207,13 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
   }
   const last = due[sent - 1];
   const left = due.length - sent;
-  const unheard = all.filter(({ isUnheard }) => isUnheard === true).length;
-  return { sent, left, next: left === 0 ? undefined : last === undefined ? after : textOf(last.message), unheard };
+  const marks = all.flatMap(({ unheard = [] }) => unheard);
+  return {
+    sent,
+    left,
+    next: left === 0 ? undefined : last === undefined ? after : textOf(last.message),
+    unheard: marks,
+  };
 };
 
 const unlimited: Limits = { late: () => false, after: undefined };

@@ -66,11 +66,26 @@ describe("a resync", () => {
   for (const [what, objects, hints, unheard] of told) {
     test(`${unheard ? "counts" : "does not count"} ${what} as a change that no message had told`, () => {
       assert.deepEqual(
-        sweep(objects, hints).map(({ isUnheard }) => isUnheard),
+        sweep(objects, hints).map((due) => due.unheard !== undefined),
         [unheard],
       );
     });
   }
+
+  test("marks each change of an object apart, and the same change always alike", () => {
+    const marks = [
+      [object({ generation: 3 })],
+      [object({ generation: 3 })],
+      [object({ generation: 4 })],
+      [object({ generation: 3, marks: "m2" })],
+      [object({ uid: "u2" })],
+      [],
+    ].map((objects) => sweep(objects, [hint()])[0]?.unheard);
+    assert.equal(marks[0], marks[1]);
+    assert.equal(new Set(marks).size, 5);
+    const others = ["pi", "po"].map((name) => sweep([object({ name })], [])[0]?.unheard);
+    assert.equal(new Set(others).size, 2);
+  });
 
   const cases = [
     { name: "sends no key of an object that rests", objects: [object()], hints: [hint()], want: [] },

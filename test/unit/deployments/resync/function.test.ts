@@ -56,42 +56,48 @@ describe("a resync", () => {
     assert.equal(checkpoints.all().size, 0);
   });
 
-  test("counts changes that no message had told, and saves the count when it is another one", async () => {
+  test("counts a change that no message had told once, and saves what it found when that is another", async () => {
     const { parts, checkpoints, transport, names } = await open(3);
     const key = unheardKey("c1");
     const counts: number[] = [];
+    const tellGauges = async (_: () => boolean, unheard: number): Promise<void> => void counts.push(unheard);
     const run = async () => {
-      const saveUnheard = openUnheard(openCursors({ checkpoints, clusterUid: "u", report: () => {} }), key, () => {});
-      const tellGauges = async (_: () => boolean, unheard: number): Promise<void> => void counts.push(unheard);
-      await sweepOnce({ ...parts, saveUnheard, tellGauges }, "run", () => false);
+      // Each run in an environment of its own.
+      const takeUnheard = openUnheard(openCursors({ checkpoints, clusterUid: "u", report: () => {} }), key, () => {});
+      await sweepOnce({ ...parts, takeUnheard, tellGauges }, "run", () => false);
       return checkpoints.all().get(textOf(key));
     };
     const first = await run();
-    assert.deepEqual([await run(), first === undefined], [first, false]);
-    for (const name of [...names, "kube-root-ca.crt"])
+    const second = await run();
+    assert.deepEqual([first === undefined, second === first], [false, false]);
+    assert.equal(await run(), second);
+    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "app-late" } };
+    await request(transport, "POST", "/api/v1/namespaces/default/configmaps", object);
+    await run();
+    for (const name of [...names, "app-late", "kube-root-ca.crt"])
       await request(transport, "DELETE", `/api/v1/namespaces/default/configmaps/${name}`);
-    assert.notEqual(await run(), first);
+    await run();
     // The namespace has a ConfigMap of its own.
-    assert.deepEqual(counts, [4, 4, 0]);
+    assert.deepEqual(counts, [4, 0, 0, 1, 0]);
   });
 
   test("that cannot save the count tells it, and succeeds", async () => {
     const { parts, sent } = await open(1);
     const lines: string[] = [];
     const save = () => Promise.reject(new Error("forbidden"));
-    const saveUnheard = openUnheard({ ...parts.cursors, save }, unheardKey("c1"), (level, text) => {
+    const takeUnheard = openUnheard({ ...parts.cursors, save }, unheardKey("c1"), (level, text) => {
       lines.push(`${level} ${text}`);
     });
-    const { unheard, left } = await sweepOnce({ ...parts, saveUnheard }, "run-1", () => false);
-    assert.deepEqual([unheard, sent.length, left], [2, 2, 0]);
+    const { unheard, left } = await sweepOnce({ ...parts, takeUnheard }, "run-1", () => false);
+    assert.deepEqual([unheard, sent.length, left], [0, 2, 0]);
     assert.deepEqual(lines, ["warn the count of changes that no message had told cannot be saved"]);
   });
 
   test("writes no count while there was never a change that no message had told", async () => {
     const { parts, checkpoints } = await open(0);
     const scope = { ...parts.scope, namespaces: ["nowhere"] };
-    const saveUnheard = openUnheard(parts.cursors, unheardKey("c1"), () => {});
-    await sweepOnce({ ...parts, scope, saveUnheard }, "run-1", () => false);
+    const takeUnheard = openUnheard(parts.cursors, unheardKey("c1"), () => {});
+    await sweepOnce({ ...parts, scope, takeUnheard }, "run-1", () => false);
     assert.equal(checkpoints.all().size, 0);
   });
 

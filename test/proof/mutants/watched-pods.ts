@@ -127,14 +127,6 @@ export const watchedPodMutants: readonly Mutant[] = [
     tests: ["test/unit/volcano/job/saved-steps.test.ts"],
   },
   {
-    name: "shrinking-job-by-the-watch",
-    promise: "a Job shrinks on live reads only",
-    file: "shared/volcano/job/plan.ts",
-    find: "&& excess.length === 0 ?",
-    replace: "&& excess !== undefined ?",
-    tests: ["test/unit/volcano/job/saved-steps.test.ts"],
-  },
-  {
     name: "owed-event-by-the-watch",
     promise: "an Event that is owed beside an action for which no pod was read again is recorded on live reads only",
     file: "shared/volcano/job/plan.ts",

@@ -374,8 +374,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { again, anew } = resyncsOf(scope, unheard, report);
   await aside.start(operators, anew);
   const surveyed = namespaceScope.survey(surveyMs, anew);
-  const step = stepping({ world, metering, families });
-  const workers = mail.start(step, settings.concurrency);
+  const workers = mail.start(stepping({ world, metering, families }), settings.concurrency);
   const forwarder: Forwarder = startForwarder({
     ...scope,
     ...{ see: settings.see, gone: settings.gone, report, now: Date.now, random: Math.random, cacheBytes: cacheBytes() },

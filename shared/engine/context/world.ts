@@ -298,6 +298,8 @@ export type StepContext = {
   readonly looked: number;
   /** True when the step has read again because the first attempt took too long. */
   readonly slow?: boolean;
+  /** True when the step has read again because another writer changed an object between its read and its patch. */
+  readonly again?: boolean;
   /** The plan whose status was written before its effects, as the lock. */
   readonly shown?: Plan<unknown>;
   /** The step's submission slot; absent if the number of parallel submissions is not limited. */

@@ -184,6 +184,12 @@ const beginPlan = async (
   return shown === "raced" ? await retryAfterRace(run, held) : shown;
 };
 
+/**
+ * True if another writer came between a read and an effect that rests on it, for the first time in this step. The step decides
+ * again at once: stages that did not come to pass may be what others wait for.
+ */
+const isOvertaken = ({ again }: StepContext, { reason }: Trouble): boolean => reason === "Conflict" && again !== true;
+
 const proceed = async (begun: StepContext): Promise<Ending> => {
   const { observation } = begun;
   let run = begun;
@@ -201,6 +207,8 @@ const proceed = async (begun: StepContext): Promise<Ending> => {
       if (done.did === "raced") return await retryAfterRace(run, held);
       writes += done.writes;
       held = done.held;
+      if (done.did === "troubled" && isOvertaken(run, done.trouble))
+        return await takeStep({ ...run, again: true }, "live");
       if (done.did === "troubled") return await requeueAfterTrouble(run, held, done.trouble, plan);
       if (done.did === "finished") return await finish(run, held, plan, writes);
       so = after(run, so, plan, done);

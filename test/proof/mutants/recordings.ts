@@ -26,4 +26,12 @@ export const recordingMutants: readonly Mutant[] = [
     replace: "const view = { object, uid, memory, get now() { return performance.now() + now; },",
     tests: ["test/unit/host/recording.test.ts"],
   },
+  {
+    name: "conflict-waits-for-the-next-step",
+    promise: "a step whose patch meets a Conflict decides again at once: others may wait for what it was to write",
+    file: "shared/engine/reconcile/step.ts",
+    find: 'reason === "Conflict" && again !== true',
+    replace: 'reason === "Conflict" && again === true',
+    tests: ["test/unit/engine/reconcile/step.test.ts"],
+  },
 ];

@@ -158,6 +158,48 @@ describe("R2: a step decides again, and never replays", () => {
   });
 });
 
+describe("a step whose patch finds that another writer was quicker", () => {
+  /** Patches the arm, which `quicker` writers change first, then creates a leg, which waits for the arm. */
+  const racing = (quicker: number): Fixture => {
+    const world = openFixture();
+    world.put(part("arm"));
+    world.decide = function* ({ memory }) {
+      const arm = yield* get({ do: "get", ref: refOf(parts, "arm") });
+      if (arm === undefined) throw new Error("there is no arm");
+      const { uid, resourceVersion } = arm.metadata;
+      const patch = { do: "patch", ref: refOf(parts, "arm"), uid, resourceVersion, patch: { data: "new" } } as const;
+      return { memory: memory ?? { count: 0 }, stages: [[patch], [creation("leg")]] };
+    };
+    let left = quicker;
+    world.before = (call) => {
+      const there = world.objects.get("parts arm");
+      if (call === "patch parts arm" && there !== undefined && left > 0) {
+        left -= 1;
+        world.put({ ...there, data: "theirs" });
+      }
+    };
+    return world;
+  };
+
+  test("decides again at once, so that what waits for the patch does not wait for the next step", async () => {
+    const world = racing(1);
+    assert.equal((await step(world.world, message)).did, "step");
+    assert.deepEqual(
+      writesIn(world.calls).filter((call) => call.includes("parts")),
+      ["patch parts arm", "patch parts arm", "create parts leg"],
+    );
+    assert.equal(world.objects.get("parts arm")?.["data"], "new");
+  });
+
+  test("leaves a second one to the next step", async () => {
+    const world = racing(2);
+    assert.equal((await step(world.world, message)).did, "troubled");
+    assert.equal(world.objects.has("parts leg"), false);
+    assert.equal((await step(world.world, message)).did, "step");
+    assert.equal(world.objects.get("parts arm")?.["data"], "new");
+  });
+});
+
 describe("R3: a step's effects are fenced", () => {
   const cases = [
     { name: "an effect starts within the fence", afterSaveMs: 10_000, beforeMs: 0, made: true },

@@ -50,6 +50,39 @@ const classed = (spec: Fields, found: Item | undefined): Fields => {
   };
 };
 
+const resourcesOf = (container: unknown, list: string): Fields => fieldsAt(container, "resources", list);
+
+/** What LimitRanges have added to a container, in the server's words. */
+const additions = (what: string, given: unknown, stored: unknown): readonly string[] =>
+  ["requests", "limits"].flatMap((list) => {
+    const before = resourcesOf(given, list);
+    // A limit without a request is a request already.
+    const known = list === "requests" ? { ...resourcesOf(given, "limits"), ...before } : before;
+    const added = Object.keys(resourcesOf(stored, list)).filter((name) => known[name] === undefined);
+    return added.length === 0
+      ? []
+      : [`${added.sort().join(", ")} ${list.slice(0, -1)} for ${what} ${textAt(given, "name") ?? ""}`];
+  });
+
+const lists = { containers: "container", initContainers: "init container" } as const;
+
+/** The annotation by which the server says what its LimitRanges have added. */
+const noted = (pod: Draft, given: Fields, stored: Fields): Draft => {
+  const said = Object.entries(lists).flatMap(([list, what]) => {
+    const after = itemsAt(stored, list);
+    return itemsAt(given, list).flatMap((one, at) => additions(what, one, after[at]));
+  });
+  if (said.length === 0) return pod;
+  const note = { "kubernetes.io/limit-ranger": `LimitRanger plugin set: ${said.join("; ")}` };
+  return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...note } } };
+};
+
+/** The name of a RuntimeClass that the pod asks for and that does not exist. */
+export const missingClass = (pod: Draft, store: Store): string | undefined => {
+  const name = textAt(pod, "spec", "runtimeClassName");
+  return name === undefined || store.get("runtimeclasses.node.k8s.io", name) !== undefined ? undefined : name;
+};
+
 /** A pod with what the LimitRanges of its namespace and its RuntimeClass add. */
 export const withSizes = (pod: Draft, store: Store): Draft => {
   const ranges = store.list("limitranges").filter(({ metadata }) => metadata.namespace === pod.metadata.namespace);
@@ -60,12 +93,10 @@ export const withSizes = (pod: Draft, store: Store): Draft => {
   );
   if (ranges.length === 0) return { ...pod, spec };
   const inits = itemsAt(spec, "initContainers");
-  return {
-    ...pod,
-    spec: {
-      ...spec,
-      ...(inits.length > 0 && { initContainers: inits.map((one) => limited(one, ranges)) }),
-      containers: itemsAt(spec, "containers").map((one) => limited(one, ranges)),
-    },
+  const stored = {
+    ...spec,
+    ...(inits.length > 0 && { initContainers: inits.map((one) => limited(one, ranges)) }),
+    containers: itemsAt(spec, "containers").map((one) => limited(one, ranges)),
   };
+  return { ...noted(pod, spec, stored), spec: stored };
 };

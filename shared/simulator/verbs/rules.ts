@@ -6,7 +6,7 @@ import { at, type Fields, fieldsAt, isFields, itemsAt, numberAt, same, textAt } 
 import type { Draft, Item } from "../storage/metadata.ts";
 import { type Cause, cause, forbidden, type Refusal } from "../storage/refusal.ts";
 import { keyOf, type Store } from "../storage/store.ts";
-import { newLimitRange, withSizes } from "./pod-sizes.ts";
+import { missingClass, newLimitRange, withSizes } from "./pod-sizes.ts";
 import { accountOf, newPod, podFaults, podUpdateFaults, withQos } from "./pods.ts";
 
 /** The context of a rule beside the object. */
@@ -41,6 +41,13 @@ const accountMissing = (draft: Draft, { store, kind }: RuleContext): Refusal | u
         draft.metadata.name,
         `error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`,
       );
+};
+
+const classMissing = (draft: Draft, { store, kind }: RuleContext): Refusal | undefined => {
+  const missing = missingClass(draft, store);
+  return missing === undefined
+    ? undefined
+    : forbidden(kind, draft.metadata.name, `pod rejected: RuntimeClass "${missing}" not found`);
 };
 
 /** Adds podIPs, a list of the one podIP. */
@@ -206,7 +213,7 @@ const withoutEmptyData = (draft: Draft): Draft => {
 const rows: Readonly<Record<string, Rule>> = {
   pods: {
     create: (draft, { suffix, time, store }) => withQos(withSizes(newPod(draft, suffix, time), store)),
-    admit: accountMissing,
+    admit: (draft, context) => classMissing(draft, context) ?? accountMissing(draft, context),
     status: withAddresses,
     faults: podFaults,
     updateFaults: podUpdateFaults,

@@ -13,6 +13,7 @@ import { rights } from "./rights.ts";
 import { rings } from "./rings.ts";
 import type { Scenario } from "./scenario.ts";
 import { schemas } from "./schemas.ts";
+import { sizes } from "./sizes.ts";
 
 export const scenarios: readonly Scenario[] = [
   ...basics,
@@ -23,6 +24,7 @@ export const scenarios: readonly Scenario[] = [
   ...further,
   ...rights,
   ...quotas,
+  ...sizes,
   ...admissions,
   ...rings,
   ...schemas,

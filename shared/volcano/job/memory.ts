@@ -5,13 +5,14 @@
 
 import * as z from "zod";
 import { oncePer } from "../../core/cache.ts";
+import { omit } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/schema.ts";
 import { actions, isPhase, type Phase, phases } from "../schema/resource.ts";
 import { withoutNulls } from "../schema/spec.ts";
-import { isWorking } from "./machine.ts";
+import { isFinished, isWorking } from "./machine.ts";
 
 type Ordinals = ReadonlySet<number>;
 
@@ -231,12 +232,15 @@ export const seeded = (job: Stored, now: number): Memory => {
   };
 };
 
-/** Returns the memory after the job enters a phase, with the phase as its latest condition. */
+/**
+ * Returns the memory after the job enters a phase, with the phase as its latest condition. A job that has ended for good
+ * has no use for the pods whose end is no event.
+ */
 export const enterPhase = (before: Memory, into: Phase, now: number): Memory =>
   into === before.phase
     ? before
     : {
-        ...before,
+        ...(isFinished(into) && into !== "Aborted" ? omit(before, "dismissed") : before),
         phase: into,
         since: now,
         conditions: [...before.conditions.filter((one) => one.phase !== into), { phase: into, at: now }],

@@ -62,6 +62,14 @@ export const shareMutants: readonly Mutant[] = [
     tests: ["test/unit/engine/reads/cached.test.ts"],
   },
   {
+    name: "ended-jobs-remember-ends",
+    promise: "the record of a job that has ended is not written again for pods whose end would have been no event",
+    file: "shared/volcano/job/memory.ts",
+    find: 'isFinished(into) && into !== "Aborted" ?',
+    replace: 'isFinished(into) && into === "Aborted" ?',
+    tests: ["test/unit/volcano/job/evicted.test.ts"],
+  },
+  {
     name: "shrinks-by-the-watch-alone",
     promise: "a job is shrunk only by a spec that a live read shows",
     file: "shared/volcano/job/plan.ts",

@@ -180,7 +180,8 @@ const shapes: readonly Scenario[] = [
     name: "job-scale-down",
     what: "its replicas shrink while it runs, which is nobody's eviction",
     spec: { ...resized(3), plugins: { svc: [] }, policies: [policy("PodEvicted", "AbortJob")] },
-    lives: living({ "*": [{ runMs: 200_000 }] }),
+    // Beyond a resync, which finds the smaller size if its message was lost.
+    lives: living({ "*": [{ runMs: 400_000 }] }),
     userActions: [
       {
         says: "kubectl scale",

@@ -183,6 +183,14 @@ describe("pods that a step deletes", () => {
     assert.equal(loop.memory?.dismissed, undefined);
   });
 
+  test("because of a smaller size that a step sees once all have ended leave nothing in the record of the ended job", () => {
+    const loop = running();
+    loop.change("jobs", "j", { spec: { minAvailable: 1, tasks: [task("w", 1)] } });
+    for (const name of ["j-w-0", "j-w-1"]) loop.exits(name);
+    loop.run();
+    assert.deepEqual([phaseOf(loop), loop.memory?.dismissed], ["Completed", undefined]);
+  });
+
   test("because of a smaller size, with a lost deletion, count as evicted when a user deletes them later", () => {
     const loop = running({ minAvailable: 0, ...evicted });
     size(loop, 0);

@@ -3,7 +3,7 @@
  * is created. Only what its user writes: as validation.go of core/v1. Each fault is one sentence with its remedy.
  */
 import { fieldsOf, recordsIn } from "../core/json.ts";
-import { isLabelValue, type Obj } from "../core/object.ts";
+import { isLabelValue, type Metadata, type Obj } from "../core/object.ts";
 import { counted } from "../core/text.ts";
 import { qualifiedNameErrors, subdomainErrors } from "./names.ts";
 import { quantityOf, quantityText } from "./quantity.ts";
@@ -160,7 +160,7 @@ const isKey = (key: string): boolean => {
   return isDomain && more.length === 0 && qualifiedNameErrors(name).length === 0;
 };
 
-const metadataFaults = ({ name = "", labels = {}, annotations = {} }: Obj["metadata"]): readonly string[] => [
+const metadataFaults = ({ name = "", labels = {}, annotations = {} }: Partial<Metadata>): readonly string[] => [
   ...(subdomainErrors(name).length === 0
     ? []
     : [`its name is ${quoted(name)}: use at most 253 of a-z, 0-9, - and ., with a letter or digit at both ends`]),

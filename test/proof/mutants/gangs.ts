@@ -236,6 +236,14 @@ export const gangMutants: readonly Mutant[] = [
     tests: ["test/unit/volcano/gang/take-back.test.ts"],
   },
   {
+    name: "namespace-queue-unread",
+    promise: "without admission, a group is in the queue that its namespace names before it is let in",
+    file: `${gang}/namespace-queue.ts`,
+    find: "return queue === defaultName ? [] : [{ group, queue }];",
+    replace: "return queue === defaultName || queue !== '' ? [] : [{ group, queue }];",
+    ...{ scenarios: ["room-namespace-queue"], fault: "crash-after" },
+  },
+  {
     name: "foreign-groups-admitted",
     promise: "a group whose pods nobody binds is not admitted",
     file: `${gang}/admission.ts`,

@@ -101,8 +101,8 @@ export type Scenario = {
   readonly machines?: readonly string[];
   /** Pods of others that exist from the beginning. */
   readonly strangers?: readonly string[];
-  /** Objects that are applied before the application: path and body. */
-  readonly stands?: readonly (readonly [path: string, body: object])[];
+  /** Objects that are applied before the application: path and body; `PATCH`: one that the cluster has already. */
+  readonly stands?: readonly (readonly [path: string, body: object, method?: "PATCH"])[];
   /** Status and driver that another controller left when the application was applied. */
   readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
   /** The readable parts of a damaged record are kept. */

@@ -33,7 +33,7 @@ const asked = (execution: Execution, method: string, path: string, body?: object
 /** The user applies the application and the objects that it needs, and another controller writes its earlier part. */
 export const userApplies = (execution: Execution): void => {
   const { scenario, simulator } = execution.fixture;
-  for (const one of scenario.stands ?? []) asked(execution, "POST", ...one);
+  for (const [at, object, method = "POST"] of scenario.stands ?? []) asked(execution, method, at, object);
   if (scenario.beside !== undefined)
     for (const one of forgedAtFirst(scenario, execution.now())) asked(execution, ...one);
   if (scenario.beside?.first === true)

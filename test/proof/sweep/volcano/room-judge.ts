@@ -4,6 +4,7 @@
  * R1. When a step creates a pod, the unfinished pods of its queue request at most the queue's capability together, whether they
  *     belong to the minimum of their groups or not.
  * R2. At rest no group says that pods of it wait.
+ * R3. A group that is let in is in the queue that its namespace names, unless it names another than the default queue.
  */
 import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { at, textAt } from "../fields.ts";
@@ -20,6 +21,8 @@ type Facts = {
   pods: Map<string, Pod>;
   /** The groups of which pods wait, by UID. */
   short: Map<string, string>;
+  /** The queues that namespaces name. */
+  named: Map<string, string>;
 };
 
 const items = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -46,8 +49,14 @@ const hearPod = ({ pods, capability, violations }: Facts, { type, object }: Chan
   if (held > most + 1e-9) violations.push(`R1: with pod ${name} queue ${queue} holds ${held} of ${most} cpu`);
 };
 
-const hearGroup = ({ short }: Facts, { type, object }: Change): void => {
-  const { uid, name } = object.metadata;
+const letIn = ["Inqueue", "Running"];
+
+const hearGroup = ({ short, named, violations }: Facts, { type, object }: Change): void => {
+  const { uid, name, namespace = "" } = object.metadata;
+  const queue = textAt(object, "spec", "queue") ?? "default";
+  const wanted = named.get(namespace) ?? queue;
+  if (queue === "default" && wanted !== queue && letIn.includes(textAt(object, "status", "phase") ?? ""))
+    violations.push(`R3: group ${name} is let in by queue ${queue}, and its namespace names ${wanted}`);
   const says = items(at(object, "status", "conditions")).some((one) => textAt(one, "type") === "Unschedulable");
   if (type !== "DELETED" && says) short.set(uid, name);
   else short.delete(uid);
@@ -59,6 +68,10 @@ const hears: Readonly<Record<string, (facts: Facts, change: Change, actor: strin
     if (cpu !== undefined) capability.set(object.metadata.name, coresIn(cpu));
   },
   "podgroups.scheduling.volcano.sh": hearGroup,
+  namespaces: ({ named }, { object: { metadata } }) => {
+    const queue = metadata.annotations?.["scheduling.volcano.sh/queue-name"];
+    if (queue !== undefined) named.set(metadata.name, queue);
+  },
   pods: hearPod,
 };
 
@@ -79,4 +92,4 @@ const judging = (inner: Oracle, facts: Facts): Oracle => ({
 
 /** Adds the invariants of bounded queues to the oracle of a scenario. */
 export const withRooms = (inner: Oracle): Oracle =>
-  judging(inner, { violations: [], capability: new Map(), pods: new Map(), short: new Map() });
+  judging(inner, { violations: [], capability: new Map(), pods: new Map(), short: new Map(), named: new Map() });

@@ -54,6 +54,13 @@ const range: readonly [string, object] = [
   },
 ];
 
+/** The namespace names the queue of its groups that name none. */
+const namesQueue: readonly [string, object, "PATCH"] = [
+  "/api/v1/namespaces/default",
+  { metadata: { annotations: { "scheduling.volcano.sh/queue-name": "tight" } } },
+  "PATCH",
+];
+
 const bare = { ...task("main", { replicas: 4 }), minAvailable: 1 };
 
 export const rooms: readonly Scenario[] = [
@@ -63,6 +70,16 @@ export const rooms: readonly Scenario[] = [
     gang: "here",
     stands: [bounded("2"), range],
     spec: { queue: "tight", minAvailable: 1, tasks: [bare] },
+    userActions: [completed],
+    lives: living({ "*": [{ runMs: 40_000 }] }),
+    ends: "Completed",
+  }),
+  job({
+    name: "room-namespace-queue",
+    what: "it names no queue, and its namespace does: its group is in that one before it is let in",
+    gang: "here",
+    stands: [bounded("4"), namesQueue],
+    spec: { minAvailable: 1, tasks: [cores(3, 1)] },
     userActions: [completed],
     lives: living({ "*": [{ runMs: 40_000 }] }),
     ends: "Completed",

@@ -37,7 +37,7 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --nats | 
   --nats        functions whose queue is on NATS, under its overlay's settings: workers are started while messages wait,
                 stopped when idle, and killed, and so are the forwarder, the API, and NATS' server (10 times, 3 below 200 kills)
   --bell        the same without a forwarder: the API server's webhook rings at the built bell, which is killed, and hangs
-                (for two minutes, 15 s below 200 kills); no trigger comes in the storm
+                (for two minutes, 15 s below 200 kills); in the storm annotations ring, and no trigger comes
   --cloud       infra/aws/template.yaml as it is deployed: its functions, queues, table, mappings, schedules, routes and
                 rights; records moved in mid-run, the cluster lost and restored into another one
   --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;

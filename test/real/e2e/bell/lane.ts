@@ -5,11 +5,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { jobsPath } from "../cloud/works.ts";
 import type { Fixture } from "../functions/fixture.ts";
 import type { Lane } from "../functions/lane.ts";
 import { troubles } from "../functions/troubles.ts";
 import { completing, deleted, failing } from "../lambda/applications.ts";
 import type { Case } from "../lambda/cases.ts";
+import { collection } from "../lambda/witness.ts";
 import { type KeySender, openOnNats } from "../nats/fixture.ts";
 import { onNats } from "../nats/lane.ts";
 import { must } from "../scene.ts";
@@ -55,11 +57,22 @@ const rang: Case<Fixture> = {
   },
 };
 
+const stirred = [...[...completing, failing].map(({ name }) => `${collection}/${name}`), `${jobsPath}/job`];
+
+/** Annotates an application or job, which rings. One that is not there yet is left out. */
+const annotated = async ({ cluster }: Fixture, nth: number): Promise<void> => {
+  const path = stirred[nth % stirred.length] ?? "";
+  const body = { metadata: { annotations: { "rekindle.test/stir": String(nth) } } };
+  await cluster.api.call("PATCH", path, body, "application/merge-patch+json");
+};
+
 export const onBell: Lane = {
   name: "bell",
   open: (dir, options) => openOnNats(dir, options, bell),
   goneMs: onNats.goneMs,
   longestMs: onNats.longestMs,
+  stirMs: 1_500,
+  stir: annotated,
   beside: troubles,
   more: [rang],
 };

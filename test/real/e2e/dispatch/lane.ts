@@ -12,7 +12,7 @@ const lostTimerMs = 2 * (dispatcherLives.mostMs + 15_000);
 export const dispatched: Lane = {
   name: "dispatch",
   open: openDispatched,
-  triggerMs: 400,
+  stirMs: 400,
   goneMs: goneMs + lostTimerMs,
   longestMs: 300_000,
   more: [],

@@ -16,8 +16,10 @@ import type { Fixture } from "./fixture.ts";
 export type Lane = {
   readonly name: string;
   readonly open: (dir: string, options: LaneOptions) => Promise<Fixture>;
-  /** The time between two triggers of the storm, ms; absent: there is none. */
-  readonly triggerMs?: number;
+  /** The time between two stirs of the storm, ms; absent: there is none. */
+  readonly stirMs?: number;
+  /** Makes work for functions, also for applications that have ended; absent: by a signed trigger. */
+  readonly stir?: (fixture: Fixture, nth: number) => Promise<unknown>;
   /** The time after which nothing of a deleted application may be left, ms. */
   readonly goneMs: number;
   /** The longest that the storm goes on when every application has ended, ms. */
@@ -28,11 +30,11 @@ export type Lane = {
   readonly more: readonly Case<Fixture>[];
 };
 
-/** Sends triggers during the storm, also for applications that have ended. */
-const triggering = async (fixture: Fixture, triggerMs: number): Promise<void> => {
-  for (let nth = 0; fixture.storm.blows; nth += 1) {
-    await trigger(fixture, nth);
-    await sleep(triggerMs);
+/** Makes work during the storm. */
+const stirring = async (fixture: Fixture, { stirMs, stir = trigger }: Lane): Promise<void> => {
+  for (let nth = 0; stirMs !== undefined && fixture.storm.blows; nth += 1) {
+    await stir(fixture, nth);
+    await sleep(stirMs);
   }
 };
 
@@ -51,12 +53,12 @@ export const runLane = async (lane: Lane, options: LaneOptions): Promise<readonl
   const isChosen = ({ name }: { readonly name: string }): boolean => name.includes(only ?? "");
   const results: Result[] = [];
   try {
-    const triggers = lane.triggerMs === undefined ? undefined : triggering(fixture, lane.triggerMs);
+    const stirred = stirring(fixture, lane);
     const alive = [...livesWithin(lane.goneMs), jobCompletes, ...(lane.beside ?? [])].filter(isChosen);
     results.push(...(await Promise.all(alive.map((one) => attempt(one.name, () => one.run(fixture))))));
     await blowUntil(fixture, kills, lane.longestMs);
     fixture.storm.blows = false;
-    await triggers;
+    await stirred;
     for (const one of [stormy(kills), quiet, refusesNothing, ...lane.more].filter(isChosen))
       results.push(await attempt(one.name, () => one.run(fixture)));
     await leaveRights({ lane: `e2e-${lane.name}`, only }, fixture.audit);

@@ -13,7 +13,7 @@ const waitsMs = 8 * 15_000;
 export const onNats: Lane = {
   name: "nats",
   open: openOnNats,
-  triggerMs: 1_500,
+  stirMs: 1_500,
   goneMs: goneMs + waitsMs,
   longestMs: 600_000,
   more: [machineDies],

@@ -384,10 +384,9 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const endNodeWatch = watchNodes(settings.watchNodes, { transport: ways.transport, queue, report, cluster });
   return {
     ready: () => forwarder.synced() && sweeping.swept(),
-    ...{ standing: aside.standing, unheard: unheard.latest },
+    ...{ standing: aside.standing, unheard: unheard.latest, scrape: metering.scrape },
     ...askedBy(cluster, queue, notice),
     send: queue.send,
-    scrape: metering.scrape,
     kinds: () => operators.map((operator) => operator.kind),
     depth: async () => ({ ...(await mail.depth()), busy: workers.busy() }),
     drain: async (graceMs) => {

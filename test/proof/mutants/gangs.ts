@@ -249,7 +249,7 @@ export const gangMutants: readonly Mutant[] = [
     file: `${gang}/admission.ts`,
     find: "if (foreign !== undefined) return foreign;",
     replace: "",
-    tests: ["test/unit/host/foreign-groups.test.ts"],
+    ...{ scenarios: ["room-foreign-group"], fault: "crash-after" },
   },
   {
     name: "host-ports-unseen",

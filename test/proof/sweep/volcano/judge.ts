@@ -191,7 +191,10 @@ export const openJobOracle = (
         : sameButStatus(change) || isNaming(change) || isForwarding(change)),
     events: ({ type, object }) =>
       type === "ADDED" &&
-      (textAt(object, "involvedObject", "uid") === facts.uid || textAt(object, "involvedObject", "kind") === "Queue"),
+      (textAt(object, "involvedObject", "uid") === facts.uid ||
+        textAt(object, "involvedObject", "kind") === "Queue" ||
+        // A pod of others is told why its group is not let in.
+        (textAt(object, "involvedObject", "kind") === "Pod" && textAt(object, "reason") === "FailedScheduling")),
     "queues.scheduling.volcano.sh": ({ type }) => type === "MODIFIED",
     "commands.bus.volcano.sh": ({ type, object }) =>
       type === "DELETED" && textAt(object, "target", "name") === subject.name,
@@ -205,7 +208,10 @@ export const openJobOracle = (
   const permitted = (change: Change, now = 0): boolean => {
     const { table, object, before } = change;
     const isOurs = isOwned(before ?? object) || isLate(change, now);
-    return permits[table]?.(change) ?? (accompanying.has(table) && isOurs);
+    // The queue's rounds judge groups of others, too: R4 of room-judge.ts.
+    const isOfOthers =
+      table === groups && ownersOf(object).length === 0 && before !== undefined && same(object["spec"], before["spec"]);
+    return permits[table]?.(change) ?? (isOfOthers || (accompanying.has(table) && isOurs));
   };
 
   const hearOwned = (change: Change, actor: Actor): void => {

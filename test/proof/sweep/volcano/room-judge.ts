@@ -5,6 +5,7 @@
  *     belong to the minimum of their groups or not.
  * R2. At rest no group says that pods of it wait.
  * R3. A group that is let in is in the queue that its namespace names, unless it names another than the default queue.
+ * R4. No group is let in of which a pod without a node names Volcano's scheduler, which no scenario of these has.
  */
 import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { at, textAt } from "../fields.ts";
@@ -21,6 +22,8 @@ type Facts = {
   pods: Map<string, Pod>;
   /** The groups of which pods wait, by UID. */
   short: Map<string, string>;
+  /** The groups of pods without a node that name Volcano's scheduler. */
+  foreign: Set<string>;
   /** The queues that namespaces name. */
   named: Map<string, string>;
 };
@@ -36,8 +39,10 @@ const cpuOf = (spec: unknown): number =>
     0,
   );
 
-const hearPod = ({ pods, capability, violations }: Facts, { type, object }: Change, actor: string): void => {
+const hearPod = ({ pods, capability, foreign, violations }: Facts, { type, object }: Change, actor: string): void => {
   const { uid, name, annotations = {} } = object.metadata;
+  const group = annotations["scheduling.k8s.io/group-name"];
+  if (group !== undefined && textAt(object, "spec", "schedulerName") === "volcano") foreign.add(group);
   const isOver = ["Succeeded", "Failed"].includes(textAt(object, "status", "phase") ?? "");
   const queue = annotations["volcano.sh/queue-name"] ?? "";
   const most = capability.get(queue);
@@ -51,11 +56,13 @@ const hearPod = ({ pods, capability, violations }: Facts, { type, object }: Chan
 
 const letIn = ["Inqueue", "Running"];
 
-const hearGroup = ({ short, named, violations }: Facts, { type, object }: Change): void => {
+const hearGroup = ({ short, named, foreign, violations }: Facts, { type, object }: Change): void => {
   const { uid, name, namespace = "" } = object.metadata;
   const queue = textAt(object, "spec", "queue") ?? "default";
   const wanted = named.get(namespace) ?? queue;
-  if (queue === "default" && wanted !== queue && letIn.includes(textAt(object, "status", "phase") ?? ""))
+  const isLetIn = letIn.includes(textAt(object, "status", "phase") ?? "");
+  if (isLetIn && foreign.has(name)) violations.push(`R4: group ${name} is let in, and nobody binds its pods`);
+  if (queue === "default" && wanted !== queue && isLetIn)
     violations.push(`R3: group ${name} is let in by queue ${queue}, and its namespace names ${wanted}`);
   const says = items(at(object, "status", "conditions")).some((one) => textAt(one, "type") === "Unschedulable");
   if (type !== "DELETED" && says) short.set(uid, name);
@@ -92,4 +99,11 @@ const judging = (inner: Oracle, facts: Facts): Oracle => ({
 
 /** Adds the invariants of bounded queues to the oracle of a scenario. */
 export const withRooms = (inner: Oracle): Oracle =>
-  judging(inner, { violations: [], capability: new Map(), pods: new Map(), short: new Map(), named: new Map() });
+  judging(inner, {
+    violations: [],
+    capability: new Map(),
+    pods: new Map(),
+    short: new Map(),
+    named: new Map(),
+    foreign: new Set(),
+  });

@@ -61,6 +61,43 @@ const namesQueue: readonly [string, object, "PATCH"] = [
   "PATCH",
 ];
 
+type Named = { readonly metadata: { readonly name: string } & Readonly<Record<string, unknown>> };
+
+/** A group of others whose pod names Volcano's scheduler, which does not run: nobody binds the pod. */
+const foreign: readonly (readonly [path: string, body: Named & Readonly<Record<string, unknown>>])[] = [
+  [
+    "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups",
+    {
+      ...{ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "PodGroup", metadata: { name: "others" } },
+      spec: { minMember: 1, queue: "tight", minResources: { cpu: "2" } },
+    },
+  ],
+  [
+    "/api/v1/namespaces/default/pods",
+    {
+      ...{ apiVersion: "v1", kind: "Pod" },
+      metadata: { name: "head", annotations: { "scheduling.k8s.io/group-name": "others" } },
+      spec: {
+        ...{ schedulerName: "volcano", schedulingGates: [{ name: "example.org/unbound" }] },
+        containers: [{ name: "main", image: "busybox", resources: { requests: { cpu: "2" } } }],
+      },
+    },
+  ],
+];
+
+/** Others take it away when the job is over: while it waits, rounds look at it. */
+const gone = ([
+  path,
+  {
+    metadata: { name },
+  },
+]: (typeof foreign)[number]): UserAction => ({
+  says: `${name} is deleted`,
+  when: phaseIs("Completed"),
+  afterMs: 60_000,
+  do: { type: "write", method: "DELETE", path: `${path}/${name}` },
+});
+
 const bare = { ...task("main", { replicas: 4 }), minAvailable: 1 };
 
 export const rooms: readonly Scenario[] = [
@@ -81,6 +118,16 @@ export const rooms: readonly Scenario[] = [
     stands: [bounded("4"), namesQueue],
     spec: { minAvailable: 1, tasks: [cores(3, 1)] },
     userActions: [completed],
+    lives: living({ "*": [{ runMs: 40_000 }] }),
+    ends: "Completed",
+  }),
+  job({
+    name: "room-foreign-group",
+    what: "a group of others, whose pods name a scheduler that does not run, is not let in, and takes no room of its queue",
+    gang: "here",
+    stands: [bounded("2"), ...foreign],
+    spec: inQueue(2, 2),
+    userActions: [completed, ...foreign.map(gone)],
     lives: living({ "*": [{ runMs: 40_000 }] }),
     ends: "Completed",
   }),

@@ -5,7 +5,7 @@
 import { loggedKind, logsAged } from "../core/kept-log.ts";
 import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Metadata } from "../core/object.ts";
-import { unheardMark } from "./unheard.ts";
+import { type Unheard, unheardOf } from "./unheard.ts";
 
 /**
  * The fields of a checkpoint that its metadata shows. `wakeAt` and `pruneAt` (end of the oldest run's retention) in
@@ -27,9 +27,10 @@ export type Hint = {
 };
 
 /** The fields by which a resync tells whether an object needs a step; `marks`: see core/marks.ts. */
-export type ListedObject = Pick<Metadata, "name" | "namespace" | "uid" | "generation" | "deletionTimestamp"> & {
-  readonly marks: string;
-};
+export type ListedObject = Pick<
+  Metadata,
+  "name" | "namespace" | "uid" | "generation" | "creationTimestamp" | "deletionTimestamp"
+> & { readonly marks: string };
 
 /** All objects of one kind: their metadata and the hints of their checkpoints. */
 export type ListedKind = {
@@ -45,8 +46,8 @@ export type ListedKind = {
   readonly now: number;
 };
 
-/** `unheard`: a mark of a change of the object that no step has taken notice of. */
-export type Due = { readonly message: Message; readonly dedupeId: string; readonly unheard?: string | undefined };
+/** `unheard`: a change of the object that no step has taken notice of. */
+export type Due = { readonly message: Message; readonly dedupeId: string; readonly unheard?: Unheard | undefined };
 
 /** Namespace and name of an object as one text. */
 export const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
@@ -89,7 +90,11 @@ export function* dueOf(census: ListedKind, sweep: string): Generator<Due | undef
   const message = (namespace: string, name: string, reason: string, change: Partial<ListedObject> = {}): Due => {
     const key: Key = { cluster, kind, namespace, name };
     const dedupeId = dedupe.sweep(key, sweep);
-    return { message: { ...key, reason: `resync: ${reason}` }, dedupeId, unheard: unheardMark(key, reason, change) };
+    return {
+      message: { ...key, reason: `resync: ${reason}` },
+      dedupeId,
+      unheard: unheardOf(key, reason, change, census.now),
+    };
   };
   const present = new Set<string>();
   for (const object of census.objects) {
@@ -99,8 +104,7 @@ export function* dueOf(census: ListedKind, sweep: string): Generator<Due | undef
     if (reason !== undefined) yield message(object.namespace ?? "", object.name, reason, object);
     if (present.size % restEvery === 0) yield undefined;
   }
-  for (const [where, { namespace, name, uid }] of hints)
-    if (!present.has(where)) yield message(namespace, name, "orphaned", { uid });
+  for (const [where, { namespace, name }] of hints) if (!present.has(where)) yield message(namespace, name, "orphaned");
   for (const name of census.founds ?? [])
     if (!present.has(place("", name)) && !hints.has(place("", name))) yield message("", name, "missing");
 }

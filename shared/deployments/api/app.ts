@@ -18,7 +18,6 @@ import openApi from "../../api/openapi.json" with { type: "json" };
 import { beginsAt, listQuery } from "../../api/read-schemas.ts";
 import { ApiError } from "../../core/http.ts";
 import { standbyLines } from "../../forward/controller-detection.ts";
-import { unheardLines } from "../../forward/unheard.ts";
 import { isNamespaced } from "../../registry/names.ts";
 import {
   type Acknowledging,
@@ -180,12 +179,12 @@ const serveTriggers = (app: Hono, parts: ApiParts, gate: Gate): void => {
   });
 };
 
-const serveHealth = (app: Hono, { ready, standing, unheard }: ApiParts): void => {
+const serveHealth = (app: Hono, { ready, standing }: ApiParts): void => {
   app.get("/healthz", (c) => c.text("ok"));
   app.get("/readyz", async (c) => {
     if (!ready()) return c.text("watches are not synced yet", 503);
     const lines = standbyLines((await standing?.()) ?? new Map());
-    return c.text(["ok", ...lines, ...unheardLines((await unheard?.()) ?? 0)].join("\n"));
+    return c.text(["ok", ...lines].join("\n"));
   });
 };
 

@@ -19,7 +19,7 @@ import {
   place,
   undeliveredOf,
 } from "../../forward/resync.ts";
-import type { UnheardBoard } from "../../forward/unheard.ts";
+import type { Unheard, UnheardBoard } from "../../forward/unheard.ts";
 import type { NamespaceScope, Scope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 
@@ -55,13 +55,13 @@ export type Limits = {
 
 /**
  * Counts of keys that were sent and left. `next`: the key after which the next run begins; undefined: none are left.
- * `unheard`: marks of changes that no step has taken notice of.
+ * `unheard`: changes that no step has taken notice of.
  */
 export type Swept = {
   readonly sent: number;
   readonly left: number;
   readonly next: string | undefined;
-  readonly unheard: readonly string[];
+  readonly unheard: readonly Unheard[];
 };
 
 type Chosen = {
@@ -114,13 +114,14 @@ const ifServed = async <Found>(listing: Promise<Found>): Promise<Found | undefin
 
 /** Keeps what tells whether an object needs a step, of possibly a hundred thousand. */
 const briefly = (metadata: Metadata): ListedObject => {
-  const { name, namespace, uid, generation, deletionTimestamp } = metadata;
+  const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp } = metadata;
   return {
     name,
     marks: marksOf(metadata),
     ...(uid === undefined ? {} : { uid }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(generation === undefined ? {} : { generation }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
   };
 };
@@ -207,12 +208,11 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
   }
   const last = due[sent - 1];
   const left = due.length - sent;
-  const marks = all.flatMap(({ unheard = [] }) => unheard);
   return {
     sent,
     left,
     next: left === 0 ? undefined : last === undefined ? after : textOf(last.message),
-    unheard: marks,
+    unheard: all.flatMap(({ unheard = [] }) => unheard),
   };
 };
 

@@ -58,7 +58,9 @@ describe("a resync", () => {
     ["an object in the place of another", [object({ uid: "u2" })], [hint()], true],
     ["a changed spec", [object({ generation: 3 })], [hint()], true],
     ["changed labels", [object({ marks: "m2" })], [hint({ marks: "m1" })], true],
-    ["a deleted object", [], [hint()], true],
+    ["a deleted object", [], [hint()], false],
+    ["a new object of a minute", [object({ creationTimestamp: "1969-12-31T23:59:01Z" })], [], true],
+    ["a new object whose message may be under way", [object({ creationTimestamp: "1969-12-31T23:59:02Z" })], [], false],
     ["an object under way", [object()], [hint({ rests: false })], false],
     ["an object that is being deleted", [object({ deletionTimestamp: "2026-11-02T08:00:00Z" })], [hint()], false],
     ["the end of a retention", [object()], [hint({ pruneAt: 1 })], false],
@@ -66,7 +68,7 @@ describe("a resync", () => {
   for (const [what, objects, hints, unheard] of told) {
     test(`${unheard ? "counts" : "does not count"} ${what} as a change that no message had told`, () => {
       assert.deepEqual(
-        sweep(objects, hints).map((due) => due.unheard !== undefined),
+        sweep(objects, hints).map((due) => due.unheard?.isYoung === false),
         [unheard],
       );
     });
@@ -79,11 +81,10 @@ describe("a resync", () => {
       [object({ generation: 4 })],
       [object({ generation: 3, marks: "m2" })],
       [object({ uid: "u2" })],
-      [],
-    ].map((objects) => sweep(objects, [hint()])[0]?.unheard);
+    ].map((objects) => sweep(objects, [hint()])[0]?.unheard?.mark);
     assert.equal(marks[0], marks[1]);
-    assert.equal(new Set(marks).size, 5);
-    const others = ["pi", "po"].map((name) => sweep([object({ name })], [])[0]?.unheard);
+    assert.equal(new Set(marks).size, 4);
+    const others = ["pi", "po"].map((name) => sweep([object({ name })], [])[0]?.unheard?.mark);
     assert.equal(new Set(others).size, 2);
   });
 

@@ -7,7 +7,7 @@ import { openStandingReader, openUnheardReader } from "../../../../shared/deploy
 import { signsKey } from "../../../../shared/deployments/common/standby.ts";
 import { openSignStore, standbyLines, trustedMs } from "../../../../shared/forward/controller-detection.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
-import { openUnheard, openUnheardBoard, unheardKey } from "../../../../shared/forward/unheard.ts";
+import { openUnheard, openUnheardBoard, type Unheard, unheardKey } from "../../../../shared/forward/unheard.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../../support/crds.ts";
 
@@ -52,6 +52,8 @@ test("the signs that were stored are shown while they are renewed; where they ca
   assert.deepEqual(await shown(), []);
 });
 
+const found = (mark: string): Unheard => ({ mark, isYoung: mark.startsWith("young") });
+
 test("the count of changes that no message had told is the last stored one, and 0 where none or another text is stored", async () => {
   const { transport } = openSimulator({ crds });
   const report = (): void => {};
@@ -68,7 +70,7 @@ test("the count of changes that no message had told is the last stored one, and 
   const take = openUnheard(cursors, unheardKey("prod"), report);
   const seen = [await shown()];
   for (const marks of [["a", "b"], ["b", "c", "d"], ["b", "c", "d"], []]) {
-    await take(marks);
+    await take(marks.map(found));
     seen.push(await shown());
   }
   await cursors.save(unheardKey("prod"), "many");
@@ -79,8 +81,8 @@ test("the count of changes that no message had told is the last stored one, and 
 test("the first resync of a process counts nothing, because nothing could have told what came before it", () => {
   const { tell, latest } = openUnheardBoard();
   const seen = [latest()];
-  for (const marks of [["paused"], ["paused", "a"], ["paused"], ["paused", "a", "b"]]) {
-    tell(marks);
+  for (const marks of [["paused"], ["paused", "a"], ["paused"], ["paused", "a", "b", "young c"]]) {
+    tell(marks.map(found));
     seen.push(latest());
   }
   assert.deepEqual(seen, [0, 0, 1, 0, 2]);

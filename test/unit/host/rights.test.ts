@@ -190,6 +190,9 @@ const placeNatively = async (stand: Stand, transport: Way["transport"]): Promise
 const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await findControllers(stand.simulator, transport);
   await stand.create(queue);
+  await stand.create({
+    ...{ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "sandboxed" }, handler: "sandbox" },
+  });
   const host = await stand.host({ transport, spark, gang: "builtin", gangEvict: "preempt" });
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));

@@ -41,7 +41,7 @@ const submission = (application: Obj, { attempt, uid, options }: Case): Rendered
   const subject = { ...bare, driverPodName: made.driverPodName };
   const guards = preDriverObjectsOf(subject, made.planned).map(({ object }) => object);
   const doors = postStartObjectsOf(subject).map(({ object }) => object);
-  return { objects: [...made.before, ...guards, made.driver, ...doors], notes: made.notes };
+  return { objects: [...made.before, ...guards, made.driver, ...doors], notes: made.notes() };
 };
 
 /** Renders a SparkConnect's ConfigMap, Service and server pod. */

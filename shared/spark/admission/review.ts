@@ -188,7 +188,7 @@ const rehearsed = (object: AdmittedObject, { name, namespace }: RequestedName, c
   const { problems } = policiesOf({ metadata: { annotations } });
   return "refused" in result
     ? [`its submission will fail: ${result.refused}`, ...problems]
-    : [...problems, ...scaleOddities(parsed.spec.dynamicAllocation), ...result.notes];
+    : [...problems, ...scaleOddities(parsed.spec.dynamicAllocation), ...result.notes()];
 };
 
 /**

@@ -61,8 +61,11 @@ export type Submission = {
   readonly executors?: ExecutorBasis;
   /** Confs and fields of the application that its run does not get, for people and events. */
   readonly ignored: readonly Ignored[];
-  /** Fields that take effect differently from how they are written, for people; the ignored ones among them. */
-  readonly notes: readonly string[];
+  /**
+   * Returns the fields that take effect differently from how they are written, for people; the ignored ones among them. Doors
+   * tell them, and no step needs them.
+   */
+  readonly notes: () => readonly string[];
 };
 
 type Refused = { readonly refused: string };
@@ -208,6 +211,6 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
     planned,
     ...(own ? { executors: basis } : {}),
     ignored,
-    notes: [...notesOf(spec), ...oddities(planned), ...ignored.map(({ says }) => says)],
+    notes: () => [...notesOf(spec), ...oddities(planned), ...ignored.map(({ says }) => says)],
   };
 };

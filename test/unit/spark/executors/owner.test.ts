@@ -205,7 +205,7 @@ describe("confs of Spark's allocator that own reads differently", () => {
   ];
   for (const [sparkConf, says] of rows)
     test(`${JSON.stringify(sparkConf)}: ${says === undefined ? "no" : "a"} warning in admission and step`, () => {
-      const { notes } = submitted({ sparkConf });
+      const notes = submitted({ sparkConf }).notes();
       const annotations = { "rekindle.dev/executors": "own" };
       const door = said(creating("SparkApplication", { ...good, sparkConf }, { name: "app", annotations }));
       const object = application({ metadata: { annotations }, spec: { ...spec, sparkConf } });
@@ -217,7 +217,7 @@ describe("confs of Spark's allocator that own reads differently", () => {
       if (says === undefined) assert.deepEqual([notes, door, events], [[], "", []]);
       else for (const text of [...notes, door.replace("warning: ", ""), ...events]) assert.match(text, says);
       assert.equal(events.length, notes.length);
-      assert.deepEqual(submitted({ sparkConf }, "assist").notes, []);
+      assert.deepEqual(submitted({ sparkConf }, "assist").notes(), []);
     });
 
   test("an obstacle for own leads to a warning in admission, too", () => {

@@ -56,7 +56,7 @@ describe("a conf that the submission replaces", () => {
     const found = outcome({ [key]: "7" }, changes);
     if ("refused" in found) return [];
     const isLost = !`${confsOf(found)[key]},`.startsWith("7,");
-    const isTold = found.notes.some((note) => note.startsWith(`spec.sparkConf["${key}"] has no effect: `));
+    const isTold = found.notes().some((note) => note.startsWith(`spec.sparkConf["${key}"] has no effect: `));
     return [{ key, isLost, isTold }];
   };
 
@@ -98,7 +98,7 @@ describe("a conf that the submission replaces", () => {
   ];
   for (const [key, value, changes, says] of cases) {
     test(`names its source: ${key}`, () => {
-      const { notes } = made({ [key]: value }, changes);
+      const notes = made({ [key]: value }, changes).notes();
       assert.ok(
         notes.some((note) => note.includes(key) && note.includes(says)),
         notes.join("\n"),
@@ -115,7 +115,9 @@ describe("a conf that the submission replaces", () => {
   for (const [key, value, annotations] of silent) {
     test(`is not told where it has its effect: ${key}`, () => {
       assert.deepEqual(
-        made({ [key]: value }, {}, annotations).notes.filter((note) => note.includes("has no effect")),
+        made({ [key]: value }, {}, annotations)
+          .notes()
+          .filter((note) => note.includes("has no effect")),
         [],
       );
     });

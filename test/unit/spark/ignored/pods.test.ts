@@ -13,7 +13,7 @@ const notes = (spec: object): readonly string[] => {
     spec: { ...good, ...spec },
     ...{ attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" },
   });
-  return "refused" in made ? [made.refused] : made.notes;
+  return "refused" in made ? [made.refused] : made.notes();
 };
 
 const driver = (more: object): object => ({ driver: { ...good.driver, ...more } });

@@ -17,6 +17,7 @@ import { openOptional, type Secret } from "../common/secret.ts";
 import { openSignIn } from "../common/sign-in.ts";
 import type { Scrape } from "../host/metrics.ts";
 import type { ApiParts } from "../host/process.ts";
+import type { PageParts } from "../page/routes.ts";
 import type { Reader } from "../read-api/reader.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { carry } from "./app.ts";
@@ -56,7 +57,7 @@ const readerIn = ({ clusterRecord, checkpoints, cluster }: Settings<"api">, repo
   };
 };
 
-type Health = Pick<ApiParts, "standing" | "unheard">;
+type Health = Pick<PageParts, "standing" | "unheard">;
 
 /**
  * Opens metrics of the cluster's objects; undefined without a cluster record. The code is loaded with the first scrape.
@@ -142,7 +143,7 @@ export const openApi = (env: Environment): ApiParts & Pick<Sender, "close"> => {
     scrape: scrapeIn(settings, report, known),
     guarded: settings.metricsFor !== "anybody",
     identify: identifyBy(secret, report),
-    ...known,
+    standing: known.standing,
     page: pageIn(settings, secret, report, known),
     close,
   };

@@ -123,14 +123,13 @@ const pageIn = (
 
 /** Opens the HTTP API on the dispatcher that is active; undefined: none is. */
 const apiPartsOf = (parts: ApiInput, trigger: Secret | undefined, active: () => Dispatching | undefined): ApiParts => {
-  const { settings, telemetry, metering, standing, unheard } = parts;
+  const { settings, telemetry, metering, standing } = parts;
   const { cluster } = settings;
   const updates = openOptional(settings.updatesSecret, { report: telemetry.report, setting: "updatesSecret" });
   const send = async (message: Message, id: string): Promise<void> => (active() ?? standby()).queue.send(message, id);
   return {
     ready: () => active()?.ready() === true,
     standing: async () => standing.all(),
-    unheard: async () => unheard.latest(),
     kinds: () => kindNames,
     plurals,
     trigger: ({ kind, namespace, name }, event) => {

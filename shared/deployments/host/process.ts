@@ -40,9 +40,7 @@ import { type Host, type HostSettings, startHost } from "./start.ts";
 export type ApiParts = {
   readonly ready: () => boolean;
   /** The other controllers beside which nothing is written; absent: this process does not know. */
-  readonly standing?: () => Promise<Standing>;
-  /** Changes that the last resync found and no message had told; absent: this process does not know. */
-  readonly unheard?: () => Promise<number>;
+  readonly standing?: (() => Promise<Standing>) | undefined;
   readonly kinds: () => readonly string[];
   readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
   /** Metrics in the Prometheus text format; absent where there are none. */
@@ -271,7 +269,7 @@ const serve = async (
   { ready, standing, unheard, kinds, trigger, notice, scrape, send, depth }: Host,
   { trigger: secret, updates, transport, page }: Serving,
 ): Promise<void> => {
-  const health = { ready, standing: async () => standing(), unheard: async () => unheard() };
+  const health = { ready, standing: async () => standing() };
   const app = process.listener({
     ...health,
     kinds,
@@ -283,7 +281,7 @@ const serve = async (
     plurals,
     identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),
-    page: page === undefined ? undefined : async () => ({ ...page, ...health, depth }),
+    page: page === undefined ? undefined : async () => ({ ...page, ...health, unheard: async () => unheard(), depth }),
   });
   const server = openPort(requestListener(app.fetch));
   const address = addressOf(listen);

@@ -14,14 +14,13 @@ const desk = { now: () => now * 1_000, subjectOf: async () => undefined };
 
 type Asked = { readonly key: unknown; readonly event: string };
 
-type More = { off?: boolean; ready?: boolean; broken?: boolean; standing?: Standing; unheard?: number };
+type More = { off?: boolean; ready?: boolean; broken?: boolean; standing?: Standing };
 
 const open = (more: More = {}) => {
   const asked: Asked[] = [];
   const app = apiApp({
     ready: () => more.ready ?? true,
     ...(more.standing && { standing: async () => more.standing ?? new Map() }),
-    ...(more.unheard !== undefined && { unheard: async () => more.unheard ?? 0 }),
     kinds: () => ["SparkApplication", "Queue"],
     trigger: async (key, event) => {
       if (more.broken === true) throw new Error(`the queue at https://queue.internal refused ${secret}`);
@@ -224,8 +223,7 @@ describe("the api server", () => {
         /^standby: Volcano runs as the deployment volcano-system\/controllers; Volcano runs as the pod kube-system\/c-0; /,
       ],
     },
-    { name: "while messages tell every change", more: { unheard: 0 }, says: [/^ok$/] },
-    { name: "when a resync has found changes that no message had told", more: { unheard: 2 }, says: [/^ok$/] },
+    { name: "beside no other controller", more: {}, says: [/^ok$/] },
     { name: "before watches are synced", more: { standing, ready: false }, says: [/^watches are not synced yet$/] },
   ];
   for (const { name, more, says } of texts) {

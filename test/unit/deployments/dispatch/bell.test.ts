@@ -9,6 +9,7 @@ import { dispatchUntil } from "../../../../shared/deployments/dispatch/process.t
 import { freePort, listening } from "../../../support/port.ts";
 import { application } from "../../host/objects.ts";
 import { create, onCluster } from "../surroundings.ts";
+import { openCalledFunction } from "./called-function.ts";
 
 const path = "a-path-that-nobody-guesses";
 
@@ -83,18 +84,7 @@ const withDispatchers = async (
   act: (dispatched: Dispatched) => Promise<void>,
   more: Readonly<Record<string, string>> = {},
 ): Promise<void> => {
-  const calls: string[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8").on("data", (text: string) => {
-      body += text;
-    });
-    request.once("end", () => {
-      calls.push(body);
-      response.end(JSON.stringify({ batchItemFailures: [], messages: [] }));
-    });
-  });
-  const called = `http://127.0.0.1:${await listening(server)}/`;
+  const called = await openCalledFunction();
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   await onCluster([], async ({ REKINDLE_CLUSTER_RECORD: text }, _, simulator) => {
     const watches: string[] = [];
@@ -105,7 +95,7 @@ const withDispatchers = async (
         {
           ...{ ...env, REKINDLE_HOME: "default", REKINDLE_LOG_LEVEL: "error", REKINDLE_LISTEN: `127.0.0.1:${port}` },
           ...{
-            REKINDLE_CALL_URLS: `reconcile=${called},deliver=${called}`,
+            REKINDLE_CALL_URLS: `reconcile=${called.url},deliver=${called.url}`,
             REKINDLE_CALL_SECRET: "a-secret-that-signs",
           },
           REKINDLE_ADMISSION_PATH: path,
@@ -120,13 +110,13 @@ const withDispatchers = async (
     const second = await start();
     await until(() => answers(second.url));
     try {
+      const { calls } = called;
       await act({ calls, watches, url: first.url, appear: (name) => create(simulator, name), second: second.url });
     } finally {
       stop();
       await Promise.all([first.ended, second.ended]);
       close();
-      server.closeAllConnections();
-      server.close();
+      called.close();
     }
   });
 };

@@ -1,6 +1,5 @@
 /** The dispatcher at work: without its lease nothing is called, and a notice is answered when a function has written it. */
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { noticeKey } from "../../../../shared/core/key.ts";
@@ -8,28 +7,15 @@ import { openParts } from "../../../../shared/deployments/dispatch/process.ts";
 import { type Dispatching, startDispatching } from "../../../../shared/deployments/dispatch/start.ts";
 import { settingsFor } from "../../../../shared/deployments/settings/read.ts";
 import { namespaces } from "../../../../shared/kube/resources.ts";
-import { listening } from "../../../support/port.ts";
 import { create, onCluster } from "../surroundings.ts";
-
-type Reply = { readonly status: number; readonly messages?: readonly object[] };
+import { openCalledFunction, type Reply } from "./called-function.ts";
 
 /** Runs a dispatcher whose functions give these answers; `calls` are the bodies that they got. */
 const withDispatcher = async (
   { mayCall, reply, host = "127.0.0.1" }: { readonly mayCall: boolean; readonly reply: Reply; readonly host?: string },
   act: (active: Dispatching, calls: readonly string[], create: (name: string) => Promise<void>) => Promise<void>,
 ): Promise<void> => {
-  const calls: string[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8").on("data", (text: string) => {
-      body += text;
-    });
-    request.once("end", () => {
-      calls.push(body);
-      response.writeHead(reply.status).end(JSON.stringify({ batchItemFailures: [], messages: reply.messages ?? [] }));
-    });
-  });
-  const url = `http://${host}:${await listening(server)}/`;
+  const { url, calls, close } = await openCalledFunction(reply, host);
   try {
     await onCluster(["pi"], async (env, _, simulator) => {
       const parts = await openParts(
@@ -52,8 +38,7 @@ const withDispatcher = async (
       }
     });
   } finally {
-    server.closeAllConnections();
-    server.close();
+    close();
   }
 };
 

@@ -5,7 +5,7 @@
 import { fieldsOf, recordsIn } from "../core/json.ts";
 import { isLabelValue, type Metadata, type Obj } from "../core/object.ts";
 import { counted } from "../core/text.ts";
-import { qualifiedNameErrors, subdomainErrors } from "./names.ts";
+import { labelErrors, qualifiedNameErrors, subdomainErrors } from "./names.ts";
 import { quantityOf, quantityText } from "./quantity.ts";
 import type { Json } from "./responses.ts";
 
@@ -21,7 +21,7 @@ const repeatedIn = (texts: readonly string[]): readonly string[] => {
   return [...repeated];
 };
 
-const dnsLabel = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+const isLabel = (name: string): boolean => labelErrors(name).length === 0;
 
 /** A variable's name, as Kubernetes 1.34 reads it: printable characters without `=`. */
 const variable = /^[ -<>-~]+$/;
@@ -83,7 +83,7 @@ const lifecycleFaults = ({ lifecycle }: Json): readonly string[] =>
 const containerFaults = (container: Json, volumes: ReadonlySet<string>): readonly string[] => {
   const name = nameIn(container);
   const found = [
-    ...(dnsLabel.test(name) ? [] : ["its name has to be at most 63 of a-z, 0-9 and -: rename it"]),
+    ...(isLabel(name) ? [] : ["its name has to be at most 63 of a-z, 0-9 and -: rename it"]),
     ...(container["image"] === undefined || container["image"] === "" ? ["it has no image: write one"] : []),
     ...variableFaults(container),
     ...portFaults(container),
@@ -101,9 +101,7 @@ const volumeFaults = (volumes: readonly Json[]): readonly string[] => [
     const { name, ...sources } = volume;
     const count = Object.values(sources).filter((source) => source !== undefined && source !== null).length;
     return [
-      ...(dnsLabel.test(nameIn(volume))
-        ? []
-        : [`volume ${quoted(name)}: its name has to be at most 63 of a-z, 0-9 and -`]),
+      ...(isLabel(nameIn(volume)) ? [] : [`volume ${quoted(name)}: its name has to be at most 63 of a-z, 0-9 and -`]),
       ...(count > 1
         ? [`volume ${quoted(name)} has ${count} sources, ${Object.keys(sources).join(" and ")}: keep one`]
         : []),

@@ -19,7 +19,7 @@ const reasons: ReadonlySet<string> = new Set(["unrecorded", "replaced", "drifted
 /** The age, ms, below which the message of a new object may still be under way. */
 const tellingMs = 60_000;
 
-/** What tells one change of an object from the next. */
+/** The fields that tell one change of an object from the next. */
 type Change = Pick<Metadata, "uid" | "generation" | "creationTimestamp"> & { readonly marks?: string };
 
 /** A change of an object that no step has taken notice of. */

@@ -249,7 +249,7 @@ export type Detail = SeenVersion & {
   readonly until: number | undefined;
   readonly todo: string;
   readonly facts: readonly (readonly [string, string])[];
-  /** What the run does not get as its spec says. */
+  /** Fields that the run does not get as its spec says, one sentence each. */
   readonly notes: readonly string[];
   readonly history: readonly {
     readonly state: string;

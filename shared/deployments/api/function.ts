@@ -76,7 +76,7 @@ const scrapeIn = (settings: Settings<"api">, report: Report, known: Health): (()
     );
 };
 
-/** What a resync or dispatcher has found last: other controllers, and changes that no message had told; nothing without a cluster record. */
+/** Opens the health that a resync or dispatcher has recorded last: other controllers, and changes that no message had told; empty without a cluster record. */
 const healthIn = (settings: Settings<"api">, report: Report): Health => {
   const { clusterRecord } = settings;
   if (clusterRecord === undefined) return {};

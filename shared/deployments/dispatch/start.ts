@@ -216,7 +216,7 @@ const enclosingFor = (
   return { enclosing, see: objects.see, gone: objects.gone };
 };
 
-/** What the cluster shows by itself: watches, or nothing where the bell sends the keys. */
+/** The watches of the cluster; none are open where the bell sends the keys. */
 type Watches = { readonly enclosing: Enclosing | undefined; synced(): boolean; stop(): Promise<unknown> };
 
 /** Starts the watches of the kinds and of nodes. */

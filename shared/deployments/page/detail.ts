@@ -297,7 +297,7 @@ const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, ke
 /** The most notes of one object that are shown; the rest is counted. */
 const mostNotes = 20;
 
-/** What the object's run does not get as its spec says. Code of submissions is loaded with the first object. */
+/** Notes on fields that the object's run does not get as its spec says. Code of submissions is loaded with the first object. */
 const notesOn = async (object: Stored): Promise<readonly string[]> => {
   const { sparkForecast } = await import("../common/spark-rendering.ts");
   const { notes } = sparkForecast(object, defaultOptions);

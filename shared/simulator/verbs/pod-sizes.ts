@@ -52,7 +52,7 @@ const classed = (spec: Fields, found: Item | undefined): Fields => {
 
 const resourcesOf = (container: unknown, list: string): Fields => fieldsAt(container, "resources", list);
 
-/** What LimitRanges have added to a container, in the server's words. */
+/** The amounts that LimitRanges have added to a container, in the server's words. */
 const additions = (what: string, given: unknown, stored: unknown): readonly string[] =>
   ["requests", "limits"].flatMap((list) => {
     const before = resourcesOf(given, list);

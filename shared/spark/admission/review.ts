@@ -69,7 +69,7 @@ const podsOf = (kind: string, object: AdmittedObject, named: RequestedName, conf
   return "planned" in made ? made.planned : undefined;
 };
 
-/** What upstream counts: of a SparkConnect nothing. */
+/** Upstream's estimate of an application; upstream counts nothing of a SparkConnect. */
 const estimateOf = (kind: string, { spec }: AdmittedObject): Requests => {
   const { data } = specSchema.safeParse(spec);
   return data === undefined || kind !== sparkApplications.kind ? {} : upstreamEstimate(withDefaults(data));

@@ -12,7 +12,7 @@ const advice: Advice = [
   [/\.ports/, "the ports are Spark's: remove it"],
 ];
 
-/** What people are told of a SparkConnect before its server exists. */
+/** Notes on a SparkConnect that doors tell before its server exists. */
 export const notesOfServer = (owner: Stored, server: Server, images: Images): readonly string[] => [
   ...podOddities("server", serverPod(owner, server, images)),
   ...ignoredOfServer(owner, server, images),

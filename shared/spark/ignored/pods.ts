@@ -1,4 +1,4 @@
-/** What the API server or a kubelet makes of a pod otherwise than its user means, read from the pod as it is built. */
+/** Fields of a built pod that the API server refuses, or that a kubelet takes otherwise than their user means. */
 import type { Obj } from "../../core/object.ts";
 import { earlyReferences, podFaults } from "../../kube/pod-faults.ts";
 

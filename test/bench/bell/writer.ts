@@ -9,7 +9,7 @@ import { podsPath } from "../kubelet.ts";
 import { instant } from "../recovery/standins.ts";
 
 const rounds = 200;
-/** So many pods of applications of their own, that no ring comes within two seconds of the last one of its key. */
+/** The number of pods, each of an application of its own: no ring comes within two seconds of the last one of its key. */
 const heardPods = 40;
 const apartMs = 60;
 const merge = "application/merge-patch+json";

@@ -1,4 +1,4 @@
-/** What the server makes of a new pod's sizes: a LimitRange's defaults, limits without requests, a RuntimeClass' overhead. */
+/** The sizes that the server gives to a new pod: a LimitRange's defaults, limits without requests, a RuntimeClass' overhead. */
 import { pod } from "./basics.ts";
 import type { Scenario, Tell } from "./scenario.ts";
 

@@ -1,5 +1,5 @@
 /**
- * What readers need comes before what they wait for: the hosts of a job that is scaled are in the ConfigMap of `svc` before a
+ * Readers find a ConfigMap of hosts before the pods for which they wait: the hosts of a job that is scaled are in the ConfigMap of `svc` before a
  * pod of the new size is created, also where a step finds that another writer was quicker.
  */
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
 /**
- * What befalls objects beside the kills of functions: executors that are killed, pods that are evicted, a node that is drained, a
+ * Troubles of objects beside the kills of functions: executors that are killed, pods that are evicted, a node that is drained, a
  * namespace that is deleted, pods that a quota refuses. Each is judged by objects alone.
  */
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** What the API server refuses of a pod, or a kubelet leaves as it is, is told before the pod exists, by every door. */
+/** Every door tells which fields of a pod the API server refuses, or a kubelet leaves as they are, before the pod exists. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { rendered } from "../../../../shared/deployments/common/spark-rendering.ts";

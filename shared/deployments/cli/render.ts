@@ -13,7 +13,7 @@ import { connectSpecSchema, scheduledSpecSchema, specSchema } from "../../spark/
 import { cronSaying, newJobSaying } from "../../volcano/admission/job.ts";
 import { volcanoForecast } from "../../volcano/forecast.ts";
 import { operatorsFor } from "../common/operators.ts";
-import { rendered, sparkForecast } from "../common/spark-rendering.ts";
+import { rendered, sparkForecast } from "../common/spark-forecast.ts";
 import { sparkOptionsOf } from "../settings/conversions.ts";
 import { readConfiguration } from "../settings/host.ts";
 import { flagName } from "../settings/table.ts";

@@ -299,7 +299,7 @@ const mostNotes = 20;
 
 /** Notes on fields that the object's run does not get as its spec says. Code of submissions is loaded with the first object. */
 const notesOn = async (object: Stored): Promise<readonly string[]> => {
-  const { sparkForecast } = await import("../common/spark-rendering.ts");
+  const { sparkForecast } = await import("../common/spark-forecast.ts");
   const { notes } = sparkForecast(object, defaultOptions);
   const more = notes.length - mostNotes;
   const shown = notes.slice(0, mostNotes).map((note) => oneLine(note).slice(0, longestName));

@@ -73,7 +73,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "function-does-not-ask-again",
     promise: "a function that a dispatcher calls requests the delivery of a recent status update again",
-    file: "shared/deployments/reconcile/function.ts",
+    file: "shared/deployments/reconcile/wiring.ts",
     find: "asksAgain: called }",
     replace: "asksAgain: called && to === undefined }",
     tests: calls,

@@ -46,7 +46,7 @@ export type Post = {
   readonly windows: () => Journal;
   /**
    * The journal of a restarted host: only notices that no step has taken. The sender of a notice gets its answer when
-   * it is written down (see deployments/host/start.ts and deployments/dispatch/start.ts), and until then sends it again.
+   * it is written down (see deployments/host/wiring.ts and deployments/dispatch/start.ts), and until then sends it again.
    */
   readonly untaken: () => Journal;
 };

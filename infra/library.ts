@@ -1,4 +1,4 @@
-/** The package's exports beside its command: `rekindle/engine` and `rekindle/simulator`, each one file, with types. */
+/** The package's exports beside its command: `rekindle/engine`, `rekindle/simulator` and `rekindle/sweep`, with types. */
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -8,15 +8,16 @@ import { bundleOptions } from "./bundle.ts";
 const root = join(import.meta.dirname, "..");
 
 /** Names of the export paths; each has its source in `shared/deployments/library/`. */
-export const libraries = ["engine", "simulator"] as const;
+export const libraries = ["engine", "simulator", "sweep"] as const;
 
 const sourceOf = (name: string): string => `shared/deployments/library/${name}.ts`;
 
-/** Writes `lib/` into the folder; names stay readable, for users meet them in their traces. */
+/** Writes `lib/` into the folder; what several share is a chunk. Names stay readable, for users meet them in their traces. */
 const bundleLibraries = async (folder: string): Promise<void> => {
   const entryPoints = Object.fromEntries(libraries.map((name) => [`lib/${name}`, sourceOf(name)]));
   const options = bundleOptions([], folder);
-  await build({ ...options, entryPoints, splitting: false, minify: false, metafile: false });
+  const chunkNames = "lib/chunks/[name]-[hash]";
+  await build({ ...options, entryPoints, chunkNames, minify: false, metafile: false });
 };
 
 /** The declarations that these reach by their imports; a module that only bodies use, such as a framework, is none. */
@@ -53,7 +54,7 @@ const declare = (folder: string): void => {
   for (const file of globSync("**/*.d.ts", { cwd: types })) if (!kept.has(join(types, file))) rmSync(join(types, file));
 };
 
-/** Builds both into a folder, such as `dist`. */
+/** Builds all of them into a folder, such as `dist`. */
 export const buildLibraries = async (folder: string): Promise<void> => {
   await bundleLibraries(folder);
   declare(folder);

@@ -1,6 +1,6 @@
 /**
- * `rekindle/engine`: the step, its ports, and the types for a controller of another kind. The caller implements the
- * ports; an in-memory record store and a Kubernetes client over a transport are included.
+ * `rekindle/engine`: runs kinds of another package, in a host (`runHost`) and in a function (`handler`). Beside them the
+ * step itself, for a caller that implements its ports; an in-memory record store and a Kubernetes client are included.
  */
 export { memoryCheckpoints } from "../../adapters/checkpoints/memory.ts";
 export { openCluster } from "../../adapters/kubernetes/cluster.ts";
@@ -10,9 +10,18 @@ export { ApiError } from "../../core/http.ts";
 export { groupOf, type Key, type Message, textOf } from "../../core/key.ts";
 export type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
 export type { Operator, Parsed, Watch } from "../../core/operator.ts";
-export type { Effect, Plan, View } from "../../core/plan.ts";
+export type { Effect, Plan, Recovery, View } from "../../core/plan.ts";
 export type { Ending, World } from "../../engine/context/world.ts";
 export { readMessage } from "../../engine/message.ts";
 export type { CheckpointRecord, Checkpoints, Clock, Cluster, Queue, Report } from "../../engine/ports.ts";
 export { step } from "../../engine/reconcile/step.ts";
 export { recovery, type Timing, timing } from "../../engine/settings.ts";
+export {
+  type FunctionOptions,
+  type HostOptions,
+  handler,
+  type OwnHandler,
+  type OwnHost,
+  type OwnKinds,
+  runHost,
+} from "./own-kinds.ts";

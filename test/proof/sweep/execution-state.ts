@@ -10,7 +10,7 @@ import type { Call, Fault, Verdict } from "./fault.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Post } from "./journal.ts";
 import type { Count, Snapshot } from "./snapshot.ts";
-import type { Watching } from "./watching.ts";
+import type { Watching } from "../../../shared/deployments/library/watching.ts";
 
 /** An invocation's queue, or a sender outside of invocations. */
 export type Sender = Pick<Flight, "by" | "post"> | "forwarder" | "bell" | "listener";

@@ -24,7 +24,7 @@ import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
 import { type Bell, openBell } from "./rings.ts";
 import { type Count, copyOf, lookMs, type Snapshot } from "./snapshot.ts";
-import { openWatching, type Watching } from "./watching.ts";
+import { openWatching, type Watching } from "../../../shared/deployments/library/watching.ts";
 
 export const cluster = "sweep";
 export const queueBounds: Bounds = { visibilityMs: 90_000 };

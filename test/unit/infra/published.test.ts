@@ -4,39 +4,16 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
-import { buildLibraries } from "../../../infra/library.ts";
-import { builtFor } from "../../support/build.ts";
+import { npm, pack } from "../../support/packed.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const empty = mkdtempSync(join(tmpdir(), "rekindle-published-"));
 const home = join(empty, "node_modules", "rekindle");
-
-const packed = z.tuple([z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) })]);
-
-const npm = (cwd: string, ...args: readonly string[]): string => {
-  const { status, stdout, stderr } = spawnSync("npm", args, { cwd, encoding: "utf8" });
-  assert.equal(status, 0, `npm ${args.join(" ")}: ${stderr}`);
-  return stdout;
-};
-
-/** Packs a fresh build: the clone's `dist` may be outdated. */
-const pack = async (): Promise<{ readonly tarball: string; readonly files: readonly string[] }> => {
-  const staged = join(empty, "staged");
-  const listed = z
-    .object({ files: z.array(z.string()) })
-    .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
-  for (const path of ["package.json", ...listed.files.filter((file) => !/^!?dist/.test(file))])
-    cpSync(join(root, path), join(staged, path), { recursive: true });
-  await builtFor(join(staged, "dist"));
-  await buildLibraries(join(staged, "dist"));
-  const [{ filename, files }] = packed.parse(JSON.parse(npm(staged, "pack", "--json", "--ignore-scripts")));
-  return { tarball: join(staged, filename), files: files.map(({ path }) => path) };
-};
 
 const manifest = z.object({
   dependencies: z.unknown().optional(),
@@ -54,7 +31,7 @@ const run = (...args: readonly string[]) =>
 let files: readonly string[] = [];
 
 before(async () => {
-  const made = await pack();
+  const made = await pack(join(empty, "staged"));
   files = made.files;
   writeFileSync(join(empty, "package.json"), JSON.stringify({ private: true, type: "module" }));
   npm(empty, "install", "--offline", "--omit=dev", "--no-audit", "--no-fund", made.tarball);
@@ -67,7 +44,9 @@ describe("the published package, alone", () => {
       assert.ok(files.includes(path), `${path} is not published`);
     assert.deepEqual(
       files.filter((path) =>
-        /^(shared|test|functions)\/.*(?<!\.(md|svg|png))$|(?<!\.d)\.ts$|^dist\/meta\.json$/.test(path),
+        /^(shared|test|functions)\/.*(?<!\.(md|svg|png))$|^(?!infra\/examples\/).*(?<!\.d)\.ts$|^dist\/meta\.json$/.test(
+          path,
+        ),
       ),
       [],
     );
@@ -153,7 +132,8 @@ describe("the exports of the published package", () => {
   });
 
   it("are those of the manifest, each a file that is there, and nothing else can be imported", () => {
-    for (const path of ["dist/lib/engine.mjs", "dist/lib/simulator.mjs"]) assert.ok(files.includes(path), path);
+    for (const path of ["engine", "simulator", "sweep"].map((name) => `dist/lib/${name}.mjs`))
+      assert.ok(files.includes(path), path);
     const declared = globSync("dist/types/**/*.d.ts", { cwd: home });
     assert.ok(declared.length > 20, `${declared.length} declarations`);
     const inner = 'await import("rekindle/dist/cli.mjs")';

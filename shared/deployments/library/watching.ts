@@ -1,8 +1,8 @@
 /** The forwarder under virtual time: its real pure parts, which get changes from the store instead of a stream. */
-import type { Stored } from "../../../shared/core/object.ts";
-import type { Watcher } from "../../../shared/core/operator.ts";
-import { openWholeObjects, type WholeObjects } from "../../../shared/forward/enclosures.ts";
-import type { Forwarder } from "../../../shared/forward/forwarder.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Watcher } from "../../core/operator.ts";
+import { openWholeObjects, type WholeObjects } from "../../forward/enclosures.ts";
+import type { Forwarder } from "../../forward/forwarder.ts";
 import {
   isWatched,
   type Change as Known,
@@ -11,10 +11,10 @@ import {
   type Subject,
   sendingsOf,
   subjectsOf,
-} from "../../../shared/forward/keys.ts";
-import { selectorOf } from "../../../shared/kube/selector.ts";
-import type { Change, Store } from "../../../shared/simulator/storage/store.ts";
-import { fieldSelector } from "../../../shared/simulator/verbs/read.ts";
+} from "../../forward/keys.ts";
+import { selectorOf } from "../../kube/selector.ts";
+import type { Change, Store } from "../../simulator/storage/store.ts";
+import { fieldSelector } from "../../simulator/verbs/read.ts";
 
 export type Watching = {
   /** The sendings of one change of the store. */
@@ -37,7 +37,13 @@ export type Watching = {
 const tableOf = ({ resource }: Subject): string =>
   resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 
-const stored = (object: Change["object"]): Stored => object as unknown as Stored;
+const isStored = (item: object): item is Stored => "apiVersion" in item && "kind" in item;
+
+/** Returns an object of the simulator as a client reads it. */
+export const stored = (item: Change["object"]): Stored => {
+  if (!isStored(item)) throw new Error("the simulator holds an object without a kind");
+  return item;
+};
 
 const nameIn = (change: Known): string => {
   const { namespace = "", name } = (change.after ?? change.before).metadata;

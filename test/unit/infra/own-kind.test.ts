@@ -1,0 +1,200 @@
+/**
+ * `infra/examples/own-kind`, a kind of another package, beside the package as strangers install it: it compiles, runs in a
+ * host and in a function, and is swept.
+ */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import * as z from "zod";
+import { recordDefinition } from "../../../shared/deployments/library/record-definition.ts";
+import { serveSimulator } from "../../../shared/simulator/http/serve.ts";
+import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { npm, pack } from "../../support/packed.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const empty = mkdtempSync(join(tmpdir(), "rekindle-own-kind-"));
+const home = join(empty, "own-kind");
+
+before(async () => {
+  const { tarball } = await pack(join(empty, "staged"));
+  mkdirSync(join(empty, "unpacked"));
+  const unpacked = spawnSync("tar", ["-xzf", tarball, "-C", join(empty, "unpacked"), "package/infra/examples"]);
+  assert.equal(unpacked.status, 0, String(unpacked.stderr));
+  cpSync(join(empty, "unpacked", "package", "infra", "examples", "own-kind"), home, { recursive: true });
+  npm(home, "install", "--offline", "--omit=dev", "--no-audit", "--no-fund", tarball);
+});
+after(() => rmSync(empty, { recursive: true }));
+
+const node = (folder: string, ...args: readonly string[]) =>
+  spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8", env: { PATH: process.env["PATH"] ?? "" } });
+
+const example = { apiVersion: "example.com/v1", kind: "PodSet", metadata: { name: "web" } };
+const template = { restartPolicy: "Never", containers: [{ name: "main", image: "busybox" }] };
+const collection = "/apis/example.com/v1/namespaces/default/podsets";
+
+const asked = (simulator: Simulator, method: "GET" | "POST", path: string, body?: unknown): unknown => {
+  const headers = { "content-type": "application/json" };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  return JSON.parse(simulator.handle({ method, path, headers, ...sent }).body);
+};
+
+const shown = z.object({ status: z.object({ ready: z.number() }).optional() });
+const readyIn = (simulator: Simulator): number | undefined =>
+  shown.parse(asked(simulator, "GET", `${collection}/web`)).status?.ready;
+
+const podsIn = ({ store }: Simulator): readonly string[] => store.list("pods").map(({ metadata }) => metadata.name);
+
+/** Serves a simulator with a PodSet of three. */
+const onSimulator = async (work: (simulator: Simulator, url: string, kubeconfig: string) => Promise<void>) => {
+  const { definition } = z
+    .object({ definition: z.unknown() })
+    .parse(await import(pathToFileURL(join(home, "kind.ts")).href));
+  const simulator = openSimulator({ crds: [recordDefinition, definition] });
+  const { url, kubeconfig, close } = await serveSimulator(simulator);
+  try {
+    asked(simulator, "POST", collection, { ...example, spec: { replicas: 3, template } });
+    await work(simulator, url, kubeconfig);
+  } finally {
+    await close();
+  }
+};
+
+const until = async (what: string, isSo: () => boolean): Promise<void> => {
+  for (let tries = 0; !isSo(); tries += 1) {
+    assert.ok(tries < 300, what);
+    await sleep(100);
+  }
+};
+
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => child.once("exit", (code) => resolve(code)));
+
+describe("the example of a kind of one's own", () => {
+  it("has at most 120 lines, package.json included", () => {
+    const files = globSync("*", { cwd: join(root, "infra", "examples", "own-kind") });
+    const lines = files.map(
+      (file) => readFileSync(join(root, "infra/examples/own-kind", file), "utf8").split("\n").length - 1,
+    );
+    assert.ok(files.length >= 4);
+    assert.ok(lines.reduce((sum, count) => sum + count, 0) <= 120, `${lines}`);
+  });
+
+  it("compiles against the package's types in strict mode", () => {
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    const settings = ["--strict", "--noEmit", "--target", "es2024", "--lib", "es2024", "--module", "nodenext"];
+    const types = ["--types", "node", "--typeRoots", join(root, "node_modules", "@types")];
+    const files = globSync("*.ts", { cwd: home });
+    const { stdout, status } = node(home, tsc, ...settings, "--allowImportingTsExtensions", ...types, ...files);
+    assert.deepEqual([stdout, status], ["", 0]);
+  });
+
+  it("runs in a host, which ends when it is told to", async () => {
+    await onSimulator(async (simulator, _, kubeconfig) => {
+      const file = join(empty, "kubeconfig");
+      writeFileSync(file, kubeconfig);
+      const host = spawn(process.execPath, ["host.ts"], {
+        ...{ cwd: home, env: { PATH: process.env["PATH"] ?? "", KUBECONFIG: file } },
+        stdio: ["ignore", "inherit", "inherit"],
+      });
+      const code = ended(host);
+      try {
+        await until("three pods are ready", () => readyIn(simulator) === 3);
+        simulator.killPod("default", "web-1", { code: 1 });
+        await until("the killed pod is missed", () => readyIn(simulator) !== 3);
+        await until("the killed pod is replaced", () => readyIn(simulator) === 3);
+      } finally {
+        host.kill("SIGTERM");
+      }
+      assert.equal(await code, 0);
+    });
+  });
+
+  it("runs in a function, from deliveries of a queue", async () => {
+    await onSimulator(async (simulator, server) => {
+      const queue = "https://sqs.eu-central-1.amazonaws.com/1/keys";
+      const env = {
+        REKINDLE_CLUSTER_RECORD: JSON.stringify({ server }),
+        REKINDLE_FIFO_URL: `${queue}.fifo`,
+        REKINDLE_DELAY_URL: queue,
+      };
+      const body = JSON.stringify({
+        cluster: "default",
+        kind: "PodSet",
+        namespace: "default",
+        name: "web",
+        reason: "shown",
+      });
+      const event = { Records: [{ messageId: "1", body, attributes: { ApproximateReceiveCount: "1" } }] };
+      const program = `import { handler } from "./function.ts";
+console.log(JSON.stringify(await handler(${JSON.stringify(event)}, { getRemainingTimeInMillis: () => 30_000 })));
+process.exit();`;
+      const invoke = async (): Promise<void> => {
+        const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+          ...{ cwd: home, env: { PATH: process.env["PATH"] ?? "", ...env } },
+          stdio: ["ignore", "pipe", "inherit"],
+        });
+        const code = ended(child);
+        let text = "";
+        for await (const chunk of child.stdout) text += String(chunk);
+        assert.equal(await code, 0);
+        assert.deepEqual(JSON.parse(text.trim().split("\n").at(-1) ?? ""), { batchItemFailures: [] });
+      };
+      await invoke();
+      assert.deepEqual(podsIn(simulator), ["web-0", "web-1", "web-2"]);
+      await until("the pods run", () =>
+        simulator.store.list("pods").every((pod) => JSON.stringify(pod).includes('"phase":"Running"')),
+      );
+      await invoke();
+      assert.equal(readyIn(simulator), 3);
+    });
+  });
+});
+
+/** Planted faults: each is no fault of the life without deaths, and the sweep finds it. */
+const planted: readonly { name: string; edits: readonly (readonly [string, string])[]; found: RegExp }[] = [
+  {
+    name: "a rest that no resync ends",
+    edits: [['next: { do: "wait" }', 'next: { do: "rest" }']],
+    found: /^message \d+: lost: /m,
+  },
+  {
+    name: "a record that counts as proof of its effects",
+    edits: [
+      ["{ object, uid }: View", "{ object, uid, memory }: View"],
+      ["const missing = names", "const missing = (memory !== undefined && found.length === 0 ? [] : names)"],
+    ],
+    found: /^call \d+, .*: dies (before|after): /m,
+  },
+];
+
+describe("the sweep of the example", () => {
+  it("finds no violation at any death, failure or lost message", () => {
+    const { stdout, stderr, status } = node(home, "sweep.ts");
+    const [, cases = "0"] = /^\d+ calls, (\d+) cases, 0 violations$/m.exec(stdout) ?? [];
+    assert.equal(status, 0, stdout + stderr);
+    assert.ok(Number(cases) > 250, `${cases} cases`);
+  });
+
+  for (const { name, edits, found } of planted) {
+    it(`finds ${name}`, () => {
+      const folder = join(empty, name.replaceAll(" ", "-"));
+      cpSync(home, folder, { recursive: true });
+      const file = join(folder, "kind.ts");
+      const right = readFileSync(file, "utf8");
+      const wrong = edits.reduce((text, [from, to]) => {
+        assert.equal(text.split(from).length, 2, from);
+        return text.replace(from, to);
+      }, right);
+      writeFileSync(file, wrong);
+      const { stderr, status } = node(folder, "sweep.ts");
+      assert.match(stderr, found);
+      assert.doesNotMatch(stderr, /without a fault: /);
+      assert.equal(status, 1);
+    });
+  }
+});

@@ -6,7 +6,7 @@
 
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isScalar, Scalar, visit, Document as YamlDocument } from "yaml";
+import { isScalar, Scalar, visit, YAMLSeq, Document as YamlDocument } from "yaml";
 import { yamlDocuments } from "../../adapters/kubernetes/yaml.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Obj, Resource } from "../../core/object.ts";
@@ -112,20 +112,45 @@ const words = /^(y|n|yes|no|on|off|true|false|null|~|<<|=|)$/i;
 
 const isAmbiguous = (text: string): boolean => words.test(text) || goNumber.test(text.replaceAll("_", ""));
 
-/** `value` as one YAML document. Its strings are strings for readers of YAML 1.1 and of YAML 1.2. */
-export const yamlText = (value: unknown): string => {
+/** Matches the words of a list that stands in one line, such as the verbs of a rule. */
+const listed = /^[\w.*/-]*$/;
+
+const widest = 100;
+
+const isShortList = ({ items }: YAMLSeq): boolean => {
+  const texts = items.map((item) => (isScalar(item) && typeof item.value === "string" ? item.value : undefined));
+  return texts.every((text) => text !== undefined && listed.test(text)) && texts.join(", ").length <= widest;
+};
+
+/** Writes lists of a few words in one line, as people write rules of access. */
+const shortened = (document: YamlDocument): YamlDocument => {
+  visit(document, {
+    Seq: (_, node) => {
+      if (node instanceof YAMLSeq && isShortList(node)) node.flow = true;
+    },
+  });
+  return document;
+};
+
+/** The document of a value, whose strings are strings for readers of YAML 1.1 and of YAML 1.2. */
+const documentOf = (value: unknown): YamlDocument => {
   const document = new YamlDocument(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
   visit(document, {
     Scalar: (_, node) => {
       if (isScalar(node) && typeof node.value === "string" && isAmbiguous(node.value)) node.type = Scalar.QUOTE_DOUBLE;
     },
   });
-  return document.toString({ lineWidth: 0 });
+  return document;
 };
 
-/** Several objects as one stream, each document with its separator. */
+const textOf = (document: YamlDocument): string => document.toString({ lineWidth: 0, flowCollectionPadding: false });
+
+/** `value` as one YAML document. */
+export const yamlText = (value: unknown): string => textOf(documentOf(value));
+
+/** Several objects as one stream, each document with its separator, and lists of a few words in one line. */
 export const yamlStream = (values: readonly unknown[]): string =>
-  values.map((value) => `---\n${yamlText(value)}`).join("");
+  values.map((value) => `---\n${textOf(shortened(documentOf(value)))}`).join("");
 
 export const asJson = (value: unknown): string => JSON.stringify(value, null, 2);
 

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
 import { generated } from "../../../../infra/generated.ts";
-import { yamlText } from "../../../../shared/cli/io/documents.ts";
+import { yamlStream, yamlText } from "../../../../shared/cli/io/documents.ts";
 import { openTerminal } from "../terminal.ts";
 
 const booleans = ["on", "off", "yes", "no", "y", "n", "true", "false"];
@@ -51,6 +51,18 @@ describe("Rekindle's YAML", () => {
   for (const text of plain) {
     test(`${text} is not quoted`, () => assert.equal(yamlText([text]), `- ${text}\n`));
   }
+
+  test("a list of a few words stands in one line of a stream, and reads back as it was", () => {
+    const rule = {
+      apiGroups: [""],
+      verbs: ["get", "y", "*"],
+      urls: ["a b"],
+      long: Array.from({ length: 40 }, () => "word"),
+    };
+    const printed = yamlStream([rule]);
+    assert.match(printed, /^apiGroups: \[""\]\nverbs: \[get, "y", "\*"\]\nurls:\n {2}- a b\nlong:\n {2}- word\n/m);
+    assert.deepEqual(parse(printed), rule);
+  });
 
   test("numbers, booleans and null are not strings", () => {
     assert.equal(yamlText({ a: 1, b: true, c: null, d: 1.5 }), "a: 1\nb: true\nc: null\nd: 1.5\n");

@@ -7,6 +7,7 @@ import { problemsAtRest } from "./oracle.ts";
 import { openPoints } from "./points.ts";
 import { readRequest } from "./requests.ts";
 import type { Rows } from "./subject.ts";
+import { paceOf } from "./trial.ts";
 
 describe("requests", () => {
   const rows: readonly [string, string, object][] = [
@@ -56,10 +57,10 @@ describe("cases", () => {
 
   test("faults of answers and faults of the process share no batch, and no case is left out", () => {
     const cases = casesOf(points, 1);
-    const batches = batchesOf(cases, 8);
+    const batches = batchesOf(cases, 2);
     assert.equal(batches.flat().length, cases.length);
     for (const batch of batches) assert.equal(new Set(batch.map(({ fault }) => isOfAnswer(fault))).size, 1);
-    assert.ok(batches.every((batch) => batch.length <= (batch.every(({ fault }) => isOfAnswer(fault)) ? 8 : 4)));
+    assert.ok(batches.every((batch) => batch.length <= (batch.every(({ fault }) => isOfAnswer(fault)) ? 8 : 1)));
   });
 });
 
@@ -71,6 +72,31 @@ describe("points", () => {
     points.arm("b", undefined);
     const struck = ["a", "b", "b", "a", "a"].map((namespace) => points.pass(namespace, "POST pods"));
     assert.deepEqual(struck, [undefined, undefined, undefined, fault, undefined]);
+  });
+});
+
+describe("the pace of a scenario", () => {
+  const fast = { seconds: 12, longestGapMs: 2_000 };
+
+  test("a quick machine gives up after the usual times", () => {
+    assert.deepEqual(paceOf([fast]), { stuckMs: 20_000, mostMs: 75_000 });
+  });
+
+  test("a machine that was slow in one run without fault gets more time", () => {
+    const slow = { seconds: 60, longestGapMs: 15_000 };
+    assert.deepEqual(paceOf([fast, slow]), { stuckMs: 30_000, mostMs: 180_000 });
+  });
+
+  test("the longest time between two points of a namespace is kept", (t) => {
+    let now = 0;
+    t.mock.method(performance, "now", () => now);
+    const points = openPoints();
+    points.arm("a", undefined);
+    for (const next of [100, 900, 1_000]) {
+      now = next;
+      points.pass("a", "POST pods");
+    }
+    assert.equal(points.placeOf("a")?.longestGapMs, 800);
   });
 });
 

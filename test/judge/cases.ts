@@ -24,7 +24,8 @@ const randomOf = (seed: number): (() => number) => {
   };
 };
 
-const shuffled = <T>(all: readonly T[], seed: number): readonly T[] => {
+/** The order of a seed. */
+export const shuffled = <T>(all: readonly T[], seed: number): readonly T[] => {
   const random = randomOf(seed);
   return all
     .map((one) => ({ one, key: random() }))
@@ -44,16 +45,19 @@ export const casesOf = (points: ReadonlyMap<string, ReadonlyMap<string, number>>
     seed,
   );
 
+/** Faults of answers in a batch, for each place of those that run at once. */
+const turns = 4;
+
 /**
- * Batches: faults of answers strike one namespace, so many run at once; those of the process and its watches strike all,
- * so few do, and a problem among them is tried again alone. Batches of both take turns.
+ * Batches: faults of answers strike one namespace, so a batch has several for each place; those of the process and its
+ * watches strike all, so a batch has few. Batches of both take turns.
  */
 export const batchesOf = (cases: readonly Case[], atOnce: number): readonly (readonly Case[])[] => {
   const split = (all: readonly Case[], size: number): Case[][] =>
     Array.from({ length: Math.ceil(all.length / size) }, (_, nth) => all.slice(nth * size, (nth + 1) * size));
   const answers = split(
     cases.filter(({ fault }) => isOfAnswer(fault)),
-    atOnce,
+    atOnce * turns,
   );
   const others = split(
     cases.filter(({ fault }) => !isOfAnswer(fault)),

@@ -27,10 +27,21 @@ const strikeMs = 10_000;
 
 type Running = { first: ChildProcess | undefined; second: ChildProcess | undefined; sinceMs: number };
 
+/** SIGKILL to a program and all that it has started. */
+const killGroup = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group has ended.
+  }
+};
+
 const started = ({ command, env = {} }: Program, log: string): ChildProcess => {
   const [program = "", ...args] = command;
   const file = openSync(log, "a");
   return spawn(program, args, {
+    // The head of a process group, so that a kill takes the processes that it has started, too.
+    detached: true,
     stdio: ["ignore", file, file],
     env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...env },
   });
@@ -65,10 +76,12 @@ const openProcesses = (program: Program, log: string, say: (line: string) => voi
   let isOver = false;
   const start = (): void => {
     if (isOver) return;
-    running.first = started(program, log);
+    const child = started(program, log);
+    running.first = child;
     running.sinceMs = performance.now();
-    running.first.once("exit", (_code, signal) => {
+    child.once("exit", (_code, signal) => {
       running.first = undefined;
+      killGroup(child);
       // A process that ends by itself is started again, as by a Deployment.
       if (signal !== "SIGKILL") setTimeout(start, 1_000).unref();
     });
@@ -76,7 +89,7 @@ const openProcesses = (program: Program, log: string, say: (line: string) => voi
   const children = (): readonly ChildProcess[] =>
     [running.first, running.second].filter((child) => child !== undefined);
   const killAll = (): void => {
-    for (const child of children()) child.kill("SIGKILL");
+    for (const child of children()) killGroup(child);
   };
   // A bench that is stopped leaves no controller behind.
   process.once("exit", killAll);
@@ -85,7 +98,7 @@ const openProcesses = (program: Program, log: string, say: (line: string) => voi
     kill: (awayMs) => {
       if (running.first === undefined) return;
       say(`the process is killed, for ${awayMs / 1_000} s`);
-      running.first.kill("SIGKILL");
+      killGroup(running.first);
       setTimeout(start, awayMs);
     },
     double: () => {
@@ -94,7 +107,7 @@ const openProcesses = (program: Program, log: string, say: (line: string) => voi
       const second = started(program, log);
       running.second = second;
       setTimeout(() => {
-        second.kill("SIGKILL");
+        killGroup(second);
         running.second = undefined;
       }, strikeMs).unref();
     },
@@ -119,16 +132,18 @@ const steadyWatches = async (proxy: ProxyServer): Promise<number> => {
 };
 
 export const startController = async (world: World, subject: Subject): Promise<Controller> => {
-  const { namespace, account } = await subject.install(world.plane);
+  const { namespace, accounts } = await subject.install(world.plane);
   let strike = (_fault: Fault, _moment: Moment): void => {};
   const struck = (fault: Fault, moment: Moment): void => strike(fault, moment);
   const { server } = world.plane;
   const proxy = await openProxy({ server, pki: world.pki, points: world.points, strike: struck });
-  const config = await readFile(await world.plane.kubeconfigOf(namespace, account), "utf8");
-  const kubeconfig = join(world.plane.dir, `${subject.name}.kubeconfig`);
-  await writeFile(kubeconfig, config.replace(server, proxy.url));
+  const kubeconfigOf = (account: string): string => join(world.plane.dir, `${subject.name}.${account}.kubeconfig`);
+  for (const account of accounts) {
+    const config = await readFile(await world.plane.kubeconfigOf(namespace, account), "utf8");
+    await writeFile(kubeconfigOf(account), config.replace(server, proxy.url));
+  }
   const log = join(world.plane.dir, `${subject.name}.log`);
-  const processes = openProcesses(subject.program(kubeconfig), log, (line) => world.points.log("", line));
+  const processes = openProcesses(subject.program(kubeconfigOf), log, (line) => world.points.log("", line));
   strike = strikeOn(world, proxy, processes);
   world.onPoint((inside, pattern) => {
     const fault = world.points.pass(inside, pattern);

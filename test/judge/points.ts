@@ -1,7 +1,14 @@
 /** Counts the points that each namespace passes, and says where an armed fault strikes. */
 import type { Fault } from "./faults.ts";
 
-type Place = { readonly counts: Map<string, number>; fault: Fault | undefined; fired: boolean; lastWriteMs: number };
+type Place = {
+  readonly counts: Map<string, number>;
+  fault: Fault | undefined;
+  fired: boolean;
+  lastWriteMs: number;
+  /** The longest time between two points so far. */
+  longestGapMs: number;
+};
 
 export type Points = {
   readonly arm: (namespace: string, fault: Fault | undefined) => void;
@@ -30,13 +37,18 @@ export const openPoints = (): Points => {
       version = seen;
     },
     arm: (namespace, fault) =>
-      void places.set(namespace, { counts: new Map(), fault, fired: false, lastWriteMs: performance.now() }),
+      void places.set(namespace, {
+        ...{ counts: new Map(), fault, fired: false },
+        ...{ lastWriteMs: performance.now(), longestGapMs: 0 },
+      }),
     pass: (namespace, pattern) => {
       const place = places.get(namespace);
       if (place === undefined) return undefined;
       const count = (place.counts.get(pattern) ?? 0) + 1;
       place.counts.set(pattern, count);
-      place.lastWriteMs = performance.now();
+      const now = performance.now();
+      place.longestGapMs = Math.max(place.longestGapMs, now - place.lastWriteMs);
+      place.lastWriteMs = now;
       const { fault } = place;
       if (fault === undefined || place.fired || fault.pattern !== pattern || fault.occurrence !== count)
         return undefined;

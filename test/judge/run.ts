@@ -2,19 +2,25 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { conclude, proving, type Tally } from "../../infra/tally.ts";
+import { readCase } from "./cases.ts";
 import { startController } from "./controller.ts";
 import { type Judged, tableOf } from "./report.ts";
 import { type Plan, runSession, type Session } from "./session.ts";
 import type { Subject } from "./subject.ts";
+import { kubernetes } from "./subjects/kubernetes/subject.ts";
 import { noisy, planted } from "./subjects/noisy/subject.ts";
-import { rekindle } from "./subjects/rekindle/subject.ts";
+import { modes } from "./subjects/rekindle/subject.ts";
 import { openWorld, type World } from "./world.ts";
 
-const help = `npm run judge -- --of NAME [--case NAME] [--minutes N] [--seed N] [--at-once N] [--json FILE]
+const help = `npm run judge -- --of NAME [--mode MODE] [--case NAME] [--scenarios N] [--minutes N] [--seed N]
+                     [--at-once N] [--json FILE]
 
-  --of NAME      rekindle, or noisy: a toy controller with five planted faults, which must be found, and its sound twin
+  --of NAME      rekindle; kubernetes: its controllers of Jobs; or noisy: a toy controller with five planted
+                 faults, which must be found, and its sound twin
+  --mode MODE    of rekindle: ${Object.keys(modes).join(", ")}; without it all of them, one after the other
   --case NAME    repeats a case by its whole name, as it is printed, or runs the cases whose name contains this
-  --minutes N    the time for cases, after the runs without fault (5)
+  --scenarios N  as many scenarios, drawn by the seed; without it all
+  --minutes N    the time for cases of a controller, after its runs without fault (5)
   --seed N       the order of the cases (1)
   --at-once N    namespaces at once (8)
   --json FILE    the outcome as data
@@ -31,7 +37,7 @@ const judge = async (world: World, subject: Subject, options: Options): Promise<
   try {
     const plan = { ...options, say: console.log };
     const session = await runSession({ world, subject, controller }, plan);
-    if (session.findings.length > 0 && subject.name === "rekindle")
+    if (session.findings.length > 0 && subject.name.startsWith("rekindle"))
       console.log(`\nthe end of its log\n${(await readFile(controller.log, "utf8")).slice(-3_000)}`);
     return { subject: subject.name, version: await subject.version(), session };
   } finally {
@@ -44,6 +50,20 @@ const tallyOf = ({ cases, unfired, findings, habits }: Session): Tally => ({
   failed: findings.length + habits.length,
   skipped: unfired,
 });
+
+const sumOf = (tallies: readonly Tally[]): Tally => ({
+  passed: tallies.reduce((sum, { passed }) => sum + passed, 0),
+  failed: tallies.reduce((sum, { failed }) => sum + failed, 0),
+  skipped: tallies.reduce((sum, { skipped = 0 }) => sum + skipped, 0),
+});
+
+/** The whole name of a case selects its subject. */
+const subjectsOf = (of: string, mode: string, part: string): readonly Subject[] => {
+  const all = of === "rekindle" ? Object.entries(modes) : of === "kubernetes" ? [["", kubernetes] as const] : [];
+  return all
+    .filter(([word, { name }]) => (mode === "" || mode === word) && (!readCase(part) || part.startsWith(`${name}/`)))
+    .map(([, subject]) => subject);
+};
 
 /** Each planted fault must be found in its row, and nothing in the sound twin under the same cases. */
 const judgeNoisy = async (world: World, options: Options): Promise<{ judged: readonly Judged[]; tally: Tally }> => {
@@ -70,33 +90,37 @@ const main = async (): Promise<void> => {
     options: {
       help: { type: "boolean" },
       of: { type: "string", default: "" },
+      mode: { type: "string", default: "" },
       case: { type: "string", default: "" },
+      scenarios: { type: "string", default: "0" },
       minutes: { type: "string", default: "5" },
       seed: { type: "string", default: "1" },
       "at-once": { type: "string", default: "8" },
       json: { type: "string" },
     },
   });
-  if (values.help || !["rekindle", "noisy"].includes(values.of)) {
+  const subjects = subjectsOf(values.of, values.mode, values.case);
+  if (values.help || (values.of !== "noisy" && subjects.length === 0)) {
     console.log(help);
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const [minutes, seed, atOnce] = [values.minutes, values.seed, values["at-once"]].map(Number);
-  const options = { minutes: minutes ?? 5, seed: seed ?? 1, atOnce: atOnce ?? 8, part: values.case };
-  const world = await openWorld();
+  const options = {
+    ...{ minutes: Number(values.minutes), seed: Number(values.seed), scenarios: Number(values.scenarios) },
+    ...{ atOnce: Number(values["at-once"]), part: values.case },
+  };
+  const world = await openWorld(subjects[0]?.planeFlags);
   try {
     if (values.of === "noisy") {
       const { judged, tally } = await judgeNoisy(world, options);
       console.log(`\n${tableOf(judged)}`);
       return conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { judged } });
     }
-    const judged = await judge(world, rekindle, options);
-    console.log(`\n${tableOf([judged])}`);
-    conclude(
-      tallyOf(judged.session),
-      values.json === undefined ? undefined : { file: values.json, details: { judged } },
-    );
+    const judged: Judged[] = [];
+    for (const subject of subjects) judged.push(await judge(world, subject, options));
+    console.log(`\n${tableOf(judged)}`);
+    const tally = sumOf(judged.map(({ session }) => tallyOf(session)));
+    conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { judged } });
   } finally {
     await world.close();
   }

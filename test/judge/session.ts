@@ -1,9 +1,9 @@
 /** A session with one subject: runs without fault, batches of cases, each problem again alone, and its reduction. */
-import { batchesOf, type Case, caseName, casesOf, readCase } from "./cases.ts";
+import { batchesOf, type Case, caseName, casesOf, readCase, shuffled } from "./cases.ts";
 import type { Fault } from "./faults.ts";
 import type { Problem } from "./oracle.ts";
 import type { Scenario } from "./subject.ts";
-import { type Bench, runTrial, type Trial } from "./trial.ts";
+import { type Bench, type Pace, paceOf, runTrial, type Trial } from "./trial.ts";
 
 export type Finding = {
   readonly name: string;
@@ -29,6 +29,8 @@ export type Plan = {
   readonly seed: number;
   /** The whole name of a case, or a part of names. */
   readonly part: string;
+  /** Scenarios that the seed draws; 0: all. */
+  readonly scenarios: number;
   /** The time in which cases begin. */
   readonly minutes: number;
   readonly atOnce: number;
@@ -39,9 +41,8 @@ type Baseline = {
   readonly ends: ReadonlySet<string>;
   readonly counts: ReadonlyMap<string, number>;
   readonly habits: readonly Problem[];
+  readonly pace: Pace;
 };
-
-const nothingSeen: Baseline = { ends: new Set(), counts: new Map(), habits: [] };
 
 /** Runs without fault of each scenario. */
 const baselineRuns = 3;
@@ -53,13 +54,34 @@ const maxima = (trials: readonly Trial[]): ReadonlyMap<string, number> => {
   return most;
 };
 
-const baselineOf = async (bench: Bench, scenario: Scenario, runs = baselineRuns): Promise<Baseline> => {
-  const trials = await Promise.all(Array.from({ length: runs }, () => runTrial(bench, scenario, bench.world.fresh())));
-  return {
-    ends: new Set(trials.map(({ end }) => end)),
-    counts: maxima(trials),
-    habits: trials.flatMap(({ problems }) => problems),
+const baselineIn = (trials: readonly Trial[]): Baseline => ({
+  ends: new Set(trials.map(({ end }) => end)),
+  counts: maxima(trials),
+  habits: trials.flatMap(({ problems }) => problems),
+  pace: paceOf(trials),
+});
+
+/** Runs `does` for all, as many at once as `most`; the results have the order of `all`. */
+const atOnce = async <T, R>(all: readonly T[], most: number, does: (one: T) => Promise<R>): Promise<readonly R[]> => {
+  const results = new Map<number, R>();
+  const open = [...all.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = open.shift(); next !== undefined; next = open.shift()) results.set(next[0], await does(next[1]));
   };
+  await Promise.all(Array.from({ length: most }, work));
+  return [...results].toSorted(([a], [b]) => a - b).map(([, result]) => result);
+};
+
+const baselinesOf = async (
+  bench: Bench,
+  scenarios: readonly Scenario[],
+  most: number,
+): Promise<ReadonlyMap<string, Baseline>> => {
+  const runs = scenarios.flatMap((scenario) => Array.from({ length: baselineRuns }, () => scenario));
+  const trials = await atOnce(runs, most, (scenario) => runTrial(bench, scenario, bench.world.fresh()));
+  return new Map(
+    scenarios.map(({ name }, nth) => [name, baselineIn(trials.slice(nth * baselineRuns, (nth + 1) * baselineRuns))]),
+  );
 };
 
 /** Problems in rows that the scenario has broken without any fault are the controller's habit, and prove no fault. */
@@ -78,7 +100,11 @@ const problemsUnder = async (
   { bench, scenario, baseline }: Trying,
   fault: Fault,
 ): Promise<{ trial: Trial; problems: readonly Problem[] }> => {
-  const trial = await runTrial(bench, scenario, bench.world.fresh(), { fault, ends: baseline.ends });
+  const trial = await runTrial(bench, scenario, bench.world.fresh(), {
+    fault,
+    ends: baseline.ends,
+    pace: baseline.pace,
+  });
   return { trial, problems: trial.hasFired ? withoutHabits(trial.problems, baseline) : [] };
 };
 
@@ -95,7 +121,7 @@ const reduce = async (trying: Trying, fault: Fault, problems: readonly Problem[]
   }
   for (const step of scenario.steps.slice(1)) {
     const without = { ...scenario, steps: scenario.steps.filter((one) => one !== step) };
-    const base = await baselineOf(trying.bench, without, 1);
+    const base = baselineIn([await runTrial(trying.bench, without, trying.bench.world.fresh())]);
     if (shares(base.habits, problems)) continue;
     const tried = await problemsUnder({ ...trying, scenario: without, baseline: base }, least);
     if (shares(tried.problems, problems)) scenario = without;
@@ -128,9 +154,10 @@ const runBatch = async (
   plan: Plan,
   open: Open,
 ): Promise<void> => {
-  const tried = await Promise.all(
-    batch.map(async (one) => ({ one, result: await problemsUnder(tryingOf(one), one.fault) })),
-  );
+  const tried = await atOnce(batch, plan.atOnce, async (one) => ({
+    one,
+    result: await problemsUnder(tryingOf(one), one.fault),
+  }));
   open.cases += tried.length;
   for (const { one, result } of tried) {
     if (!result.trial.hasFired) open.unfired += 1;
@@ -142,16 +169,14 @@ const runBatch = async (
   }
 };
 
+const drawn = (all: readonly Scenario[], { scenarios, seed }: Plan): readonly Scenario[] =>
+  scenarios === 0 ? all : shuffled(all, seed).slice(0, scenarios);
+
 export const runSession = async (bench: Bench, plan: Plan): Promise<Session> => {
   const beganMs = performance.now();
   const exact = readCase(plan.part);
-  const wanted = exact === undefined ? bench.subject.scenarios : [scenarioOf(bench, exact.scenario)];
-  const baselines = new Map<string, Baseline>();
-  for (let nth = 0; nth < wanted.length; nth += 2) {
-    const pair = wanted.slice(nth, nth + 2);
-    const found = await Promise.all(pair.map((scenario) => baselineOf(bench, scenario)));
-    for (const [index, scenario] of pair.entries()) baselines.set(scenario.name, found[index] ?? nothingSeen);
-  }
+  const wanted = exact === undefined ? drawn(bench.subject.scenarios, plan) : [scenarioOf(bench, exact.scenario)];
+  const baselines = await baselinesOf(bench, wanted, plan.atOnce);
   const habits = [...baselines].flatMap(([name, { habits: found, ends }]) => {
     plan.say(`${name}, without fault: ${[...ends].join(" | ")}`);
     return [...new Set(found.map(({ row, text }) => `${name}: ${row}: ${text}`))];

@@ -1,5 +1,5 @@
 /** A subject: a controller's program, what it needs in the cluster, and the scripts by which users and pods try it. */
-import type { ControlPlane } from "../real/cluster/controlplane.ts";
+import type { ControlPlane, ControlPlaneOptions } from "../real/cluster/controlplane.ts";
 import type { PodPlan } from "./kubelet.ts";
 import type { History } from "./world.ts";
 
@@ -23,6 +23,8 @@ export type Scenario = {
   readonly steps: readonly Step[];
   /** Path of the object that is judged, below its namespace: `apis/GROUP/VERSION/namespaces/NS/RESOURCE/NAME`. */
   readonly object: (namespace: string) => string;
+  /** Paths of further objects of the user, which are deleted after it. */
+  readonly beside?: (namespace: string) => readonly string[];
   /** `nth`: 1 for the first pod of this name or attempt. */
   readonly planOf: (pod: unknown, nth: number) => PodPlan;
 };
@@ -40,11 +42,16 @@ export type Rows = {
   readonly leftovers: readonly string[];
 };
 
+export type Accounts = { readonly namespace: string; readonly accounts: readonly string[] };
+
 export type Subject = {
   readonly name: string;
-  /** Installs definitions and rights; returns the name and namespace of the controller's account. */
-  readonly install: (plane: ControlPlane) => Promise<{ readonly namespace: string; readonly account: string }>;
-  readonly program: (kubeconfig: string) => Program;
+  /** Flags of parts of the control plane, e.g. to leave a controller out that the subject replaces. */
+  readonly planeFlags?: ControlPlaneOptions["extra"];
+  /** Installs definitions and rights; returns the names and the namespace of the controller's accounts. */
+  readonly install: (plane: ControlPlane) => Promise<Accounts>;
+  /** The program; `kubeconfigOf` has the file with the token of an account, which leads through the proxy. */
+  readonly program: (kubeconfigOf: (account: string) => string) => Program;
   readonly version: () => Promise<string>;
   readonly rows: Rows;
   readonly scenarios: readonly Scenario[];

@@ -16,15 +16,31 @@ export type Trial = {
   /** False if the run never came to the fault's point. */
   readonly hasFired: boolean;
   readonly seconds: number;
+  /** The longest time between two points before rest. */
+  readonly longestGapMs: number;
   readonly counts: ReadonlyMap<string, number>;
   readonly log: readonly string[];
 };
 
-/** Rest is this long without a write; a run in a wrong end gets the longer time; and all is given up at the last. */
-const [restMs, stuckMs, mostMs] = [4_000, 20_000, 75_000];
+/**
+ * Rest is `restMs` without a write; a run in a wrong end gets `stuckMs`; and all is given up after `mostMs`. On a machine
+ * that took long in the runs without fault, both are longer.
+ */
+export type Pace = { readonly stuckMs: number; readonly mostMs: number };
+
+const restMs = 4_000;
+const usual: Pace = { stuckMs: 20_000, mostMs: 75_000 };
+
+export const paceOf = (trials: readonly Pick<Trial, "seconds" | "longestGapMs">[]): Pace => ({
+  stuckMs: Math.max(usual.stuckMs, ...trials.map(({ longestGapMs }) => 2 * longestGapMs)),
+  mostMs: Math.max(usual.mostMs, ...trials.map(({ seconds }) => 3_000 * seconds)),
+});
 
 const failed = (what: string, reply: { status: number; body: unknown }): Error =>
   new Error(`${what}: ${reply.status} ${JSON.stringify(reply.body).slice(0, 300)}`);
+
+/** Deletes dependents, too: without it, the API server leaves the pods of a batch/v1 Job. */
+const asKubectl = { propagationPolicy: "Background" };
 
 const userOf = (api: Api, namespace: string, history: History): User => ({
   namespace,
@@ -39,12 +55,12 @@ const userOf = (api: Api, namespace: string, history: History): User => ({
     if (reply.status !== 200) throw failed(`patch ${path}`, reply);
   },
   remove: async (path) => {
-    const reply = await api.call("DELETE", `/${path}`);
+    const reply = await api.call("DELETE", `/${path}`, asKubectl);
     if (reply.status >= 300 && reply.status !== 404) throw failed(`delete ${path}`, reply);
   },
   pods: async (phase, count) => {
     const seen = (): number => [...history.pods.values()].filter(({ pod }) => phaseOf(pod) === phase).length;
-    for (const end = performance.now() + mostMs / 2; seen() < count && performance.now() < end; ) await sleep(50);
+    for (const end = performance.now() + usual.mostMs / 2; seen() < count && performance.now() < end; ) await sleep(50);
   },
 });
 
@@ -83,22 +99,25 @@ const observe = async (
   return { object, end: bench.subject.rows.endOf(object, history) };
 };
 
-const removedCleanly = async (waiting: Waiting, scenario: Scenario): Promise<readonly Problem[]> => {
+const removedCleanly = async (waiting: Waiting, scenario: Scenario, stuckMs: number): Promise<readonly Problem[]> => {
   const { bench, namespace } = waiting;
   const { api } = bench.world.plane;
-  await api.call("DELETE", `/${scenario.object(namespace)}`);
+  const paths = [scenario.object(namespace), ...(scenario.beside?.(namespace) ?? [])];
+  for (const path of paths) await api.call("DELETE", `/${path}`, asKubectl);
   const left = (): Promise<readonly string[]> => leftIn(api, namespace, bench.subject.rows.leftovers);
   for (const end = performance.now() + stuckMs; performance.now() < end; await sleep(250))
     if ((await left()).length === 0) return [];
   return [{ row: "orphan", text: `left after the deletion: ${(await left()).join(", ")}` }];
 };
 
+type Expected = { readonly fault?: Fault; readonly ends?: ReadonlySet<string>; readonly pace?: Pace };
+
 /** Runs one trial. Without `ends`, it is a run without fault, which finds them. */
 export const runTrial = async (
   bench: Bench,
   scenario: Scenario,
   namespace: string,
-  { fault, ends = new Set() }: { readonly fault?: Fault; readonly ends?: ReadonlySet<string> } = {},
+  { fault, ends = new Set(), pace = usual }: Expected = {},
 ): Promise<Trial> => {
   const { world, subject } = bench;
   const { api } = world.plane;
@@ -110,16 +129,17 @@ export const runTrial = async (
     world.pass(namespace, `user ${step.name}`);
     await step.does(userOf(api, namespace, history));
   }
-  const waiting = { bench, namespace, untilMs: performance.now() + mostMs };
+  const waiting = { bench, namespace, untilMs: performance.now() + pace.mostMs };
   const neededMs = async (): Promise<number> => {
     const { object, end } = await observe(waiting, scenario, history);
-    if (ends.size === 0) return subject.rows.isFinal(object) ? restMs * 2 : stuckMs;
-    return ends.has(end) ? restMs : stuckMs;
+    if (ends.size === 0) return subject.rows.isFinal(object) ? restMs * 2 : pace.stuckMs;
+    return ends.has(end) ? restMs : pace.stuckMs;
   };
   const isAtRest = await untilRest(waiting, neededMs);
   const rest = { ...(await observe(waiting, scenario, history)), isAtRest };
+  const longestGapMs = world.points.placeOf(namespace)?.longestGapMs ?? 0;
   const problems = problemsAtRest(subject.rows, history, rest, ends);
-  const atDeletion = isDeleted(rest.object) ? [] : await removedCleanly(waiting, scenario);
+  const atDeletion = isDeleted(rest.object) ? [] : await removedCleanly(waiting, scenario, pace.stuckMs);
   const place = world.points.placeOf(namespace);
   await api.call("DELETE", `/api/v1/namespaces/${namespace}`);
   return {
@@ -127,6 +147,7 @@ export const runTrial = async (
     end: rest.end,
     hasFired: fault === undefined || place?.fired === true,
     seconds: (performance.now() - beganMs) / 1_000,
+    longestGapMs,
     counts: place?.counts ?? new Map(),
     log: world.points.linesOf(namespace),
   };

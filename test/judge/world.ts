@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ControlPlane, startControlPlane } from "../real/cluster/controlplane.ts";
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../real/cluster/controlplane.ts";
 import { ensure } from "../real/setup/ensure.ts";
 import { openKubelet, type PodPlan } from "./kubelet.ts";
 import { openPoints, type Points } from "./points.ts";
@@ -61,11 +61,12 @@ const nthOf = ({ pods, attemptOf }: Place, pod: unknown): number => {
   return alike.findIndex((other) => uidOf(other.pod) === uidOf(pod)) + 1;
 };
 
-export const openWorld = async (): Promise<World> => {
+/** `extra`: flags of parts of the control plane. */
+export const openWorld = async (extra: ControlPlaneOptions["extra"] = {}): Promise<World> => {
   await ensure(["go"]);
   const dir = await mkdtemp(join(tmpdir(), "judge-"));
   process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
-  const plane = await startControlPlane({ dir });
+  const plane = await startControlPlane({ dir, extra });
   const points = openPoints();
   const places = new Map<string, Place>();
   let count = 0;

@@ -148,6 +148,18 @@ describe("rooms", () => {
     assert.deepEqual(wrong.map(told), []);
   });
 
+  test("the judge reaches nothing of shared/, by no path of imports", () => {
+    const reached = new Set(sourcesUnder("test/judge"));
+    const wrong: Import[] = [];
+    for (const file of reached)
+      for (const found of importsOf(file)) {
+        if (/^(shared|functions)\//.test(found.to)) wrong.push(found);
+        else if (/^(test|infra)\/.*\.tsx?$/.test(found.to)) reached.add(found.to);
+      }
+    assert.ok(reached.size > 30);
+    assert.deepEqual(wrong.map(told), []);
+  });
+
   test("no file imports itself by a circle, type imports included", () => {
     const all = sourcesUnder("functions", "shared", "infra", "test");
     const graph = new Map(all.map((file) => [file, importsOf(file).map(({ to }) => to)]));

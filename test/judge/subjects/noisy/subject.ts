@@ -58,7 +58,8 @@ const two: Scenario = {
     },
     { name: "wait", does: ({ pods }) => pods("Succeeded", 2) },
   ],
-  planOf: () => ({ runMs: 1_000, exit: 0 }),
+  // Longer than the toy's own period, so that a second pod meets the first one.
+  planOf: () => ({ runMs: 3_000, exit: 0 }),
 };
 
 export const noisy = (fault: string): Subject => ({
@@ -67,9 +68,9 @@ export const noisy = (fault: string): Subject => ({
     await apply(plane, JSON.stringify(definition));
     return await administrator(plane, "toy");
   },
-  program: (kubeconfig) => ({
+  program: (kubeconfigOf) => ({
     command: [process.execPath, join(import.meta.dirname, "controller.mjs")],
-    env: { KUBECONFIG: kubeconfig, PLANTED: fault },
+    env: { KUBECONFIG: kubeconfigOf("toy"), PLANTED: fault },
   }),
   version: async () => "of this repository",
   rows,

@@ -1,6 +1,6 @@
 /** A session with one subject: runs without fault, batches of cases, each problem again alone, and its reduction. */
 import { batchesOf, type Case, caseName, casesOf, readCase, shuffled } from "./cases.ts";
-import type { Fault } from "./faults.ts";
+import { type Fault, isOfAnswer } from "./faults.ts";
 import type { Problem } from "./oracle.ts";
 import type { Scenario } from "./subject.ts";
 import { type Bench, type Pace, paceOf, runTrial, type Trial } from "./trial.ts";
@@ -131,12 +131,20 @@ const reduce = async (trying: Trying, fault: Fault, problems: readonly Problem[]
 
 type Open = { readonly endMs: number; cases: number; unfired: number; findings: Finding[]; unrepeated: string[] };
 
-/** A problem is tried again alone, before it is told; then it is reduced, where time is left. */
-const confirm = async (trying: Trying, one: Case, plan: Plan, open: Open): Promise<void> => {
+type Tried = { readonly one: Case; readonly trial: Trial };
+
+/**
+ * A problem is tried again alone before it is told, three times if its fault strikes one namespace only; then it is
+ * reduced, where time is left.
+ */
+const confirm = async (trying: Trying, tried: Tried, plan: Plan, open: Open): Promise<void> => {
+  const { one, trial } = tried;
   const name = caseName(trying.bench.subject.name, one);
-  const again = await problemsUnder(trying, one.fault);
-  if (again.problems.length === 0) {
+  const runs = Array.from({ length: isOfAnswer(one.fault) ? 3 : 1 }, () => problemsUnder(trying, one.fault));
+  const again = (await Promise.all(runs)).find(({ problems }) => problems.length > 0);
+  if (again === undefined) {
     open.unrepeated.push(name);
+    for (const line of trial.log.slice(-60)) plan.say(`      ${line}`);
     return plan.say(`~ ${name}: not again when alone`);
   }
   plan.say(`✖ ${name}`);
@@ -165,7 +173,7 @@ const runBatch = async (
     plan.say(
       `? ${caseName(tryingOf(one).bench.subject.name, one)}: ${result.problems.map(({ row, text }) => `${row}: ${text}`).join("; ")}`,
     );
-    await confirm(tryingOf(one), one, plan, open);
+    await confirm(tryingOf(one), { one, trial: result.trial }, plan, open);
   }
 };
 

@@ -2,7 +2,7 @@
  * none of their decisions. */
 
 import * as z from "zod";
-import { fieldsOf, same } from "../core/json.ts";
+import { fieldsOf, same, withoutNulls } from "../core/json.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import type { Watch } from "../core/operator.ts";
 import type { Effect } from "../core/plan.ts";
@@ -10,7 +10,6 @@ import { judgedRemoval } from "../kube/history.ts";
 import { isEnding } from "../kube/pods.ts";
 import { trim } from "../kube/trim.ts";
 import { jobs } from "./schema/resource.ts";
-import { withoutNulls } from "./schema/spec.ts";
 
 const shown = z.looseObject({
   state: z.looseObject({ phase: z.string().optional(), lastTransitionTime: z.string().optional() }).optional(),

@@ -1,7 +1,7 @@
 /** Admission of a job: reconcile's defaults and rules, applied earlier, and upstream's rules for changes. */
 
 import { readSchedule, zoneOf } from "../../core/cron.ts";
-import { isRecord, isTooMuch, omit, same } from "../../core/json.ts";
+import { isRecord, isTooMuch, omit, same, withoutNulls } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation, type RequestedName } from "../../kube/admission.ts";
 import { qualifiedNameErrors } from "../../kube/names.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
@@ -17,7 +17,6 @@ import {
   type Task,
   tasksOf,
   totalReplicas,
-  withoutNulls,
 } from "../schema/spec.ts";
 import { cronSpecSchema, flowSpecSchema } from "../schema/workflows.ts";
 import { defaulted, parseSpec, type QueueCheck } from "../validation/parse.ts";

@@ -4,7 +4,7 @@
  * upstream's webhook, in its words.
  */
 import * as z from "zod";
-import { fieldsOf, isRecord, same } from "../../core/json.ts";
+import { fieldsOf, isRecord, same, withoutNulls } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
 import { qualifiedNameErrors } from "../../kube/names.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
@@ -13,7 +13,7 @@ import { queueOfNamespace } from "../gang/namespace-queue.ts";
 import { fromRoot, hierarchyErrors, invalid, joinedErrors, specGaps } from "../queue/defaults.ts";
 import { notFound } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
-import { goList, withoutNulls } from "../schema/spec.ts";
+import { goList } from "../schema/spec.ts";
 import {
   type Amounts,
   amountsIn,

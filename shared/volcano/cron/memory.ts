@@ -4,6 +4,7 @@
 
 import * as z from "zod";
 import { zoneOf } from "../../core/cron.ts";
+import { withoutNulls } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
@@ -15,7 +16,7 @@ import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { instant } from "../../kube/schema.ts";
 import { isFinished, phaseOf, shownBy } from "../child-jobs.ts";
 import { cronJobs, jobs, keys } from "../schema/resource.ts";
-import { withoutNulls } from "../schema/spec.ts";
+
 import { cronStatusSchema } from "../schema/workflows.ts";
 import type { Desired } from "./read.ts";
 

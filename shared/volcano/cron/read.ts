@@ -2,13 +2,15 @@
  * Reads a CronJob's spec as the API server stores it; otherwise returns one message about what to change. Finds the
  * due time of its schedule: the most recent one that was not taken, and how many were missed before it.
  */
+
 import { nextAfter, readSchedule, type Schedule, zoneOf } from "../../core/cron.ts";
+import { withoutNulls } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { type ConcurrencyPolicy, readConcurrency } from "../../kube/history.ts";
 import type { Json } from "../../kube/responses.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { cronLimits } from "../schema/limits.ts";
-import { withoutNulls } from "../schema/spec.ts";
+
 import { cronSpecSchema } from "../schema/workflows.ts";
 
 export type Recent = {

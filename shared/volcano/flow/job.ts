@@ -5,7 +5,7 @@
  */
 
 import { all, firstOf, list, proxyGet, type Reads, settled } from "../../core/decision.ts";
-import { fieldsOf, isRecord } from "../../core/json.ts";
+import { fieldsOf, isRecord, withoutNulls } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect, Looking, ProbeResult, Query } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/updates.ts";
@@ -15,7 +15,7 @@ import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { phaseOf, shownBy } from "../child-jobs.ts";
 import { jobFlows, jobs, keys } from "../schema/resource.ts";
-import { leastOf, nameOf, specSchema, type Task, tasksOf, withoutNulls } from "../schema/spec.ts";
+import { leastOf, nameOf, specSchema, type Task, tasksOf } from "../schema/spec.ts";
 import type { Flow, Probe } from "../schema/workflows.ts";
 import { jobName, makerText } from "./read.ts";
 

@@ -2,7 +2,9 @@
  * The memory of a JobFlow: its phase, the jobs that were complete, and the phases that each job was in; its phases as
  * a table; and its status, projected from its memory and its jobs.
  */
+
 import * as z from "zod";
+import { withoutNulls } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instantOf, timeText } from "../../core/time.ts";
@@ -10,7 +12,7 @@ import { createdAt } from "../../kube/history.ts";
 import type { Json } from "../../kube/responses.ts";
 import { instant } from "../../kube/schema.ts";
 import { phaseOf, shownBy } from "../child-jobs.ts";
-import { durationMs, withoutNulls } from "../schema/spec.ts";
+import { durationMs } from "../schema/spec.ts";
 import { type FlowPhase, flowPhases, flowStatusSchema } from "../schema/workflows.ts";
 
 const memory = z.object({

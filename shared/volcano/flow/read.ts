@@ -1,4 +1,5 @@
 /** Reads a JobFlow's spec as the API server stores it; otherwise returns one message about what to change. */
+import { withoutNulls } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/plan.ts";
@@ -6,7 +7,7 @@ import { subdomainErrors } from "../../kube/names.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { flowLimits } from "../schema/limits.ts";
 import { jobs, keys } from "../schema/resource.ts";
-import { unstartable, withoutNulls } from "../schema/spec.ts";
+import { unstartable } from "../schema/spec.ts";
 import { type Flow, flowSpecSchema } from "../schema/workflows.ts";
 
 export type Desired = { readonly flows: readonly Flow[]; readonly deletes: boolean };

@@ -5,13 +5,12 @@
 
 import * as z from "zod";
 import { oncePer } from "../../core/cache.ts";
-import { omit } from "../../core/json.ts";
+import { omit, withoutNulls } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/schema.ts";
 import { actions, isPhase, type Phase, phases } from "../schema/resource.ts";
-import { withoutNulls } from "../schema/spec.ts";
 import { isFinished, isWorking } from "./machine.ts";
 
 type Ordinals = ReadonlySet<number>;

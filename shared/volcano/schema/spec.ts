@@ -7,7 +7,7 @@
  */
 
 import * as z from "zod";
-import { isRecord, recordsIn } from "../../core/json.ts";
+import { recordsIn } from "../../core/json.ts";
 import { labelErrors } from "../../kube/names.ts";
 import type { Json } from "../../kube/responses.ts";
 
@@ -97,21 +97,6 @@ export const totalReplicas = (spec: JobSpec): number =>
 
 /** Returns the fewest pods that a task needs: all of them if it does not say. */
 export const leastOf = (one: Task): number => one.minAvailable ?? replicasOf(one);
-
-/** Returns the value without null fields at any depth: itself if it has none. Items of lists keep their places. */
-export const withoutNulls = (value: unknown): unknown => {
-  if (Array.isArray(value)) {
-    const items = value.map(withoutNulls);
-    return items.every((item, at) => item === value[at]) ? value : items;
-  }
-  if (!isRecord(value)) return value;
-  const entries = Object.entries(value);
-  const there = entries
-    .filter(([, item]) => item !== null && item !== undefined)
-    .map(([key, item]): [string, unknown] => [key, withoutNulls(item)]);
-  const isWhole = there.length === entries.length && there.every(([key, item]) => item === value[key]);
-  return isWhole ? value : Object.fromEntries(there);
-};
 
 /** Writes a list as Go prints it. */
 export const goList = (items: readonly string[]): string => `[${items.join(" ")}]`;

@@ -2,7 +2,7 @@
  * what to change. Checks that upstream leaves to its CRD's schema or does not make come first: numbers, durations, amounts, names. */
 
 import { oncePer } from "../../core/cache.ts";
-import { fieldsOf, isRecord } from "../../core/json.ts";
+import { fieldsOf, isRecord, withoutNulls } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -18,7 +18,6 @@ import {
   specSchema,
   type Task,
   tasksOf,
-  withoutNulls,
 } from "../schema/spec.ts";
 import { refusalOf } from "./rules.ts";
 

@@ -1,8 +1,9 @@
 /** Compares validation and defaults at admission with the recorded answers of upstream's webhooks. */
+import { withoutNulls } from "../../../../shared/core/json.ts";
 import type { AdmissionRequest, AdmittedObject, Verdict } from "../../../../shared/kube/admission.ts";
 import { judgedBy, type RelatedObjects } from "../../../../shared/volcano/admission/review.ts";
 import { queuePatch } from "../../../../shared/volcano/admission/scheduler-kinds.ts";
-import { type JobSpec, specSchema, withoutNulls } from "../../../../shared/volcano/schema/spec.ts";
+import { type JobSpec, specSchema } from "../../../../shared/volcano/schema/spec.ts";
 import { type Difference, differences, isRecord, type Json } from "../compare.ts";
 import { listIn, recordIn, textIn } from "./rows.ts";
 

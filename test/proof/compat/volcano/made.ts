@@ -1,10 +1,11 @@
 /** Compares pods, plugins and PodGroups with those that upstream's code was recorded to make. */
+import { withoutNulls } from "../../../../shared/core/json.ts";
 import { plugins } from "../../../../shared/volcano/plugins/all.ts";
 import { isPlugin, type Scope } from "../../../../shared/volcano/plugins/plugin.ts";
 import { minResources } from "../../../../shared/volcano/podgroup/group.ts";
 import { type PodInput, podDraft } from "../../../../shared/volcano/pods/pod.ts";
 import { keys } from "../../../../shared/volcano/schema/resource.ts";
-import { nameOf, type Task, tasksOf, withoutNulls } from "../../../../shared/volcano/schema/spec.ts";
+import { nameOf, type Task, tasksOf } from "../../../../shared/volcano/schema/spec.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { specOf } from "./judged.ts";
 import { plainOf } from "./normal.ts";

@@ -1,11 +1,12 @@
 /** Compares policies and the table of phases and actions with upstream's. */
 
+import { withoutNulls } from "../../../../shared/core/json.ts";
 import { phaseAfter } from "../../../../shared/volcano/job/apply-action.ts";
 import { type Move, moveFor } from "../../../../shared/volcano/job/machine.ts";
 import type { Tally } from "../../../../shared/volcano/job/pods.ts";
 import { actionFor } from "../../../../shared/volcano/job/policies.ts";
 import { type Action, isAction, isPhase, type Phase } from "../../../../shared/volcano/schema/resource.ts";
-import { type JobSpec, withoutNulls } from "../../../../shared/volcano/schema/spec.ts";
+import type { JobSpec } from "../../../../shared/volcano/schema/spec.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { specOf } from "./judged.ts";
 import { numberIn, recordIn, textIn } from "./rows.ts";

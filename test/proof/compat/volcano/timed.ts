@@ -1,8 +1,10 @@
 /** Compares the due time of a CronJob with the recorded results of upstream's own function. */
+
 import { readSchedule } from "../../../../shared/core/cron.ts";
+import { withoutNulls } from "../../../../shared/core/json.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { recentOf } from "../../../../shared/volcano/cron/read.ts";
-import { withoutNulls } from "../../../../shared/volcano/schema/spec.ts";
+
 import { cronSpecSchema } from "../../../../shared/volcano/schema/workflows.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { recordIn, textIn } from "./rows.ts";

@@ -6,13 +6,12 @@
 
 import type { Obj } from "../../core/object.ts";
 import { type Conf, listOf, propertiesText, understood } from "../configuration/conf.ts";
-import { rulesFor } from "../configuration/versions.ts";
 import { emptyPod, podOf, type SparkPod, withEnv, withVolume } from "./pods/pod.ts";
 import { driverLabels, refusalOf } from "./refusals.ts";
 import { basic } from "./steps/basic.ts";
 import { credentials, hadoop, kerberos, secretEnv, secrets } from "./steps/credentials.ts";
 import { command, executorTemplateConf, network, service, template, volcano } from "./steps/driver.ts";
-import type { Context, Program, Request, Step } from "./steps/step.ts";
+import { type Context, clientRules, type Program, type Request, type Step } from "./steps/step.ts";
 import { localDirs, volumes } from "./steps/volumes.ts";
 
 export type CommandLine = {
@@ -148,7 +147,7 @@ const stepsFor = ({ conf, rules }: Context): readonly Step[] => {
 const contextOf = (request: Request): Context => {
   const { conf, identity } = request;
   const appName = conf.get("spark.app.name") ?? "spark";
-  const rules = rulesFor(request.sparkVersion);
+  const rules = clientRules(request);
   return {
     ...request,
     rules,

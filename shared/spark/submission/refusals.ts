@@ -1,11 +1,11 @@
 /** Submissions that Spark's client refuses, and those that only Spark's client could do, each with its remedy. */
 
 import { below, type Conf, listOf, type Texts, wrongValues } from "../configuration/conf.ts";
-import { type Rules, rulesFor } from "../configuration/versions.ts";
+import type { Rules } from "../configuration/versions.ts";
 import { imageOf, wrongResources } from "./steps/basic.ts";
 import { credentialFiles, partsOf } from "./steps/credentials.ts";
 import { customStepsConf, executorTemplateConf, podGroupFile, volcanoStep } from "./steps/driver.ts";
-import { type Identity, labelOf, type Request, withIds } from "./steps/step.ts";
+import { clientRules, type Identity, labelOf, type Request, withIds } from "./steps/step.ts";
 import { wrongVolumes } from "./steps/volumes.ts";
 
 const prefix = "spark.kubernetes.driver.label.";
@@ -155,7 +155,7 @@ const checks: readonly Check[] = [
 
 /** All reasons for a refusal in one text; undefined when there is none. */
 export const refusalOf = (request: Request): string | undefined => {
-  const rules = rulesFor(request.sparkVersion);
+  const rules = clientRules(request);
   const found = checks.flatMap((check) => check(request, rules));
   return found.length === 0 ? undefined : found.join("; ");
 };

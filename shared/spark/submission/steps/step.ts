@@ -4,7 +4,7 @@ import { digest } from "../../../core/key.ts";
 import type { Obj } from "../../../core/object.ts";
 import type { Json } from "../../../kube/responses.ts";
 import type { Conf, Texts } from "../../configuration/conf.ts";
-import type { Rules } from "../../configuration/versions.ts";
+import { type Rules, rulesFor } from "../../configuration/versions.ts";
 import type { SparkPod } from "../pods/pod.ts";
 
 export type Identity = {
@@ -92,6 +92,8 @@ export type Machine = {
 export type Request = {
   readonly conf: Conf;
   readonly sparkVersion: string;
+  /** The version of the client whose steps build the objects; absent: `sparkVersion`. */
+  readonly clientVersion?: string;
   readonly identity: Identity;
   readonly program: Program;
   readonly proxyUser: string | undefined;
@@ -99,6 +101,9 @@ export type Request = {
   /** The driver's pod template as an object, and the executors' as the text that the driver will read. */
   readonly templates: { readonly driver?: unknown; readonly executor?: string; readonly podGroup?: Json };
 };
+
+export const clientRules = ({ clientVersion, sparkVersion }: Pick<Request, "clientVersion" | "sparkVersion">): Rules =>
+  rulesFor(clientVersion ?? sparkVersion);
 
 export type Context = {
   readonly conf: Conf;

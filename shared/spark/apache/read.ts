@@ -1,0 +1,181 @@
+/**
+ * Reads the spec of Apache's SparkApplication: limits, types, the rules with which no driver could start, and the
+ * operator's defaults of `applicationTolerations`. The stored object stays as its user wrote it.
+ */
+import { oncePer } from "../../core/cache.ts";
+import { fieldsOf, withoutNulls } from "../../core/json.ts";
+import { isLabelValue } from "../../core/object.ts";
+import { explain, reportingInput } from "../../kube/schema.ts";
+import { confLimits } from "../schema/limits.ts";
+import { type ApacheSpec, apacheLimits, apacheSpecSchema } from "./schema.ts";
+
+export type ReadApplication =
+  | { readonly ok: true; readonly spec: ApacheSpec; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly message: string };
+
+type Application = {
+  readonly metadata: { readonly name: string };
+  readonly spec?: unknown;
+  readonly [field: string]: unknown;
+};
+
+/** Errors of a name that labels and Services cannot take. A digit may come first: newer API servers accept it. */
+const nameRules = (name: string): readonly string[] =>
+  name.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)
+    ? []
+    : [
+        `metadata.name ${JSON.stringify(name)} is also a label and the start of a Service's name: use at most 63 lower case letters, digits and "-", and no "-" at its ends`,
+      ];
+
+const modeRules = ({ deploymentMode }: ApacheSpec): readonly string[] =>
+  deploymentMode === "ClientMode"
+    ? ["spec.deploymentMode: ClientMode would run the driver inside the operator; use ClusterMode"]
+    : [];
+
+const programRules = ({ mainClass, jars, pyFiles, sparkRFiles }: ApacheSpec): readonly string[] =>
+  [mainClass, jars, pyFiles, sparkRFiles].every((text) => (text ?? "").trim() === "")
+    ? ["spec.mainClass is missing: set it, or spec.jars, spec.pyFiles or spec.sparkRFiles"]
+    : [];
+
+const versionRules = ({ runtimeVersions: { sparkVersion } }: ApacheSpec): readonly string[] =>
+  sparkVersion !== "" && isLabelValue(sparkVersion)
+    ? []
+    : [
+        `spec.runtimeVersions.sparkVersion ${JSON.stringify(sparkVersion)} becomes a label of the driver: write a version such as "4.2.0"`,
+      ];
+
+/** What is missing in a list's entry: its Service's name, its route's name, or the gateways of the route. */
+const lacking = (entry: unknown, route: "ingress" | "httpRoute" | "grpcRoute"): readonly string[] => {
+  const fields = fieldsOf(entry);
+  const named = ["serviceMetadata", `${route}Metadata`].filter((name) => !fieldsOf(fields[name])["name"]);
+  const parents = fieldsOf(fields[`${route}Spec`])["parentRefs"];
+  const unbound = route !== "ingress" && !(Array.isArray(parents) && parents.length > 0);
+  return [...named.map((name) => `${name}.name`), ...(unbound ? [`${route}Spec.parentRefs`] : [])];
+};
+
+const routeRules = (spec: ApacheSpec): readonly string[] => {
+  const lists = [
+    ["driverServiceIngressList", spec.driverServiceIngressList, "ingress"],
+    ["driverHttpRouteList", spec.driverHttpRouteList, "httpRoute"],
+    ["driverGrpcRouteList", spec.driverGrpcRouteList, "grpcRoute"],
+  ] as const;
+  return lists.flatMap(([list, entries = [], route]) =>
+    entries.flatMap((entry, at) =>
+      lacking(entry, route).map((field) => `spec.${list}[${at}].${field} is missing: set it`),
+    ),
+  );
+};
+
+const rulesOf = (name: string, spec: ApacheSpec): readonly string[] => [
+  ...nameRules(name),
+  ...modeRules(spec),
+  ...programRules(spec),
+  ...versionRules(spec),
+  ...routeRules(spec),
+  ...confLimits(spec.sparkConf ?? {}),
+];
+
+/** Fields that are accepted and have no effect, or another one than they seem to have. */
+const warningsOf = ({ files, runtimeVersions, applicationTolerations, sparkConf }: ApacheSpec): readonly string[] => {
+  const { initExecutors = 0, minExecutors = 0, maxExecutors = 0 } = applicationTolerations?.instanceConfig ?? {};
+  const versions = (["scalaVersion", "jdkVersion"] as const).filter((name) => runtimeVersions[name] !== undefined);
+  return [
+    ...(files === undefined ? [] : ["spec.files has no effect: write spark.files in spec.sparkConf"]),
+    ...versions.map((name) => `spec.runtimeVersions.${name} has no effect: the image decides it`),
+    ...(sparkConf?.["spark.kubernetes.namespace"] === undefined
+      ? []
+      : ["spark.kubernetes.namespace in spec.sparkConf has no effect: pods run in the application's namespace"]),
+    ...(initExecutors <= 0 && (minExecutors > 0 || maxExecutors > 0)
+      ? [
+          "spec.applicationTolerations.instanceConfig: without initExecutors, minExecutors and maxExecutors have no effect: set initExecutors",
+        ]
+      : []),
+  ];
+};
+
+/** Checks limits and types first, because rules apply to typed specs only. A null counts as absent. */
+export const readApache = oncePer((application: Application): ReadApplication => {
+  const beyond = apacheLimits(application.spec);
+  if (beyond !== "") return { ok: false, message: beyond };
+  const typed = apacheSpecSchema.safeParse(withoutNulls(application.spec ?? {}), reportingInput);
+  if (!typed.success) return { ok: false, message: explain(typed.error) };
+  const broken = rulesOf(application.metadata.name, typed.data);
+  return broken.length > 0
+    ? { ok: false, message: broken.join("; ") }
+    : { ok: true, spec: typed.data, warnings: warningsOf(typed.data) };
+});
+
+export type RestartPolicy = "Always" | "Never" | "OnFailure" | "OnInfrastructureFailure";
+
+/** `applicationTolerations` with the operator's defaults. An absent number means: no limit, no such time. */
+export type Tolerations = {
+  readonly restart: {
+    readonly policy: RestartPolicy;
+    readonly maxAttempts: number;
+    readonly backoffMs: number;
+    readonly resetMs: number | undefined;
+    readonly maxOnFailure: number | undefined;
+    readonly backoffOnFailureMs: number | undefined;
+    readonly maxOnSchedulingFailure: number | undefined;
+    readonly backoffOnSchedulingFailureMs: number | undefined;
+  };
+  readonly timeouts: {
+    readonly driverStartMs: number | undefined;
+    readonly driverReadyMs: number | undefined;
+    readonly executorStartMs: number | undefined;
+    readonly forceTerminationMs: number;
+  };
+  readonly executors: {
+    readonly init: number;
+    readonly min: number;
+    readonly max: number;
+    /** The driver asks for executors as it needs them, so no number is the full one. */
+    readonly dynamic: boolean;
+  };
+  readonly retain: "Always" | "OnFailure" | "Never";
+  readonly retainMs: number | undefined;
+  readonly ttlMs: number | undefined;
+};
+
+/** No wait is longer, ms: a hundred years. A longer one would lead beyond the times that the API can write. */
+const longestMs = 100 * 365 * 24 * 3_600_000;
+
+const wait = (ms: number): number => Math.max(0, Math.min(ms, longestMs));
+
+/** A time that a negative number turns off. */
+const unlessNegative = (ms: number | undefined): number | undefined =>
+  ms === undefined || ms < 0 ? undefined : wait(ms);
+
+/** A timer that any number up to 0 turns off; its default is five minutes. */
+const timer = (ms = 300_000): number | undefined => (ms <= 0 ? undefined : wait(ms));
+
+export const tolerationsOf = ({ sparkConf, applicationTolerations: given = {} }: ApacheSpec): Tolerations => {
+  const { restartConfig: restart = {}, applicationTimeoutConfig: timeouts = {}, instanceConfig = {} } = given;
+  return {
+    restart: {
+      policy: restart.restartPolicy ?? "Never",
+      maxAttempts: restart.maxRestartAttempts ?? 3,
+      backoffMs: wait(restart.restartBackoffMillis ?? 30_000),
+      resetMs: unlessNegative(restart.restartCounterResetMillis),
+      maxOnFailure: restart.maxRestartOnFailure,
+      backoffOnFailureMs: unlessNegative(restart.restartBackoffMillisForFailure),
+      maxOnSchedulingFailure: restart.maxRestartOnSchedulingFailure,
+      backoffOnSchedulingFailureMs: unlessNegative(restart.restartBackoffMillisForSchedulingFailure),
+    },
+    timeouts: {
+      driverStartMs: timer(timeouts.driverStartTimeoutMillis),
+      driverReadyMs: timer(timeouts.driverReadyTimeoutMillis),
+      executorStartMs: timer(timeouts.executorStartTimeoutMillis),
+      forceTerminationMs: wait(timeouts.forceTerminationGracePeriodMillis ?? 300_000),
+    },
+    executors: {
+      init: instanceConfig.initExecutors ?? 0,
+      min: instanceConfig.minExecutors ?? 0,
+      max: instanceConfig.maxExecutors ?? 0,
+      dynamic: sparkConf?.["spark.dynamicAllocation.enabled"]?.trim().toLowerCase() === "true",
+    },
+    retain: given.resourceRetainPolicy ?? "Never",
+    retainMs: unlessNegative(given.resourceRetainDurationMillis),
+    ttlMs: unlessNegative(given.ttlAfterStopMillis),
+  };
+};

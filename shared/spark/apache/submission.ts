@@ -1,0 +1,250 @@
+/**
+ * Builds the objects of one attempt of Apache's SparkApplication. Its spec is a set of confs, so it enters Spark's
+ * submission client behind the command line: the client's steps build the driver from the confs, a program and the two
+ * pod templates.
+ */
+import { digest } from "../../core/key.ts";
+import type { Obj, OwnerReference } from "../../core/object.ts";
+import type { Json } from "../../kube/responses.ts";
+import type { Conf } from "../configuration/conf.ts";
+import { epochConfs, podLabels } from "../submission/additions.ts";
+import { type Built, build } from "../submission/client.ts";
+import {
+  assembled,
+  asTemplate,
+  type Container,
+  executorPod,
+  type SparkPod,
+  templateOf,
+} from "../submission/pods/pod.ts";
+import { executorTemplateConf } from "../submission/steps/driver.ts";
+import { type Identity, identityOf, type Program } from "../submission/steps/step.ts";
+import { tolerationsOf } from "./read.ts";
+import { configMapsOf, routedOf } from "./routes.ts";
+import type { ApacheSpec } from "./schema.ts";
+
+export type ApacheInput = {
+  readonly app: { readonly name: string; readonly namespace: string; readonly uid: string };
+  readonly spec: ApacheSpec;
+  /** The id of the attempt, from 0; the same attempt gives the same objects. */
+  readonly attempt: number;
+  /** The value of the label `spark.operator/name`: the name that upstream's operator has in its configuration. */
+  readonly operatorName: string;
+};
+
+export type ApacheSubmission = {
+  readonly applicationId: string;
+  readonly driverPodName: string;
+  /** The name of the container whose end is the end of the application. */
+  readonly mainContainer: string;
+  /** ConfigMaps, Services, policies and routes, which are created before the driver. */
+  readonly before: readonly Obj[];
+  readonly driver: Obj;
+};
+
+type Refused = { readonly refused: string };
+
+/** Upstream's submission client is this one, whatever the application's Spark is. */
+const clientVersion = "4.2.0";
+
+const sparkUser = "spark";
+
+/** Longest application id, characters: with `-driver-svc` it is a Service's name. */
+const longestId = 46;
+
+/** The id of an attempt, which begins the names of its objects. */
+export const applicationIdOf = ({ name, namespace }: ApacheInput["app"], attempt: number): string => {
+  const plain = `${name}-${attempt}`;
+  if (plain.length <= longestId) return plain;
+  const hash = digest(`${namespace}/${name}/${attempt}`);
+  return `${name.slice(0, 9)}-${BigInt(`0x${hash}`).toString(36).slice(0, 36)}`;
+};
+
+const namedBy = (operatorName: string, name: string): Readonly<Record<string, string>> => ({
+  "spark.operator/name": operatorName,
+  "spark.operator/spark-app-name": name,
+});
+
+const prefixed = (prefix: string, labels: Readonly<Record<string, string>>): readonly (readonly [string, string])[] =>
+  Object.entries(labels).map(([key, value]) => [`${prefix}${key}`, value]);
+
+/** The version stands for its placeholder in the confs of images, and nowhere else. */
+const withVersion = (key: string, value: string, version: string): string =>
+  key.startsWith("spark.kubernetes.") && key.endsWith("container.image")
+    ? value.replaceAll("{{SPARK_VERSION}}", version)
+    : value;
+
+/** Confs for those that the user did not set, as upstream's operator adds them. */
+const missing = ({ app, spec, attempt }: ApacheInput): readonly (readonly [string, string])[] => {
+  const { restart, executors } = tolerationsOf(spec);
+  return [
+    ["spark.master", "k8s://https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT"],
+    ["spark.app.id", applicationIdOf(app, attempt)],
+    ["spark.authenticate", "true"],
+    ["spark.io.encryption.enabled", "true"],
+    ["spark.kubernetes.driver.annotateExitException", "true"],
+    ["spark.kubernetes.executor.useDriverPodIP", "true"],
+    // The garbage collector removes the executors with their driver.
+    ...(restart.policy === "Never" && !executors.dynamic
+      ? [["spark.kubernetes.executor.deleteOnTermination", "false"] as const]
+      : []),
+  ];
+};
+
+/** The confs by which Rekindle finds the executors of an attempt, and sinks its writers. */
+const added = ({ app, attempt }: ApacheInput): readonly (readonly [string, string])[] => [
+  ...prefixed("spark.kubernetes.executor.label.", podLabels({ app, attempt, submissionId: "" })),
+  ...epochConfs(app, attempt),
+];
+
+const confsOf = (input: ApacheInput, program: Program): Conf => {
+  const { app, spec, operatorName } = input;
+  const version = spec.runtimeVersions.sparkVersion;
+  const given = Object.entries(spec.sparkConf ?? {}).filter(([key]) => key.startsWith("spark."));
+  const conf = new Map(given.map(([key, value]) => [key, withVersion(key, value, version)]));
+  const labels = namedBy(operatorName, app.name);
+  const over = ["driver", "driver.service", "executor"].flatMap((role) =>
+    prefixed(`spark.kubernetes.${role}.label.`, labels),
+  );
+  for (const [key, value] of [...over, ["spark.kubernetes.namespace", app.namespace] as const, ...added(input)])
+    conf.set(key, value);
+  if (conf.has("spark.app.name")) conf.set("spark.app.name", app.name);
+  if (spec.driverSpec?.podTemplateSpec !== undefined) conf.delete("spark.kubernetes.driver.podTemplateFile");
+  if (spec.executorSpec?.podTemplateSpec !== undefined) conf.set(executorTemplateConf, "spec.executorSpec");
+  for (const [key, value] of [...missing(input), ...ofProgram(spec, program)]) if (!conf.has(key)) conf.set(key, value);
+  return conf;
+};
+
+const pythonRunner = "org.apache.spark.deploy.PythonRunner";
+
+const isEmpty = (text: string | undefined): text is undefined | "" => text === undefined || text === "";
+
+/** The main resource, first match wins; the class of a Python or R program may be absent, and is then an empty text. */
+const programOf = (spec: ApacheSpec): Program | Refused => {
+  const { mainClass = "", jars, pyFiles, sparkRFiles, driverArgs = [] } = spec;
+  const program = { mainClass, arguments: driverArgs };
+  if (!isEmpty(jars)) return { ...program, language: "java", resource: jars };
+  if (mainClass === pythonRunner) {
+    return isEmpty(pyFiles)
+      ? { refused: `spec.pyFiles is missing: ${pythonRunner} runs the first of them` }
+      : { ...program, language: "python", resource: pyFiles.split(",")[0] ?? pyFiles };
+  }
+  if (!isEmpty(pyFiles)) return { ...program, language: "python", resource: pyFiles };
+  if (!isEmpty(sparkRFiles)) return { ...program, language: "r", resource: sparkRFiles };
+  return { ...program, language: "java", resource: "spark-internal" };
+};
+
+/** The lists of files that follow from the main resource, unless the user set them. */
+const ofProgram = ({ jars, pyFiles = "", mainClass }: ApacheSpec, { language }: Program) => {
+  if (language === "java") return isEmpty(jars) ? [] : [["spark.jars", jars] as const];
+  if (language === "r") return [];
+  const rest = mainClass === pythonRunner ? pyFiles.split(",").slice(1).join(",") : pyFiles;
+  return rest.trim() === "" ? [] : [["spark.submit.pyFiles", rest] as const];
+};
+
+const identityFor = ({ app, attempt }: ApacheInput, conf: Conf): Identity => {
+  const id = conf.get("spark.app.id") ?? applicationIdOf(app, attempt);
+  return {
+    ...identityOf(app.name, `${app.uid}/${attempt}`),
+    applicationId: id,
+    prefix: id,
+    serviceName: `${id}-driver-svc`,
+    confMapName: `${id}-spark-drv-conf-map`,
+  };
+};
+
+const shielded = (container: Container): Container => ({
+  ...container,
+  securityContext: { allowPrivilegeEscalation: false, ...container.securityContext },
+});
+
+/** No container of the driver may raise its privileges, unless its template says so. */
+const shieldedPod = (pod: SparkPod): SparkPod => ({
+  ...pod,
+  container: shielded(pod.container),
+  spec: {
+    ...pod.spec,
+    ...(pod.spec.containers === undefined ? {} : { containers: pod.spec.containers.map(shielded) }),
+    ...(pod.spec.initContainers === undefined ? {} : { initContainers: pod.spec.initContainers.map(shielded) }),
+  },
+});
+
+const ownerOf = ({ name, uid }: ApacheInput["app"]): OwnerReference => ({
+  apiVersion: "spark.apache.org/v1",
+  kind: "SparkApplication",
+  name,
+  uid,
+  blockOwnerDeletion: true,
+});
+
+const driverOf = (input: ApacheInput, { pod, namespace, driverPodName }: Built): Obj => {
+  const { app, attempt } = input;
+  const { metadata, spec } = assembled(shieldedPod(pod));
+  const labels = { ...pod.metadata.labels, ...podLabels({ app, attempt, submissionId: "" }) };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...metadata, labels, name: driverPodName, namespace, ownerReferences: [ownerOf(app)] },
+    spec,
+  };
+};
+
+/** An object beside the driver: with the driver's labels, and owned by the application from its creation on. */
+const beside = (object: Obj, { app }: ApacheInput, driver: Obj): Obj => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    namespace: app.namespace,
+    labels: { ...object.metadata.labels, ...driver.metadata.labels },
+    ownerReferences: [ownerOf(app)],
+  },
+});
+
+/** The executors' template as the text that the driver reads. JSON is YAML. */
+const executorTemplate = (template: Json | undefined): { readonly text?: string } | Refused => {
+  if (template === undefined) return {};
+  const start = executorPod(template);
+  return "error" in start
+    ? { refused: `spec.executorSpec.podTemplateSpec: ${start.error}` }
+    : { text: JSON.stringify(asTemplate(start)) };
+};
+
+/** Builds the objects of an attempt. Pure: the same input gives the same objects. */
+export const submitApache = (input: ApacheInput): ApacheSubmission | Refused => {
+  const { app, spec } = input;
+  const program = programOf(spec);
+  if ("refused" in program) return program;
+  const executor = executorTemplate(spec.executorSpec?.podTemplateSpec);
+  if ("refused" in executor) return executor;
+  const conf = confsOf(input, program);
+  const template = spec.driverSpec?.podTemplateSpec;
+  const made = build({
+    conf,
+    sparkVersion: spec.runtimeVersions.sparkVersion,
+    clientVersion,
+    identity: identityFor(input, conf),
+    program,
+    proxyUser: isEmpty(spec.proxyUser) ? undefined : spec.proxyUser,
+    // The namespace is an entry of the ConfigMap that upstream mounts as a file, too.
+    machine: { user: sparkUser, confFiles: { "spark.kubernetes.namespace": app.namespace } },
+    templates: {
+      ...(template === undefined ? {} : { driver: templateOf("driver", template) }),
+      ...(executor.text === undefined ? {} : { executor: executor.text }),
+    },
+  });
+  if ("refused" in made) return made;
+  const driver = driverOf(input, made);
+  const objects = [
+    ...made.first,
+    ...configMapsOf(spec),
+    ...made.objects,
+    ...routedOf(spec, made.pod.metadata.labels ?? {}),
+  ];
+  return {
+    applicationId: made.applicationId,
+    driverPodName: made.driverPodName,
+    mainContainer: made.pod.container.name ?? "",
+    before: objects.map((object) => beside(object, input, driver)),
+    driver,
+  };
+};

@@ -28,8 +28,8 @@ const texts = (value: unknown): Labels =>
 /** The part of a written metadata that its author decides: an owner, a finalizer or another namespace it may not name. */
 const metadataIn = (value: Json): Metadata => ({
   name: String(value["name"]),
-  labels: texts(value["labels"]),
-  annotations: texts(value["annotations"]),
+  ...(value["labels"] === undefined ? {} : { labels: texts(value["labels"]) }),
+  ...(value["annotations"] === undefined ? {} : { annotations: texts(value["annotations"]) }),
 });
 
 type Served = { readonly serviceMetadata: Json; readonly serviceSpec: Json };

@@ -8,7 +8,7 @@ import { isRecord } from "./compare.ts";
 
 const ownersOf = (object: Json): unknown => (isRecord(object["metadata"]) ? object["metadata"]["ownerReferences"] : {});
 
-const withoutOwners = (object: Json): Json => {
+export const withoutOwners = (object: Json): Json => {
   const { ownerReferences: _, ...metadata } = isRecord(object["metadata"]) ? object["metadata"] : {};
   return { ...object, metadata };
 };

@@ -132,7 +132,12 @@ const service = (spec: Json): Json => ({
   ports: list(spec["ports"]).map((port) => ({ protocol: "TCP", ...record(port) })),
 });
 
-const fillers: Readonly<Record<string, (spec: Json) => Json>> = { Pod: pod, Service: service };
+const policy = (spec: Json): Json => ({
+  policyTypes: ["Ingress", ...(spec["egress"] === undefined ? [] : ["Egress"])],
+  ...spec,
+});
+
+const fillers: Readonly<Record<string, (spec: Json) => Json>> = { Pod: pod, Service: service, NetworkPolicy: policy };
 
 /** Returns our object as the server stores it. */
 export const served = (object: Json): Json => {

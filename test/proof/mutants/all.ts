@@ -1,5 +1,6 @@
 /** The mutants of all rooms. */
 
+import { apacheMutants } from "./apache.ts";
 import { bellMutants } from "./bell.ts";
 import { commandLineMutants } from "./command-line.ts";
 import { deniedPodMutants } from "./denied-pods.ts";
@@ -35,6 +36,7 @@ import { windowMutants } from "./windows.ts";
 export const mutants: readonly Mutant[] = [
   ...engineMutants,
   ...upstreamMutants,
+  ...apacheMutants,
   ...updateMutants,
   ...volcanoMutants,
   ...deniedPodMutants,

@@ -50,7 +50,7 @@ export const summaries = {
   Failed: {
     group: "stopping",
     failure: true,
-    message: `Driver has one or more failed critical container(s), ${ofDriver}.`,
+    message: `Driver has a failed critical container, ${ofDriver}.`,
   },
   SchedulingFailure: {
     group: "stopping",

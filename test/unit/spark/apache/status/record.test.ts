@@ -1,7 +1,7 @@
 /** The record of an application's states: numbers, trimming, bounds, and the status as upstream writes and reads it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { fieldsOf } from "../../../../shared/core/json.ts";
+import { fieldsOf } from "../../../../../shared/core/json.ts";
 import {
   type ApplicationRecord,
   currentOf,
@@ -9,8 +9,8 @@ import {
   statusOf,
   withRestart,
   withState,
-} from "../../../../shared/spark/apache/status/record.ts";
-import { namesOf, recordOf, t0 } from "./fixtures.ts";
+} from "../../../../../shared/spark/apache/status/record.ts";
+import { namesOf, recordOf, t0 } from "../fixtures.ts";
 
 const over = recordOf("DriverRequested", "Failed");
 

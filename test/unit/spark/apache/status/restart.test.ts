@@ -6,10 +6,10 @@ import {
   beganAt,
   currentOf,
   withRestart,
-} from "../../../../shared/spark/apache/status/record.ts";
-import { afterEnd, restartsAt } from "../../../../shared/spark/apache/status/restart.ts";
-import { groupOf, isSummary, type Summary, summaries } from "../../../../shared/spark/apache/status/summary.ts";
-import { type Fields, policyOf, recordOf, t0 } from "./fixtures.ts";
+} from "../../../../../shared/spark/apache/status/record.ts";
+import { afterEnd, restartsAt } from "../../../../../shared/spark/apache/status/restart.ts";
+import { groupOf, isSummary, type Summary, summaries } from "../../../../../shared/spark/apache/status/summary.ts";
+import { type Fields, policyOf, recordOf, t0 } from "../fixtures.ts";
 
 const restartOf = (restartConfig: Fields) => policyOf({ restartConfig }).restart;
 

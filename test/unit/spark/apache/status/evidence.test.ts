@@ -1,9 +1,9 @@
 /** The state of a driver by its pod, and the state that the number of ready executors asks for. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Stored } from "../../../../shared/core/object.ts";
-import { evidenceOf, runningState } from "../../../../shared/spark/apache/status/evidence.ts";
-import type { Summary } from "../../../../shared/spark/apache/status/summary.ts";
+import type { Stored } from "../../../../../shared/core/object.ts";
+import { evidenceOf, runningState } from "../../../../../shared/spark/apache/status/evidence.ts";
+import type { Summary } from "../../../../../shared/spark/apache/status/summary.ts";
 import {
   container,
   ended,
@@ -17,7 +17,7 @@ import {
   ready,
   started,
   succeeded,
-} from "./fixtures.ts";
+} from "../fixtures.ts";
 
 const sidecar = { name: "sidecar", ready: true, restartCount: 0 };
 

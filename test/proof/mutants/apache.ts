@@ -1,0 +1,144 @@
+/** Mutants of the dialect of `spark.apache.org`: each repeats a fault of upstream's operator, and the tests named must fail. */
+import type { Mutant } from "./mutants.ts";
+
+const evidence = "shared/spark/apache/status/evidence.ts";
+const progress = "shared/spark/apache/status/progress.ts";
+const record = "shared/spark/apache/status/record.ts";
+const restart = "shared/spark/apache/status/restart.ts";
+const routes = "shared/spark/apache/routes.ts";
+const submission = "shared/spark/apache/submission.ts";
+
+const ofEvidence = ["test/unit/spark/apache/status/evidence.test.ts"];
+const ofHistories = ["test/unit/spark/apache/status/histories.test.ts"];
+const ofProgress = ["test/unit/spark/apache/status/progress.test.ts"];
+const ofRecord = ["test/unit/spark/apache/status/record.test.ts"];
+const ofRestart = ["test/unit/spark/apache/status/restart.test.ts"];
+const ofSubmission = ["test/unit/spark/apache/submission.test.ts"];
+
+export const apacheMutants: readonly Mutant[] = [
+  {
+    name: "apache-phase-after-containers",
+    promise: "a driver pod that failed before its first container is seen at once (#863)",
+    file: evidence,
+    find: 'if (status.phase === "Failed") return { is: "ended", as: "Failed" };',
+    replace: 'if (ended !== undefined && status.phase === "Failed") return { is: "ended", as: "Failed" };',
+    tests: ofEvidence,
+  },
+  {
+    name: "apache-sidecar-ends",
+    promise: "a sidecar that ends ends no application",
+    file: evidence,
+    find: "const ended = terminationOf(status, main);",
+    replace:
+      "const ended = terminationOf(status, main) ?? status.containerStatuses?.map(({ state }) => state?.terminated)[1];",
+    tests: ofEvidence,
+  },
+  {
+    name: "apache-two-ends",
+    promise: "a driver that ended before it was seen gets one end",
+    file: progress,
+    find: '  if (evidence.is === "ended") {',
+    replace:
+      '  if (evidence.is === "ended" && currentOf(record).summary === "DriverRequested") return enter(look, "Failed");\n  if (evidence.is === "ended") {',
+    tests: ofHistories,
+  },
+  {
+    name: "apache-client-mode-for-ever",
+    promise: "ClientMode fails once (SPARK-54674)",
+    file: progress,
+    find: "  switch (groupOf(summary)) {",
+    replace:
+      '  if (seen.refused?.as === "Failed" && record.history.length < 9) return enter(look, "Failed");\n  switch (groupOf(summary)) {',
+    tests: ofHistories,
+  },
+  {
+    name: "apache-driver-missed",
+    promise: "a driver that a cache misses has not failed (SPARK-57868)",
+    file: progress,
+    find: 'if (driver === "unseen") return timed(look, undefined);',
+    replace: 'if (driver === "unseen") return enter(look, "Failed");',
+    tests: ofHistories,
+  },
+  {
+    name: "apache-kept-but-gone",
+    promise: "objects whose state says that they are kept are kept, whatever the restart policy is",
+    file: progress,
+    find: "  if (isKept(currentOf(record).summary, policy))\n",
+    replace:
+      '  if (policy.restart.policy !== "Never" && !seen.released) return release(look);\n  if (isKept(currentOf(record).summary, policy))\n',
+    tests: ofHistories,
+  },
+  {
+    name: "apache-next-beside-last",
+    promise: "the next attempt begins once no object of the last one is left",
+    file: progress,
+    find: '  if ("next" in after) {\n    if (!seen.released) return release(look);',
+    replace:
+      '  if ("next" in after) {\n    if (!seen.released && look.policy.trims === undefined) return release(look);',
+    tests: ofProgress,
+  },
+  {
+    name: "apache-refusal-unrestarted",
+    promise: "an attempt that cannot be built follows the restart policy, too",
+    file: restart,
+    find: "OnFailure: isFailure,",
+    replace: 'OnFailure: (ended) => isFailure(ended) && ended !== "SchedulingFailure",',
+    tests: [...ofRestart, ...ofHistories],
+  },
+  {
+    name: "apache-reset-forgotten",
+    promise: "an attempt that lasted for restartCounterResetMillis begins the counters anew",
+    file: restart,
+    find: "restartCounter: reset ? 1 : restartCounter + 1,",
+    replace: "restartCounter: reset ? restartCounter + 1 : restartCounter + 1,",
+    tests: ofRestart,
+  },
+  {
+    name: "apache-history-unbounded",
+    promise: "a history that is not trimmed has a bound",
+    file: record,
+    find: "(entry, at) => entry === begun || at >= slim.length - mostEntries,",
+    replace: "(entry, at) => entry === begun || at >= slim.length - mostEntries * 10,",
+    tests: ofRecord,
+  },
+  {
+    name: "apache-message-of-a-trace",
+    promise: "a message is one line of bounded length",
+    file: record,
+    find: "message: startOf(oneLine(message ?? summaries[summary].message), longestMessage),",
+    replace: "message: startOf(message ?? summaries[summary].message, longestMessage * 10),",
+    tests: ofRecord,
+  },
+  {
+    name: "apache-null-history",
+    promise: "a status without states shows none, and does not throw",
+    file: record,
+    find: "if (!isSummary(summary) || typeof at !==",
+    replace: "if (typeof at !==",
+    tests: ofRecord,
+  },
+  {
+    name: "apache-ingress-replaced",
+    promise: "an Ingress without rules keeps its class and its certificates",
+    file: routes,
+    find: "? spec : { ...spec, rules: [rule] };",
+    replace: "? spec : { rules: [rule] };",
+    tests: ofSubmission,
+  },
+  {
+    name: "apache-confs-of-the-process",
+    promise: "the confs of the user's name no other application than their own",
+    file: submission,
+    find: "    conf.set(key, value);\n",
+    replace: "    if (!conf.has(key)) conf.set(key, value);\n",
+    tests: ofSubmission,
+  },
+  {
+    name: "apache-owned-by-driver-later",
+    promise: "objects before the driver are owned by the application from their creation on",
+    file: submission,
+    find: "    ownerReferences: [ownerOf(app)],\n  },\n});\n\n/** The executors' template",
+    replace: "  },\n});\n\n/** The executors' template",
+    tests: ofSubmission,
+  },
+];

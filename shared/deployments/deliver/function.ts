@@ -17,13 +17,14 @@ import { troubleOf } from "../../engine/trouble.ts";
 import { resourceOf } from "../../registry/names.ts";
 import { deliver } from "../../updates/deliver.ts";
 import { openAccess } from "../common/cluster-access.ts";
-import { openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
+import { openNamespaceScope } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
 import { provenRecords } from "../common/proven-records.ts";
 import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
+import { openRuntime } from "../common/runtime.ts";
 import { openOptional } from "../common/secret.ts";
-import { openWorld, processClock, stepFigures } from "../common/step-dependencies.ts";
+import { processClock, stepFigures } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import type { UrlAnswer } from "../http/dispatch-calls.ts";
 import { timingOf, weightOf } from "../settings/conversions.ts";
@@ -109,14 +110,17 @@ export const openDelivering = (env: Environment): Delivering => {
     const checkpoints = provenRecords(records.checkpoints, { secret, to }, report);
     // A delivery has a kind of its own, so this function takes steps of no kind and loads none.
     const operatorOf = (): undefined => undefined;
-    const opened = telemetry.ports(await openWorld({ ...ports, transport, checkpoints, timing, operatorOf }));
-    const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: ports.clock.monotonic });
-    const measured = { meter, ended: stepFigures(meter, Date.now) };
-    const charged = { ...opened, within, ...measured, share, inCharge: scopeCheckOf({ ...settings, namespaceScope }) };
-    return {
-      ...charged,
-      deliver: deliveryFor({ ...charged, resourceOf }, { to, hosts, queues, allowPrivate, secret }),
-    };
+    return await openRuntime({
+      ...{ queue, report, transport, checkpoints, timing, operatorOf },
+      ...{ telemetry, clockFrom: "answered", scope: { ...settings, namespaceScope } },
+      own: ({ clock }) => ({
+        ...{ meter, ended: stepFigures(meter, Date.now) },
+        share: openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic }),
+      }),
+      more: (charged) => ({
+        deliver: deliveryFor({ ...charged, resourceOf }, { to, hosts, queues, allowPrivate, secret }),
+      }),
+    });
   });
   const take: Delivering["take"] = async (delivered) => {
     const opened = await world().catch(troubleOf);

@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openQueue } from "../../adapters/embedded/queue.ts";
 import { allOrNone, startWorkers } from "../../adapters/embedded/workers.ts";
+import { openTelemetry } from "../../adapters/telemetry/tracing.ts";
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { type Key, type Message, textOf } from "../../core/key.ts";
 import type { World } from "../../engine/context/world.ts";
@@ -22,7 +23,8 @@ import type { Scripts } from "../../simulator/nodes/script.ts";
 import { openSimulator, type Simulator } from "../../simulator/open.ts";
 import { drive } from "../../simulator/storage/clock.ts";
 import { operatorsFor } from "../common/operators.ts";
-import { openWorld, operatorsByKind } from "../common/step-dependencies.ts";
+import { openRuntime } from "../common/runtime.ts";
+import { operatorsByKind } from "../common/step-dependencies.ts";
 import { resync, startSweeping } from "../resync/sweep.ts";
 
 export type DemoCluster = {
@@ -290,7 +292,11 @@ export const startFunctions = (settings: FunctionSettings): Functions => {
   const operators = operatorsFor(timing);
   const operatorOf = operatorsByKind(operators);
   const queue = openQueue({ now: () => performance.now(), visibilityMs });
-  const open: InstanceSettings["open"] = (doors) => openWorld({ ...doors, timing, operatorOf });
+  const open: InstanceSettings["open"] = (doors) =>
+    openRuntime({
+      ...{ ...doors, timing, operatorOf, clockFrom: "sent", own: () => ({}), more: () => ({}) },
+      telemetry: openTelemetry({ report: doors.report, level: "debug" }),
+    });
   const instances = openInstances({ transport, queue, open, kills, counts, notice });
   const workers = startWorkers({
     queue,

@@ -9,7 +9,6 @@ import type { Stored } from "../../core/object.ts";
 import type { World } from "../../engine/context/world.ts";
 import type { CheckpointRecord, Journal, Queue, Report, Slices } from "../../engine/ports.ts";
 import { take } from "../../engine/reconcile/intake.ts";
-import { openServerTime } from "../../engine/server-time.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
 import type { FindControllers, Standing } from "../../forward/controller-detection.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
@@ -20,13 +19,14 @@ import type { Family } from "../../kube/resources.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { GangEviction, GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
-import { openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
+import { openNamespaceScope } from "../common/namespaces.ts";
 import { watchNodes } from "../common/node-watch.ts";
 import { noticesOf } from "../common/notices.ts";
 import { provenRecords } from "../common/proven-records.ts";
 import type { LazyNats } from "../common/queues.ts";
 import { openRecords, tellingSaves } from "../common/records.ts";
-import { openWorld, quarantineFor } from "../common/step-dependencies.ts";
+import { openRuntime } from "../common/runtime.ts";
+import { quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
 import type { Families } from "../reconcile/families.ts";
@@ -218,12 +218,6 @@ const queuesOf = (
 const restingFor = ({ shadow }: HostSettings, scope: Parameters<typeof restingIn>[0]) =>
   shadow === undefined ? restingIn(scope) : undefined;
 
-/** Opens the notes of the server's clock, which each read of the world brings. */
-const withServerTime = (ports: World, { within }: Telemetry) => {
-  const { cluster, latest: serverTime } = openServerTime(ports.cluster, ports.clock, "answered");
-  return { opened: { ...ports, cluster, within }, serverTime };
-};
-
 /** Takes what others ask of a host: steps, and notices about nodes. */
 const askedBy = (
   cluster: string,
@@ -253,16 +247,23 @@ export const openHost = async (settings: HostSettings, kinds: HostKinds): Promis
   const mail = queuesOf(settings, metering, report);
   const queue = telemetry.queue(mail.queue);
   const { families, operators, watcherOf } = kinds;
-  const base = { ...ways, queue, report, timing, operatorOf: families.operatorOf, recovery: settings.recovery };
-  const { opened, serverTime } = withServerTime(telemetry.ports(await openWorld(base)), telemetry);
-  const inCharge = scopeCheckOf({ cluster, selector, namespaceScope });
-  const resourceOf = (kind: string) => watcherOf(kind)?.resource;
-  const cache = openStepCache({ resourceOf, known: (query) => forwarder.known(query), serverTime });
-  const standby = aside.standbyOf(families);
-  const bounds = { ...boundsOf(settings), ...recordingFor(settings, telemetry.report), standby };
-  const charged = { ...opened, ...bounds, cache, meter: metering.meter, inCharge, ...shadowOf(settings) };
-  const notice = noticing({ ...charged, operatorOf: watcherOf, namespaces });
-  const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
+  const world = await openRuntime({
+    ...{ ...ways, queue, report, timing, operatorOf: families.operatorOf, recovery: settings.recovery },
+    ...{ telemetry, clockFrom: "answered", scope: { cluster, selector, namespaceScope } },
+    own: ({ serverTime }) => ({
+      ...{ ...boundsOf(settings), ...recordingFor(settings, telemetry.report), ...shadowOf(settings) },
+      ...{ standby: aside.standbyOf(families), meter: metering.meter },
+      cache: openStepCache({
+        resourceOf: (kind) => watcherOf(kind)?.resource,
+        known: (query) => forwarder.known(query),
+        serverTime,
+      }),
+    }),
+    more: (charged) => ({
+      notice: noticing({ ...charged, operatorOf: watcherOf, namespaces }),
+      ...tellingOf(settings, charged),
+    }),
+  });
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
   const scope = { ...about, transport: ways.transport, hints, queue, breathe: openBreather(() => performance.now()) };
   const { again, anew } = resyncsOf(scope, unheard, report);
@@ -279,7 +280,7 @@ export const openHost = async (settings: HostSettings, kinds: HostKinds): Promis
   return {
     ready: () => forwarder.synced() && sweeping.swept(),
     ...{ standing: aside.standing, unheard: unheard.latest, scrape: metering.scrape },
-    ...askedBy(cluster, queue, notice),
+    ...askedBy(cluster, queue, world.notice),
     send: queue.send,
     kinds: () => operators.map((operator) => operator.kind),
     depth: async () => ({ ...(await mail.depth()), busy: workers.busy() }),

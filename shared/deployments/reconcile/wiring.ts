@@ -9,21 +9,21 @@ import type { World } from "../../engine/context/world.ts";
 import { openNamespaceShare, openSlots } from "../../engine/load-limits.ts";
 import type { Enclosure, Report } from "../../engine/ports.ts";
 import { type Delivered, intake, postpone } from "../../engine/reconcile/intake.ts";
-import { openServerTime } from "../../engine/server-time.ts";
 import { decisionBudgetMs } from "../../engine/settings.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openDecisionLog } from "../common/decision-log.ts";
-import { type NamespaceScope, openNamespaceScope, scopeCheckOf } from "../common/namespaces.ts";
+import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
 import { provenRecords } from "../common/proven-records.ts";
 import { type FunctionQueue, openFunctionQueue, pollsNats } from "../common/queues.ts";
 import { openRecords } from "../common/records.ts";
+import { openRuntime } from "../common/runtime.ts";
 import { openOptional } from "../common/secret.ts";
 import { openSlices } from "../common/slices.ts";
 import { openSighter, openStandby, sightingKey, standbyOfSteps } from "../common/standby.ts";
-import { openWorld, processClock, quarantineFor, stepFigures } from "../common/step-dependencies.ts";
+import { processClock, quarantineFor, stepFigures } from "../common/step-dependencies.ts";
 import type { UrlAnswer } from "../http/dispatch-calls.ts";
 import { lookoutOf, recoverySettingsOf, sparkOptionsOf, timingOf, weightOf } from "../settings/conversions.ts";
 import type { Settings } from "../settings/read.ts";
@@ -135,38 +135,34 @@ export const openBatches = (settings: Settings<"reconcile">, families: Families)
   const secret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
   const records = openRecords(settings.checkpoints, around);
   const checkpoints = provenRecords(records.checkpoints, { secret, to: settings.updatesTo }, report);
-  const parts = { ...requeueing, transport, checkpoints, timing, recovery: recoverySettingsOf(settings) };
   const turns = openSlots(settings.maxSubmissions);
-  const { clock } = requeueing;
-  const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: clock.monotonic });
-  const charge = scopeCheckOf({ ...settings, namespaceScope });
+  const now = requeueing.clock.monotonic;
+  const namespaceScope = openNamespaceScope({ ...settings, transport, report, now });
   const enclosed = openEnclosed(settings.cluster);
+  const isTold = settings.updatesUrl !== undefined || nats !== undefined || called;
   const world = once(async () => {
     const { emfMeter } = await import("../../adapters/telemetry/emf.ts");
     const meter = emfMeter((line) => console.log(line), settings.cluster, Date.now);
-    const ports = tracing.ports(await openWorld({ ...parts, operatorOf: families.operatorOf }));
-    const { cluster, latest: serverTime } = openServerTime(ports.cluster, ports.clock, "sent");
-    const opened = { ...ports, cluster, serverTime, enclosed: enclosed.find };
-    const standby = standbyOf({ settings, opened, transport, namespaceScope, families, report });
-    const known = { ...opened, within };
-    const updates =
-      settings.updatesUrl === undefined && nats === undefined && !called
-        ? {}
-        : await updatesPort(known, settings.updatesTo, called);
-    const quarantine = quarantineFor(decisionBudgetMs.function, openSlices());
-    const share = openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: clock.monotonic });
-    const ended = stepFigures(meter, Date.now);
-    const charged = {
-      ...known,
-      meter,
-      ended,
-      turns,
-      quarantine,
-      share,
-      inCharge: charge,
-      ...recordingFor(settings, report),
-    };
-    return { ...charged, standby, ...othersFor(charged, namespaceScope.watched, settings.families), ...updates };
+    return await openRuntime({
+      ...{ queue, report, transport, checkpoints, timing, recovery: recoverySettingsOf(settings) },
+      ...{
+        operatorOf: families.operatorOf,
+        telemetry: tracing,
+        clockFrom: "sent",
+        scope: { ...settings, namespaceScope },
+      },
+      own: (opened) => ({
+        ...{ meter, ended: stepFigures(meter, Date.now), turns, enclosed: enclosed.find },
+        quarantine: quarantineFor(decisionBudgetMs.function, openSlices()),
+        share: openNamespaceShare({ weightOf: weightOf(settings), now: Date.now, clock: now }),
+        standby: standbyOf({ settings, opened, transport, namespaceScope, families, report }),
+        ...recordingFor(settings, report),
+      }),
+      more: async (charged) => ({
+        ...othersFor(charged, namespaceScope.watched, settings.families),
+        ...(isTold ? await updatesPort(charged, settings.updatesTo, called) : {}),
+      }),
+    });
   });
   const take: HandleBatch = async (delivered, remainingMs, enclosure) => {
     const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);

@@ -1,9 +1,31 @@
 /** The memory of a container: a control group with the shipped limit, for a process under attack. */
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The memory limit of the shipped Deployments, bytes. */
 const shippedLimit = 512 * 1_024 * 1_024;
+
+const containerfile = join(import.meta.dirname, "..", "..", "..", "infra", "Containerfile");
+
+/** The share of a container's limit that the image gives to the heap, percent. */
+const heapShare = (): number => {
+  const [, percentage] =
+    /^ENV NODE_OPTIONS=--max-old-space-size-percentage=(\d+)$/m.exec(readFileSync(containerfile, "utf8")) ?? [];
+  if (percentage === undefined) throw new Error(`${containerfile} gives Node no share of the memory`);
+  return Number(percentage);
+};
+
+/**
+ * The heap that Node takes in a container of the image, as options of Node: a process under attack joins its group only
+ * after its start, when Node has read the memory of the machine.
+ */
+export const heapOptions = (): readonly string[] => [
+  `--max-old-space-size=${Math.floor((shippedLimit / 2 ** 20) * (heapShare() / 100))}`,
+  "--max-semi-space-size=1",
+];
+
+/** `heapOptions` as the environment of a process. */
+export const heapEnvironment = (): { readonly NODE_OPTIONS: string } => ({ NODE_OPTIONS: heapOptions().join(" ") });
 
 /** Roots and names of the limit, of both versions of control groups. */
 const versions = [

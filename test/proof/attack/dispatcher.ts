@@ -11,7 +11,7 @@ import { installOverlay } from "../../real/e2e/functions/fixture.ts";
 import { childOf, startFunction } from "../../real/e2e/installed.ts";
 import { dataIn } from "../../real/infra/overlays.ts";
 import { freePort } from "../../support/port.ts";
-import { confine } from "./confinement.ts";
+import { confine, heapEnvironment } from "./confinement.ts";
 import { type HostUnderAttack, textOf, underAttack } from "./host.ts";
 
 const idleMs = 30_000;
@@ -51,6 +51,7 @@ export const openDispatcher = async (
     ...common,
     REKINDLE_CLUSTER_RECORD: await recordFor("dispatch"),
     REKINDLE_LISTEN: `127.0.0.1:${door}`,
+    ...heapEnvironment(),
   };
   const files = ["dispatch", "reconcile", "deliver"].map((name) => join(logs, `${name}.log`));
   const started = childOf(startFunction("dispatch", env, join(logs, "dispatch.log")));

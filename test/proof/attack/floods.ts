@@ -14,7 +14,7 @@ import { startFunction } from "../../real/e2e/installed.ts";
 import { sparkPi } from "../../support/pi.ts";
 import { freePort } from "../../support/port.ts";
 import { type Attack, longestSilenceMs, mostResident, must, onDispatcher } from "./attack.ts";
-import { confine } from "./confinement.ts";
+import { confine, heapEnvironment } from "./confinement.ts";
 import { type Flood, flooding, type Target } from "./flooder.ts";
 import { startProbe } from "./probe.ts";
 import { fresh, pathOf, type Stand } from "./stand.ts";
@@ -197,7 +197,7 @@ export const withFunction = async (
   const file = join(dir, "log");
   const child = startFunction(
     name,
-    { REKINDLE_LISTEN: `127.0.0.1:${port}`, ...(await env(dir, port)) },
+    { REKINDLE_LISTEN: `127.0.0.1:${port}`, ...heapEnvironment(), ...(await env(dir, port)) },
     join(dir, "log"),
   );
   const pid = child.pid ?? 0;

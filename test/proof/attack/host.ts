@@ -2,11 +2,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type HostProcess, startHost } from "../../real/e2e/installed.ts";
-import { confine } from "./confinement.ts";
+import { confine, heapOptions } from "./confinement.ts";
 import { type Probe, startProbe } from "./probe.ts";
-
-/** The heap bound of the host under attack, MiB, enforced by V8. */
-const heapFlag = "--max-old-space-size=450";
 
 export type HostUnderAttack = HostProcess & {
   /** Address of its HTTP endpoint. */
@@ -50,7 +47,7 @@ export const openHost = async (
   args: readonly string[],
   { node = [], readyMs = usualReadyMs, built }: Opening = {},
 ): Promise<HostUnderAttack> => {
-  const host = startHost(kubeconfig, logFile, args, [heapFlag, ...node], built);
+  const host = startHost(kubeconfig, logFile, args, [...heapOptions(), ...node], built);
   const release = confine(host.pid);
   const log = (): string => textOf(logFile);
   const starting = { host, log, readyMs };

@@ -21,7 +21,7 @@ const help = `npm run attack [-- [--short] [--only TEXT] [--list] [--json FILE]]
   --json FILE  the outcome as data: of each case its seconds, the neighbour's, the longest silence, memory
 
 Classes: ${classes.join(", ")}.
-Each case runs against the built host with a heap of 450 MiB, on a real control plane under the shipped service account or
+Each case runs against the built host with the heap that it has in its container, on a real control plane under the shipped service account or
 on an API server that the attack owns; those named "dispatcher" against the built dispatcher and its functions. A tenant
 forges signs and records under an account of its own namespaces. Beside each case a second tenant applies an application,
 whose driver must be there as soon as alone (× 2; 3 s are noise). The host must never be silent for more than

@@ -16,7 +16,7 @@ import type { ServerTime } from "../../engine/server-time.ts";
 import { openSignStore } from "../../forward/controller-detection.ts";
 import { openCursors } from "../../forward/cursors.ts";
 import { type Enclosing, openEnclosing, openWholeObjects } from "../../forward/enclosures.ts";
-import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
+import type { Forwarder } from "../../forward/forwarder.ts";
 import { renewMs } from "../../forward/lease.ts";
 import { openBreather } from "../../forward/pause.ts";
 import type { UnheardBoard } from "../../forward/unheard.ts";
@@ -24,14 +24,12 @@ import { pods } from "../../kube/resources.ts";
 import { runs } from "../../registry/names.ts";
 import { watchers } from "../../registry/watchers.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
-import { watchNodes } from "../common/node-watch.ts";
 import { withDeliveryQueue } from "../common/queues.ts";
 import type { Records } from "../common/records.ts";
 import { type StandingBoard, sightingKey, startSighting } from "../common/standby.ts";
 import { readClusterUid } from "../common/step-dependencies.ts";
 import type { HostMeter } from "../host/metrics.ts";
-import { restingIn } from "../resync/rest-check.ts";
-import { type ResyncScope, resyncsOf, startSweeping } from "../resync/sweep.ts";
+import { type Sources, startSources } from "../resync/sources.ts";
 import { lookoutOf, weightOf } from "../settings/conversions.ts";
 import type { Settings } from "../settings/read.ts";
 
@@ -82,7 +80,6 @@ const marginMs = 5_000;
 const besideMs = 40_000;
 /** The shortest wait that a function's answer may ask for, ms. */
 const leastAgainMs = 1_000;
-const surveyMs = 10_000;
 const againMs = 1_000;
 /** The age from which a reading of the server's clock is not passed on, ms: the lease is read more often. */
 const longestUnreadMs = 10_000;
@@ -199,7 +196,7 @@ const isPrivate = (text: string): boolean => {
 const enclosingFor = (
   { settings, clock, serverTime }: DispatchParts,
   operators: readonly Watcher[],
-  known: () => Forwarder,
+  known: Forwarder["known"],
 ) => {
   if (!isPrivate(settings.callUrls.reconcile)) return undefined;
   const watchers = operators.filter(({ encloses }) => encloses !== undefined);
@@ -207,43 +204,13 @@ const enclosingFor = (
   const objects = openWholeObjects(({ kind }) => kinds.has(kind));
   const { monotonic } = clock;
   const enclosing = openEnclosing({
-    ...{ watchers, whole: objects.whole, now: monotonic, known: (query) => known().known(query) },
+    ...{ watchers, whole: objects.whole, now: monotonic, known },
     serverTime: () => {
       const latest = serverTime();
       return latest === undefined || monotonic() - latest.at > longestUnreadMs ? undefined : latest;
     },
   });
   return { enclosing, see: objects.see, gone: objects.gone };
-};
-
-/** The watches of the cluster; none are open where the bell sends the keys. */
-type Watches = { readonly enclosing: Enclosing | undefined; synced(): boolean; stop(): Promise<unknown> };
-
-/** Starts the watches of the kinds and of nodes. */
-const startWatches = (
-  parts: DispatchParts,
-  scope: ResyncScope & Pick<Parameters<typeof startForwarder>[0], "operators" | "selector">,
-  queue: Queue,
-): Watches => {
-  const { settings, telemetry, transport } = parts;
-  const { report } = telemetry;
-  const { cluster, watchNodes: isWatched } = settings;
-  if (settings.admissionPath !== undefined)
-    return { enclosing: undefined, synced: () => true, stop: async () => undefined };
-  const enclosed = enclosingFor(parts, scope.operators, () => forwarder);
-  const forwarder: Forwarder = startForwarder({
-    ...scope,
-    ...{ see: enclosed?.see, gone: enclosed?.gone },
-    ...{ report, now: Date.now, random: Math.random },
-    resting: restingIn({ ...scope, report, now: Date.now }),
-    send: (message, id) => queue.send(message, id),
-  });
-  const endNodeWatch = watchNodes(isWatched, { transport, report, cluster, queue });
-  return {
-    enclosing: enclosed?.enclosing,
-    synced: forwarder.synced,
-    stop: () => Promise.all([forwarder.stop(), endNodeWatch()]),
-  };
 };
 
 /** Starts everything. What a dispatcher before this one knew is made again: by lists, and by the records' timers. */
@@ -258,21 +225,22 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
   const operators = watchers.filter(runs(settings.families));
   const about = { cluster, namespaces, selector, operators, within, updates: true };
   const scope = { ...about, transport, hints: records.hints, queue, breathe: openBreather(now) };
-  const { again, anew } = resyncsOf(scope, parts.unheard, report);
-  const stop = await sightingOf(parts, operators, anew);
-  const surveyed = namespaceScope.survey(surveyMs, anew);
   const open = openCalls(parts);
-  const watches = startWatches(parts, scope, queue);
-  const calls = startCalls(parts, queues, open, watches.enclosing);
-  const sweeping = startSweeping(again, settings.resyncMs, report);
+  // The bell sends the keys of a dispatcher that has one.
+  const isWatching = settings.admissionPath === undefined;
+  const enclosed = isWatching ? enclosingFor(parts, operators, (query) => sources.known(query)) : undefined;
+  const sources: Sources = await startSources({
+    ...{ scope, namespaceScope, report, unheard: parts.unheard, resyncMs: settings.resyncMs },
+    watchNodes: settings.watchNodes,
+    watches: isWatching ? { see: enclosed?.see, gone: enclosed?.gone } : undefined,
+    standby: (anew) => sightingOf(parts, operators, anew),
+  });
+  const calls = startCalls(parts, queues, open, enclosed?.enclosing);
   return {
-    ready: () => watches.synced() && sweeping.swept(),
+    ready: sources.ready,
     queue,
     notice: noticing(open.reconcile, putting(queue, telemetry)),
-    stop: async (graceMs) => {
-      surveyed();
-      // Calls first: a lost lease allows no further one.
-      await Promise.all([calls.stop(graceMs), sweeping.stop(), watches.stop(), stop()]);
-    },
+    // Calls first: a lost lease allows no further one.
+    stop: async (graceMs) => void (await Promise.all([calls.stop(graceMs), sources.stop()])),
   };
 };

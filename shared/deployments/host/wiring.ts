@@ -11,7 +11,6 @@ import type { CheckpointRecord, Journal, Queue, Report, Slices } from "../../eng
 import { take } from "../../engine/reconcile/intake.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
 import type { FindControllers, Standing } from "../../forward/controller-detection.ts";
-import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import { noticing } from "../../forward/node-notice.ts";
 import { openBreather } from "../../forward/pause.ts";
 import { openUnheardBoard } from "../../forward/unheard.ts";
@@ -20,7 +19,6 @@ import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { GangEviction, GangMode } from "../../volcano/gang/settings.ts";
 import { openDecisionLog, type RecordingMode } from "../common/decision-log.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
-import { watchNodes } from "../common/node-watch.ts";
 import { noticesOf } from "../common/notices.ts";
 import { provenRecords } from "../common/proven-records.ts";
 import type { LazyNats } from "../common/queues.ts";
@@ -30,8 +28,7 @@ import { quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening, withResources } from "../deliver/function.ts";
 import type { Families } from "../reconcile/families.ts";
-import { restingIn } from "../resync/rest-check.ts";
-import { resyncsOf, startSweeping } from "../resync/sweep.ts";
+import { type Sources, startSources } from "../resync/sources.ts";
 import type { Naming } from "../settings/conversions.ts";
 import type { Place } from "../settings/formats.ts";
 import { openStepCache } from "./cache.ts";
@@ -131,9 +128,6 @@ export type Host = {
   drain(graceMs: number): Promise<void>;
 };
 
-/** The interval of looks for newly selected namespaces, ms; their applications are looked at then. */
-const surveyMs = 10_000;
-
 const shadowOf = ({ shadow }: HostSettings): Pick<World, "shadow"> => (shadow === undefined ? {} : { shadow });
 
 /** Opens status updates; a dry run sends none. */
@@ -214,10 +208,6 @@ const queuesOf = (
     ? openHostQueues(visibilityMs, metering.timed, weightOf)
     : openNatsHostQueues(nats, report);
 
-/** A dry run tells the plan of every object, also of those that rest. */
-const restingFor = ({ shadow }: HostSettings, scope: Parameters<typeof restingIn>[0]) =>
-  shadow === undefined ? restingIn(scope) : undefined;
-
 /** Takes what others ask of a host: steps, and notices about nodes. */
 const askedBy = (
   cluster: string,
@@ -255,7 +245,7 @@ export const openHost = async (settings: HostSettings, kinds: HostKinds): Promis
       ...{ standby: aside.standbyOf(families), meter: metering.meter },
       cache: openStepCache({
         resourceOf: (kind) => watcherOf(kind)?.resource,
-        known: (query) => forwarder.known(query),
+        known: (query) => sources.known(query),
         serverTime,
       }),
     }),
@@ -266,28 +256,26 @@ export const openHost = async (settings: HostSettings, kinds: HostKinds): Promis
   });
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
   const scope = { ...about, transport: ways.transport, hints, queue, breathe: openBreather(() => performance.now()) };
-  const { again, anew } = resyncsOf(scope, unheard, report);
-  await aside.start(operators, anew);
-  const surveyed = namespaceScope.survey(surveyMs, anew);
-  const workers = mail.start(stepping({ world, metering, families }), settings.concurrency);
-  const forwarder: Forwarder = startForwarder({
-    ...scope,
-    ...{ see: settings.see, gone: settings.gone, report, now: Date.now, random: Math.random, cacheBytes: cacheBytes() },
-    ...{ resting: restingFor(settings, { ...scope, report, now: Date.now }), send: queue.send },
+  const sources: Sources = await startSources({
+    ...{ scope, namespaceScope, report, unheard, resyncMs: settings.resyncMs, watchNodes: settings.watchNodes },
+    // A dry run tells the plan of every object, also of those that rest.
+    watches: { see: settings.see, gone: settings.gone, cacheBytes: cacheBytes(), all: settings.shadow !== undefined },
+    standby: async (anew) => {
+      await aside.start(operators, anew);
+      return aside.stop;
+    },
+    resynced: settings.resynced,
   });
-  const sweeping = startSweeping(() => again().finally(() => settings.resynced?.()), settings.resyncMs, report);
-  const endNodeWatch = watchNodes(settings.watchNodes, { transport: ways.transport, queue, report, cluster });
+  const workers = mail.start(stepping({ world, metering, families }), settings.concurrency);
   return {
-    ready: () => forwarder.synced() && sweeping.swept(),
+    ready: sources.ready,
     ...{ standing: aside.standing, unheard: unheard.latest, scrape: metering.scrape },
     ...askedBy(cluster, queue, world.notice),
     send: queue.send,
     kinds: () => operators.map((operator) => operator.kind),
     depth: async () => ({ ...(await mail.depth()), busy: workers.busy() }),
     drain: async (graceMs) => {
-      aside.stop();
-      surveyed();
-      await Promise.all([sweeping.stop(), endNodeWatch(), forwarder.stop()]);
+      await sources.stop();
       await workers.stop(graceMs);
     },
   };

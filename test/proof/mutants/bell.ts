@@ -14,8 +14,8 @@ export const bellMutants: readonly Mutant[] = [
     name: "dispatch-watches-beside-the-bell",
     promise: "a dispatcher that serves the bell opens no watch",
     file: "shared/deployments/dispatch/start.ts",
-    find: "  if (settings.admissionPath !== undefined)\n",
-    replace: '  if (settings.admissionPath !== undefined && settings.home === "")\n',
+    find: "const isWatching = settings.admissionPath === undefined;",
+    replace: 'const isWatching = settings.admissionPath === undefined || settings.home !== "";',
     tests: ["test/unit/deployments/dispatch/bell.test.ts"],
   },
   {

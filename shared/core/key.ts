@@ -72,6 +72,9 @@ export const withShortReason = (message: Message): Message => ({
 /** The reason of a message that a step has sent for a later time. */
 export const timerReason = "timer";
 
+/** The longest delay of a message that every queue takes, ms, as SQS has it; a resync sends timers that are further away. */
+export const longestDelayMs = 900_000;
+
 /** The key as people and logs write it: `cluster/kind/namespace/name`. */
 export const textOf = (key: Key): string => `${key.cluster}/${key.kind}/${key.namespace}/${key.name}`;
 

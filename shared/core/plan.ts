@@ -274,8 +274,8 @@ export type Wait = {
 
 /** The action after a plan. */
 export type Next =
-  /** Nothing is left to do unless the object changes: a resync skips the key. */
-  | { readonly do: "rest"; readonly waitsFor?: WaitingOn }
+  /** Nothing is left to do before `wakeAt` unless the object changes: a resync skips the key until that is near. */
+  | ({ readonly do: "rest" } & Pick<Wait, "waitsFor" | "wakeAt">)
   /** An event, an instant or a poll brings the next step, and a resync does if all of them are lost. */
   | ({ readonly do: "wait" } & Wait)
   /** More is to be done after this plan: the next step comes at once. */
@@ -301,16 +301,9 @@ export const nextUntil = (wakeAt: number, { follows, waitsFor }: Follows): Next 
 
 /** Returns the wait of a plan. */
 export const waitOf = ({ next }: Pick<Plan<unknown>, "next">): Wait => {
-  switch (next.do) {
-    case "forget":
-      return {};
-    case "rest":
-      return next.waitsFor === undefined ? {} : { waitsFor: next.waitsFor };
-    default: {
-      const { do: _, ...wait } = next;
-      return wait;
-    }
-  }
+  if (next.do === "forget") return {};
+  const { do: _, ...wait } = next;
+  return wait;
 };
 
 /** Returns what a plan waits for, in words; undefined if it waits for nothing. */

@@ -3,7 +3,7 @@
  * streams of status updates that are behind, and deliveries without a stream. Pure.
  */
 import { loggedKind, logsAged } from "../core/kept-log.ts";
-import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
+import { dedupe, deliveryKey, type Key, longestDelayMs, type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Metadata } from "../core/object.ts";
 import { type Unheard, unheardOf } from "./unheard.ts";
 
@@ -52,7 +52,7 @@ export type Due = { readonly message: Message; readonly dedupeId: string; readon
 /** Namespace and name of an object as one text. */
 export const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
 
-/** Returns why an object needs a step; undefined if the resync may skip it. */
+/** Returns why an object needs a step; undefined if the resync may skip it. The step that is due soon sets its exact timer. */
 export const reasonFor = (
   object: ListedObject,
   hint: Hint | undefined,
@@ -65,6 +65,7 @@ export const reasonFor = (
   if (!hint.rests) return "unfinished";
   if (hint.marks !== undefined && hint.marks !== object.marks) return "marked";
   if (errands?.has(place(object.namespace, object.name)) === true) return "errand";
+  if (hint.wakeAt !== undefined && hint.wakeAt <= now + longestDelayMs) return "timer";
   return hint.pruneAt !== undefined && hint.pruneAt <= now ? "retention" : undefined;
 };
 

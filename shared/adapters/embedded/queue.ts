@@ -3,7 +3,7 @@
  * keep their order within a group, and a group has one delivery at a time until it is acknowledged or its visibility
  * ends.
  */
-import { groupOf, type Message } from "../../core/key.ts";
+import { groupOf, longestDelayMs, type Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 
 export type Due<T> = { readonly at: number; readonly item: T };
@@ -263,7 +263,6 @@ export type EmbeddedQueue = Queue & {
 };
 
 const dedupeMs = 300_000;
-const longestDelayMs = 900_000;
 
 /** Remembers ids: true the first time within five minutes. Older ids are removed on the way. */
 const openMemory = (now: () => number): ((id: string) => boolean) => {

@@ -4,7 +4,7 @@
  */
 import { ApiError } from "../../core/http.ts";
 import { mergePatch, omit } from "../../core/json.ts";
-import { dedupe, groupOf, type Key, type Message, textOf, timerReason } from "../../core/key.ts";
+import { dedupe, groupOf, type Key, longestDelayMs, type Message, textOf, timerReason } from "../../core/key.ts";
 import { refText } from "../../core/object.ts";
 import { type Effect, type Plan, type PlannedStatus, type Trouble, waitOf } from "../../core/plan.ts";
 import { timelineKept } from "../checkpoint/timeline.ts";
@@ -20,9 +20,6 @@ import {
 } from "../context/world.ts";
 import { isRightOnWatched } from "../reads/freshness.ts";
 import { backoffMs, internal, isPatient, namespaceEnds, quarantined } from "../trouble.ts";
-
-/** The longest delay that the queue takes, ms; a resync sends timers that are further away. */
-const longestMs = 900_000;
 
 const keyOf = ({ cluster, kind, namespace, name }: Key): Key => ({ cluster, kind, namespace, name });
 
@@ -61,7 +58,7 @@ export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: P
   const polls = pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(key, observation.now, pollMs);
   const wakeAt = Math.min(due, polls);
   const delayMs = Math.max(1_000, wakeAt - observation.now);
-  if (delayMs > longestMs) return;
+  if (delayMs > longestDelayMs) return;
   // A timer that came too early is set again, under another id, because the queue would drop the first id.
   const early = message.due === wakeAt ? ` ${observation.now}` : "";
   const timer = { ...key, reason: timerReason, due: wakeAt };
@@ -221,7 +218,7 @@ const waitFor = (world: RequeueContext, message: Message, trouble: Trouble, { no
   if (delayMs < longestRetryMs)
     return { delayMs, id: `retry ${tries} ${trouble.reason} ${now} ${world.clock.monotonic()}` };
   const slot = slotAfter(message, now + Math.max(trouble.retryAfterMs ?? 0, longestRetryMs / 2), longestRetryMs);
-  return { delayMs: Math.min(longestMs, slot - now), id: `retry at ${slot}` };
+  return { delayMs: Math.min(longestDelayMs, slot - now), id: `retry at ${slot}` };
 };
 
 /**

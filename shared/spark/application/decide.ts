@@ -203,10 +203,9 @@ const expire = (context: ApplicationContext, found: Pods): Plan<Memory> => {
   const ttl = timeToLive(context);
   if (ttl === undefined || !("endedAt" in memory.state)) return resting(context, found);
   const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(context));
-  const { stage, until = due } = endAll(context, found);
+  if (view.now < due) return resting(context, found, { expiresAt: due });
+  const { stage } = endAll(context, found);
   const stages = [stage];
-  if (view.now < due)
-    return planOf(context, memory, found, { stages, next: { do: "wait", wakeAt: Math.min(due, until) } });
   if (shownState(object) !== memory.state.phase)
     return planOf(context, memory, found, { stages, next: { do: "wait", pollMs: 1_000 } });
   const logs = lastLogs({ options: settings.options, pods: found.all }, view.uid);
@@ -226,7 +225,7 @@ function* wait(context: ApplicationContext): Decision<Memory> {
   const queue = localQueueOf(context.object);
   const waitsFor: WaitingOn =
     queue === undefined ? { on: "field", path: "spec.suspend", value: "false" } : untilAdmitted(queue);
-  return resting(context, yield* readPods(context), waitsFor);
+  return resting(context, yield* readPods(context), { waitsFor });
 }
 
 function* clearing(context: ApplicationContext): Decision<Memory> {

@@ -118,7 +118,7 @@ const afterEnd = (context: JobContext, busy: boolean, ending: boolean): Waits =>
   // A resync looks at it again: the annotation that resumes it changes no generation.
   const isSuspended = context.memory.phase === "Aborted" && context.annotationPolicies.suspend === "true";
   if (isSuspended) return { do: "wait", waitsFor: { on: "resumption" } };
-  return due === undefined ? { do: "rest" } : { do: "wait", wakeAt: due };
+  return { do: "rest", ...(due === undefined ? {} : { wakeAt: due }) };
 };
 
 /** Returns the wait; `busy`: the step ends pods or changes other objects of the job. */

@@ -206,6 +206,23 @@ export const bellMutants: readonly Mutant[] = [
     tests: ["test/unit/forward/resync.test.ts"],
   },
   {
+    name: "instants-unseen-at-rest",
+    promise: "a resync sends the key of an object at rest whose time to live ends soon",
+    file: "shared/forward/resync.ts",
+    find: "if (hint.wakeAt !== undefined && hint.wakeAt <= now + longestDelayMs)",
+    replace: "if (hint.wakeAt !== undefined && hint.wakeAt < 0)",
+    tests: ["test/unit/forward/resync.test.ts"],
+  },
+  {
+    name: "time-to-live-keeps-awake",
+    promise: "a finished application that waits for its time to live alone costs no step of a resync",
+    file: "shared/spark/application/run/plan.ts",
+    find: 'return { do: "rest", ...reason, ...(Number.isFinite(due) ? { wakeAt: due } : {}) };',
+    replace:
+      'return { do: Number.isFinite(due) ? "wait" : "rest", ...reason, ...(Number.isFinite(due) ? { wakeAt: due } : {}) };',
+    tests: ["test/unit/spark/application/golden.test.ts"],
+  },
+  {
     name: "job-template-rests",
     promise: "a resync finds the jobs of a template whose rings were lost",
     file: "shared/volcano/template/decide.ts",

@@ -104,6 +104,18 @@ describe("a resync", () => {
       want: ["pi: unfinished"],
     },
     {
+      name: "sends no key of a resting object whose next instant is further away than a queue's longest delay",
+      objects: [object()],
+      hints: [hint({ wakeAt: 901_001 })],
+      want: [],
+    },
+    {
+      name: "sends the key of a resting object whose next instant a timer can reach, or which has passed",
+      objects: [object(), object({ name: "po" })],
+      hints: [hint({ wakeAt: 901_000 }), hint({ name: "po", wakeAt: 1 })],
+      want: ["pi: timer", "po: timer"],
+    },
+    {
       name: "sends no key of a resting object before the retention of its runs ends",
       objects: [object()],
       hints: [hint({ pruneAt: 1_001 })],

@@ -199,20 +199,31 @@ export const endAll = (
   return { stage, ...(until === undefined ? {} : { until }) };
 };
 
+/** `expiresAt`: the end of the application's time to live, epoch ms. */
+type Resting = { readonly waitsFor?: WaitingOn; readonly expiresAt?: number };
+
 /**
  * Plans a step in which nothing runs and nothing is to be done: strays are deleted. The application rests only once no
  * stray can appear any more and its last executor has ended, because the event of that end may get lost.
  */
-export const resting = (context: ApplicationContext, found: Pods, waitsFor?: WaitingOn): Plan<Memory> => {
+export const resting = (
+  context: ApplicationContext,
+  found: Pods,
+  { waitsFor, expiresAt }: Resting = {},
+): Plan<Memory> => {
   const settled = settledAt(context);
   const { stage, until } = endAll(context, found);
   const goesOn = membersOf(found.executors).some(isLiving);
   const busy = stage.length > 0 || found.strays.length > 0 || goesOn;
-  const due = context.view.now < settled ? settled : until;
   const reason = waitsFor === undefined ? {} : { waitsFor };
-  const waits: Next = { do: "wait", ...reason, ...(busy || due === undefined ? {} : { wakeAt: due }) };
-  const next: Next = !busy && due === undefined ? { do: "rest", ...reason } : waits;
-  return planOf(context, context.memory, found, { stages: [stage], next });
+  const expiry = expiresAt === undefined ? {} : { wakeAt: expiresAt };
+  const due = Math.min(until ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY);
+  const nextOf = (): Next => {
+    if (busy) return { do: "wait", ...reason, ...expiry };
+    if (context.view.now < settled) return { do: "wait", ...reason, wakeAt: settled };
+    return { do: "rest", ...reason, ...(Number.isFinite(due) ? { wakeAt: due } : {}) };
+  };
+  return planOf(context, context.memory, found, { stages: [stage], next: nextOf() });
 };
 
 type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {

@@ -199,7 +199,7 @@ describe("a job", () => {
     const loop = new Loop({ ttlSecondsAfterFinished: 30, tasks: [task("w", 1)] }).running();
     loop.pods("Succeeded");
     loop.run();
-    assert.equal(waitIn(loop.last).wakeAt, loop.now + 30_000);
+    assert.deepEqual(loop.last?.next, { do: "rest", wakeAt: loop.now + 30_000 });
     loop.turn(30_000).run();
     assert.deepEqual(loop.names("jobs"), []);
   });

@@ -239,7 +239,7 @@ export const mutants: readonly Mutant[] = [
     name: "wake-not-armed",
     promise: "an object that waits for a time gets a step then",
     file: comeBack,
-    find: "if (delayMs > longestMs) return;",
+    find: "if (delayMs > longestDelayMs) return;",
     replace: "if (delayMs > 0) return;",
     scenarios: ["retry"],
     fault: "crash-.*",

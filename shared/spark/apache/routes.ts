@@ -6,7 +6,7 @@
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Metadata, Obj } from "../../core/object.ts";
 import type { Json } from "../../kube/responses.ts";
-import type { ApacheSpec } from "./schema.ts";
+import type { ApacheSpec } from "./spec/schema.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

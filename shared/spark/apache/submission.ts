@@ -19,9 +19,9 @@ import {
 } from "../submission/pods/pod.ts";
 import { executorTemplateConf } from "../submission/steps/driver.ts";
 import { type Identity, identityOf, type Program } from "../submission/steps/step.ts";
-import { tolerationsOf } from "./read.ts";
 import { configMapsOf, routedOf } from "./routes.ts";
-import type { ApacheSpec } from "./schema.ts";
+import { tolerationsOf } from "./spec/read.ts";
+import type { ApacheSpec } from "./spec/schema.ts";
 
 export type ApacheInput = {
   readonly app: { readonly name: string; readonly namespace: string; readonly uid: string };

@@ -1,6 +1,7 @@
 /** Mutants of the dialect of `spark.apache.org`: each repeats a fault of upstream's operator, and the tests named must fail. */
 import type { Mutant } from "./mutants.ts";
 
+const decide = "shared/spark/apache/decide.ts";
 const evidence = "shared/spark/apache/status/evidence.ts";
 const progress = "shared/spark/apache/status/progress.ts";
 const record = "shared/spark/apache/status/record.ts";
@@ -8,6 +9,7 @@ const restart = "shared/spark/apache/status/restart.ts";
 const routes = "shared/spark/apache/routes.ts";
 const submission = "shared/spark/apache/submission.ts";
 
+const ofLives = ["test/unit/spark/apache/lives.test.ts"];
 const ofEvidence = ["test/unit/spark/apache/status/evidence.test.ts"];
 const ofHistories = ["test/unit/spark/apache/status/histories.test.ts"];
 const ofProgress = ["test/unit/spark/apache/status/progress.test.ts"];
@@ -140,5 +142,37 @@ export const apacheMutants: readonly Mutant[] = [
     find: "    ownerReferences: [ownerOf(app)],\n  },\n});\n\n/** The executors' template",
     replace: "  },\n});\n\n/** The executors' template",
     tests: ofSubmission,
+  },
+  {
+    name: "apache-late-driver",
+    promise: "no object is deleted while a creation of it may still arrive",
+    file: decide,
+    find: "stages: now < at ? [] : [removals(",
+    replace: "stages: now < 0 ? [] : [removals(",
+    tests: ofLives,
+  },
+  {
+    name: "apache-driver-by-label",
+    promise: "a driver is the application's only by its owner",
+    file: "shared/spark/apache/pods.ts",
+    find: '"driver" && ownedBy(pod, uid)',
+    replace: '"driver"',
+    tests: ofLives,
+  },
+  {
+    name: "apache-sentinel-written",
+    promise: "nothing is written to upstream's mark of its own health",
+    file: decide,
+    find: 'if (labelOf(object, sentinelLabel) === "true")',
+    replace: 'if (labelOf(object, sentinelLabel) === "yes")',
+    tests: ofLives,
+  },
+  {
+    name: "apache-deletion-for-ever",
+    promise: "the deletion of an application that upstream has seen ends",
+    file: decide,
+    find: "name !== upstreamFinalizer",
+    replace: "name === upstreamFinalizer",
+    tests: ofLives,
   },
 ];

@@ -5,7 +5,7 @@
 import type { Stored } from "../../../core/object.ts";
 import { isReady, podStatus, terminationOf } from "../../../kube/pods.ts";
 import { mayBeEndedByDeletion } from "../../executors/losses.ts";
-import type { Tolerations } from "../read.ts";
+import type { Tolerations } from "../spec/read.ts";
 import type { Summary } from "./summary.ts";
 
 type End = Extract<Summary, "Succeeded" | "Failed" | "DriverEvicted">;

@@ -4,7 +4,7 @@
  */
 import type { Stored } from "../../../core/object.ts";
 import { podStatus } from "../../../kube/pods.ts";
-import type { Tolerations } from "../read.ts";
+import type { Tolerations } from "../spec/read.ts";
 import { evidenceOf, runningState } from "./evidence.ts";
 import {
   type ApplicationRecord,

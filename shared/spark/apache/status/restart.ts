@@ -1,5 +1,5 @@
 /** Decides after the end of an attempt whether another one follows, what its counters are, and how long it waits. */
-import type { Tolerations } from "../read.ts";
+import type { Tolerations } from "../spec/read.ts";
 import { type ApplicationRecord, type Attempt, beganAt, currentOf, newestOf } from "./record.ts";
 import { groupOf, isFailure, isInfrastructureFailure, type Summary } from "./summary.ts";
 

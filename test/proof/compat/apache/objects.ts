@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { omit } from "../../../../shared/core/json.ts";
-import { readApache } from "../../../../shared/spark/apache/read.ts";
+import { readApache } from "../../../../shared/spark/apache/spec/read.ts";
 import { recordIn, statusOf } from "../../../../shared/spark/apache/status/record.ts";
 import { submitApache } from "../../../../shared/spark/apache/submission.ts";
 import { type Difference, differences, isRecord, type Json } from "../compare.ts";

@@ -1,7 +1,7 @@
 /** An application of `spark.apache.org`, its record, and pods of an attempt in each condition that the tests observe. */
 import type { Stored } from "../../../../shared/core/object.ts";
-import { readApache, tolerationsOf } from "../../../../shared/spark/apache/read.ts";
-import type { ApacheSpec } from "../../../../shared/spark/apache/schema.ts";
+import { readApache, tolerationsOf } from "../../../../shared/spark/apache/spec/read.ts";
+import type { ApacheSpec } from "../../../../shared/spark/apache/spec/schema.ts";
 import type { Observed, Policy } from "../../../../shared/spark/apache/status/progress.ts";
 import { type ApplicationRecord, submittedAt, withState } from "../../../../shared/spark/apache/status/record.ts";
 import type { Summary } from "../../../../shared/spark/apache/status/summary.ts";

@@ -3,7 +3,7 @@
  * Pod templates, Services, Ingresses and routes are opaque: any that the API server accepts.
  */
 import * as z from "zod";
-import { type Limit, limitsOf } from "../../kube/limits.ts";
+import { type Limit, limitsOf } from "../../../kube/limits.ts";
 
 const embedded = z.looseObject({});
 

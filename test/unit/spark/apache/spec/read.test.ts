@@ -1,9 +1,9 @@
 /** Specs of Apache's SparkApplication: what is accepted, with which defaults and warnings, and what is refused with which words. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { tolerationsOf } from "../../../../shared/spark/apache/read.ts";
-import { assertLinear } from "../../../support/growth.ts";
-import { type Fields, pi, readOf, specOf } from "./fixtures.ts";
+import { tolerationsOf } from "../../../../../shared/spark/apache/spec/read.ts";
+import { assertLinear } from "../../../../support/growth.ts";
+import { type Fields, pi, readOf, specOf } from "../fixtures.ts";
 
 const service = { serviceMetadata: { name: "ui" }, serviceSpec: {} };
 

@@ -2,11 +2,11 @@
  * Reads the spec of Apache's SparkApplication: limits, types, the rules with which no driver could start, and the
  * operator's defaults of `applicationTolerations`. The stored object stays as its user wrote it.
  */
-import { oncePer } from "../../core/cache.ts";
-import { fieldsOf, withoutNulls } from "../../core/json.ts";
-import { isLabelValue } from "../../core/object.ts";
-import { explain, reportingInput } from "../../kube/schema.ts";
-import { confLimits } from "../schema/limits.ts";
+import { oncePer } from "../../../core/cache.ts";
+import { fieldsOf, withoutNulls } from "../../../core/json.ts";
+import { isLabelValue } from "../../../core/object.ts";
+import { explain, reportingInput } from "../../../kube/schema.ts";
+import { confLimits } from "../../schema/limits.ts";
 import { type ApacheSpec, apacheLimits, apacheSpecSchema } from "./schema.ts";
 
 export type ReadApplication =

@@ -1,0 +1,292 @@
+/**
+ * The decision of one step of Apache's SparkApplication: observes the pods of its attempt, lets `progress` find the next
+ * states, and turns the act that these ask for into effects. Pure.
+ */
+import { all, type Decision, list, type Reads } from "../../core/decision.ts";
+import type { Key } from "../../core/key.ts";
+import { type Obj, refTo, type Stored } from "../../core/object.ts";
+import type { Effect, Next, Plan, View } from "../../core/plan.ts";
+import { until } from "../../core/waiting-on.ts";
+import { isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { appUidLabel } from "../submission/additions.ts";
+import { type Memory, type Run, recordOf, remembering } from "./memory.ts";
+import { type AttemptPods, readPods } from "./pods.ts";
+import { apacheApplications, beside, isSpared, resourceFor, sentinelLabel, upstreamFinalizer } from "./resource.ts";
+import { type ReadApplication, readApache, tolerationsOf } from "./spec/read.ts";
+import type { ApacheSpec } from "./spec/schema.ts";
+import { type Observed, type Progress, progress } from "./status/progress.ts";
+import { currentOf, submittedAt } from "./status/record.ts";
+import { groupOf } from "./status/summary.ts";
+import { type ApacheSubmission, applicationIdOf, submitApache } from "./submission.ts";
+
+/** The settings of a deployment for all applications of `spark.apache.org`. */
+export type Settings = {
+  /** The value of the label `spark.operator/name`. */
+  readonly operatorName: string;
+  /** The history of an attempt that restarts moves to the summary of the attempt before. */
+  readonly trims: boolean;
+  /** Time after a plan, ms, in which its creations may still arrive. */
+  readonly settledMs: number;
+};
+
+type Refused = { readonly refused: string };
+
+type Context = {
+  readonly settings: Settings;
+  readonly key: Key;
+  readonly view: View<Memory>;
+  readonly object: Stored;
+  readonly read: ReadApplication;
+  readonly run: Run;
+  readonly submission: ApacheSubmission | Refused;
+};
+
+/** An application whose spec cannot be read has the operator's defaults: they restart nothing, and keep nothing. */
+const unread: ApacheSpec = { runtimeVersions: { sparkVersion: "" } };
+
+const defaultMain = "spark-kubernetes-driver";
+
+const submissionOf = (
+  { operatorName }: Settings,
+  read: ReadApplication,
+  app: { readonly name: string; readonly namespace: string; readonly uid: string },
+  attempt: number,
+): ApacheSubmission | Refused => {
+  if (!read.ok) return { refused: read.message };
+  const submission = submitApache({ app, spec: read.spec, attempt, operatorName });
+  if ("refused" in submission) return submission;
+  const strange = submission.before.find(({ kind }) => resourceFor(kind) === undefined);
+  return strange === undefined ? submission : { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
+};
+
+const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Stored): Context => {
+  const { namespace, name } = key;
+  const app = { name, namespace, uid: view.uid };
+  const attempt = recordOf(view.memory, object.status)?.attempt.id ?? 0;
+  const read = readApache(object);
+  const submission = submissionOf(settings, read, app, attempt);
+  const made =
+    "refused" in submission
+      ? { applicationId: applicationIdOf(app, attempt), main: defaultMain }
+      : { applicationId: submission.applicationId, main: submission.mainContainer };
+  const kept = view.memory?.run;
+  const run = kept?.attempt === attempt ? kept : { attempt, ...made };
+  return { settings, key, view, object, read, run, submission };
+};
+
+/** Why no attempt can be submitted. A refusal of the API server counts while its objects are being created. */
+const refusalIn = ({ read, submission, view }: Context): Observed["refused"] => {
+  if (!read.ok) return { as: "Failed", message: read.message };
+  if ("refused" in submission) return { as: "SchedulingFailure", message: submission.refused };
+  const refusal = view.refused.find(({ effect }) => effect.do === "create");
+  return refusal === undefined ? undefined : { as: "SchedulingFailure", message: refusal.message };
+};
+
+const isDriverMade = ({ view: { done = [] } }: Context): boolean =>
+  done.some((effect) => effect.do === "create" && effect.resource === pods);
+
+const observed = (context: Context, { driver, executors }: AttemptPods, released: boolean): Observed => {
+  const { view, object, read, run } = context;
+  const refused = refusalIn(context);
+  const made = isDriverMade(context);
+  const absent = made || view.returning !== undefined ? "unseen" : "gone";
+  return {
+    now: view.now,
+    driver: driver ?? absent,
+    main: run.main,
+    executors,
+    created: driver !== undefined || made,
+    released,
+    ...(refused === undefined ? {} : { refused }),
+    suspended: read.ok && read.spec.suspend === true,
+    deleting: isEnding(object),
+  };
+};
+
+const lookAt = (context: Context, found: AttemptPods, released: boolean): Progress => {
+  const { view, object, read, settings } = context;
+  const policy = { ...tolerationsOf(read.ok ? read.spec : unread), trims: settings.trims };
+  return progress(recordOf(view.memory, object.status), policy, observed(context, found, released));
+};
+
+/** The objects beside the driver that are the application's. */
+function* othersOf({ key: { namespace }, view: { uid } }: Context): Reads<readonly Stored[]> {
+  const lists = yield* all(
+    beside.map((resource) =>
+      list({
+        ...{ do: "list", resource, namespace, labels: { [appUidLabel]: uid } },
+        ...(isSpared(resource) ? { spared: true } : {}),
+      }),
+    ),
+  );
+  return lists.flat().filter((object) => ownedBy(object, uid));
+}
+
+const removal = (object: Stored, graceSeconds?: number): readonly Effect[] => {
+  const resource = resourceFor(object.kind);
+  const grace = graceSeconds === undefined ? {} : { graceSeconds };
+  return resource === undefined
+    ? []
+    : [{ do: "delete", ref: refTo(resource, object), uid: object.metadata.uid, ...grace }];
+};
+
+/** Deletes objects that are not ending yet; with `force` also pods that end too slowly. */
+const removals = (objects: readonly Stored[], force: boolean): readonly Effect[] =>
+  objects.flatMap((object) => {
+    if (!isEnding(object)) return removal(object, force ? 0 : undefined);
+    return force && object.kind === "Pod" && object.metadata.deletionGracePeriodSeconds !== 0 ? removal(object, 0) : [];
+  });
+
+/** When no creation of a plan can arrive any more, epoch ms. */
+const settledAt = ({ view, settings }: Context): number => (view.memory?.plannedAt ?? 0) + settings.settledMs;
+
+/** Poll interval, ms. An event usually reports a change; the poll covers a lost event. */
+const pollMs = 15_000;
+
+type Turn = {
+  readonly memory: Memory;
+  readonly stages: readonly (readonly Effect[])[];
+  readonly next: Next;
+  readonly fenced?: true;
+};
+
+const creation = (object: Obj, owner: string): readonly Effect[] => {
+  const resource = resourceFor(object.kind);
+  return resource === undefined ? [] : [{ do: "create", object, resource, owner }];
+};
+
+/** The objects that the driver mounts are there before it. */
+const submit = ({ view, run, submission }: Context, memory: Memory): Turn => {
+  const { before, driver } = "refused" in submission ? { before: [], driver: undefined } : submission;
+  return {
+    memory: { ...memory, run, plannedAt: view.now },
+    stages: [
+      before.flatMap((object) => creation(object, view.uid)),
+      driver === undefined ? [] : creation(driver, view.uid),
+    ],
+    next: { do: "continue", pollMs, waitsFor: until("its driver", "created") },
+    fenced: true,
+  };
+};
+
+const wakeOf = ({ wakeAt }: Progress): { readonly wakeAt?: number } => (wakeAt === undefined ? {} : { wakeAt });
+
+const follow = ({ run }: Context, memory: Memory, look: Progress, { driver }: AttemptPods): Turn => {
+  const known = driver === undefined ? run : { ...run, driverUid: driver.metadata.uid };
+  const isRunning = groupOf(currentOf(look.record).summary) === "running";
+  const why = driver === undefined ? undefined : waitingReason(podStatus(driver));
+  const waitsFor = isRunning ? until("its driver", "finished") : until("its driver", "started", why);
+  return {
+    memory: { ...memory, run: known },
+    stages: [],
+    next: { do: "wait", ...wakeOf(look), ...(driver === undefined ? { pollMs } : {}), waitsFor },
+  };
+};
+
+/** Deletes what is left once no creation can arrive any more: until then the objects keep their names from being made again. */
+const release = (context: Context, memory: Memory, look: Progress, left: readonly Stored[]): Turn => {
+  const { now } = context.view;
+  const at = settledAt(context);
+  const times = [look.wakeAt ?? 0, at].filter((time) => time > now);
+  return {
+    memory,
+    stages: now < at ? [] : [removals(left, look.force === true)],
+    next: {
+      do: "wait",
+      pollMs,
+      ...(times.length === 0 ? {} : { wakeAt: Math.min(...times) }),
+      waitsFor: { on: "leftovers", objects: left.length },
+    },
+  };
+};
+
+const rest = ({ read }: Context, memory: Memory, look: Progress): Turn => {
+  const { wakeAt } = look;
+  if (wakeAt !== undefined)
+    return { memory, stages: [], next: { do: "wait", wakeAt, waitsFor: { on: "time", of: "time" } } };
+  const isSuspended = read.ok && read.spec.suspend === true;
+  const waitsFor = isSuspended ? ({ on: "field", path: "spec.suspend", value: "false" } as const) : undefined;
+  return { memory, stages: [], next: { do: "rest", ...(waitsFor === undefined ? {} : { waitsFor }) } };
+};
+
+/** Ends the application itself: deletes it, or removes upstream's finalizer from one under deletion. */
+const leave = ({ object }: Context, memory: Memory, act: "expire" | "finish"): Turn => {
+  const { uid, resourceVersion, finalizers = [] } = object.metadata;
+  const ref = refTo(apacheApplications, object);
+  const others = finalizers.filter((name) => name !== upstreamFinalizer);
+  const effects: readonly Effect[] =
+    act === "expire"
+      ? [{ do: "delete", ref, uid }]
+      : others.length === finalizers.length
+        ? []
+        : [{ do: "patch", ref, uid, resourceVersion, patch: { metadata: { finalizers: others } } }];
+  return { memory, stages: [effects], next: { do: "wait", waitsFor: { on: "deletion" } } };
+};
+
+type Found = { readonly found: AttemptPods; readonly left: readonly Stored[]; readonly look: Progress };
+
+/** Looks once more where objects are to be released: whether any is left decides the next state. */
+function* lookAround(context: Context): Reads<Found> {
+  const { view, key, run } = context;
+  const found = yield* readPods(key, view.uid, run);
+  const look = lookAt(context, found, false);
+  if (look.act !== "release") return { found, left: [], look };
+  const own = [...(found.driver === undefined ? [] : [found.driver]), ...found.executors, ...found.strays];
+  const left = [...own, ...(yield* othersOf(context))];
+  const released = left.length === 0 && view.now >= settledAt(context);
+  return { found, left, look: released ? lookAt(context, found, true) : look };
+}
+
+const turnOf = (context: Context, memory: Memory, { found, left, look }: Found): Turn => {
+  switch (look.act) {
+    case "submit":
+      return submit(context, memory);
+    case "follow":
+      return follow(context, memory, look, found);
+    case "release":
+      return release(context, memory, look, left);
+    case "rest":
+      return rest(context, memory, look);
+    case "expire":
+    case "finish":
+      return leave(context, memory, look.act);
+  }
+};
+
+const planOf = (context: Context, around: Found): Plan<Memory> => {
+  const { view } = context;
+  const { found, left, look } = around;
+  const { memory, stages, next, fenced } = turnOf(context, remembering(view.memory, look.record), around);
+  const strays = look.act === "release" ? [] : removals(found.strays, false);
+  return {
+    memory,
+    stages: [strays, ...stages].filter((stage) => stage.length > 0),
+    status: memory.status,
+    next,
+    // A driver that is gone, and objects of which none is left, are concluded from live reads alone.
+    safety: {
+      ...(fenced === true ? { fenced } : {}),
+      ...(found.driver === undefined && left.length === 0 ? { live: true } : {}),
+    },
+  };
+};
+
+/** Decides one step of an application. It owns its objects, so that garbage collection deletes them. */
+export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
+  const { object } = view;
+  const memory = view.memory ?? remembering(undefined, submittedAt(view.now));
+  if (object === undefined) return { memory, stages: [], next: { do: "forget" } };
+  if (labelOf(object, sentinelLabel) === "true")
+    return { memory, stages: [], next: { do: "rest" }, safety: { statusIsRecord: true } };
+  const context = contextOf(settings, key, view, object);
+  return planOf(context, yield* lookAround(context));
+}
+
+/** The state of a plan for the application's listener. */
+export const statusUpdate = ({ memory }: Plan<Memory>) => {
+  const record = recordOf(memory, undefined);
+  if (record === undefined) return undefined;
+  const { summary } = currentOf(record);
+  return { state: summary, attempt: record.attempt.id, terminal: groupOf(summary) === "terminated" };
+};

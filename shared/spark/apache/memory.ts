@@ -1,0 +1,43 @@
+/**
+ * The memory of Apache's SparkApplication: the record of its states in the form of its status, when an attempt was last
+ * submitted, and how the pods of the attempt are found. Pure.
+ */
+import * as z from "zod";
+import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
+import { instant } from "../../kube/schema.ts";
+import { type ApplicationRecord, recordIn, statusOf } from "./status/record.ts";
+
+const memory = z.object({
+  /** The whole status: a status that others wrote changes no decision. */
+  status: z.looseObject({}).refine((status) => recordIn(status) !== undefined, "it shows no state"),
+  /** When the objects of an attempt were last planned, epoch ms: their creations may arrive for some time. */
+  plannedAt: instant.optional(),
+  run: z
+    .object({
+      attempt: z.number().int(),
+      applicationId: z.string(),
+      /** The name of the driver's main container. */
+      main: z.string(),
+      /** UID of the driver's pod, once it was seen: its executors are found by it when it is gone. */
+      driverUid: z.string().optional(),
+    })
+    .optional(),
+});
+
+export type Memory = z.infer<typeof memory>;
+
+export type Run = NonNullable<Memory["run"]>;
+
+export const parseMemory = readerOf("SparkApplication of spark.apache.org", memory);
+
+/** Keeps the fields of a stored memory that parse, and reports the others. */
+export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
+
+/** The record that the memory keeps, or that an earlier controller left in the status; undefined for a new application. */
+export const recordOf = (kept: Memory | undefined, status: unknown): ApplicationRecord | undefined =>
+  recordIn(kept?.status ?? status);
+
+export const remembering = (kept: Memory | undefined, record: ApplicationRecord): Memory => ({
+  ...kept,
+  status: statusOf(record),
+});

@@ -1,0 +1,49 @@
+/** Finds the pods of an application of `spark.apache.org`, and sorts out those of its present attempt. */
+import { list, type Reads } from "../../core/decision.ts";
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import { labelOf, ownedBy } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { addedLabels, appUidLabel } from "../submission/additions.ts";
+import type { Run } from "./memory.ts";
+import { nameLabel } from "./resource.ts";
+
+export type AttemptPods = {
+  /** The driver of the present attempt. */
+  readonly driver: Stored | undefined;
+  readonly executors: readonly Stored[];
+  /** Pods of other attempts. */
+  readonly strays: readonly Stored[];
+};
+
+const [, attemptLabel = ""] = addedLabels;
+
+/** Pods that upstream's operator made have Spark's label alone, which is the same for all attempts if the user set it. */
+const isOf = (pod: Stored, { attempt, applicationId }: Run): boolean => {
+  const marked = labelOf(pod, attemptLabel);
+  return marked === undefined ? labelOf(pod, "spark-app-selector") === applicationId : marked === `${attempt}`;
+};
+
+/** True for executors of one of these drivers, or with the mark of the application. */
+const belongs = (pod: Stored, uid: string, drivers: readonly string[]): boolean =>
+  labelOf(pod, appUidLabel) === uid || drivers.some((driver) => ownedBy(pod, driver));
+
+/** Labels are for anyone to write: a driver is the application's only by its owner. */
+export const sorted = (found: readonly Stored[], uid: string, run: Run): AttemptPods => {
+  const drivers = found.filter((pod) => labelOf(pod, "spark-role") === "driver" && ownedBy(pod, uid));
+  const known = [
+    ...drivers.map(({ metadata }) => metadata.uid),
+    ...(run.driverUid === undefined ? [] : [run.driverUid]),
+  ];
+  const executors = found.filter((pod) => labelOf(pod, "spark-role") === "executor" && belongs(pod, uid, known));
+  const own = (pod: Stored): boolean => isOf(pod, run);
+  return {
+    driver: drivers.find(own),
+    executors: executors.filter(own),
+    strays: [...drivers, ...executors].filter((pod) => !own(pod)),
+  };
+};
+
+export function* readPods({ namespace, name }: Key, uid: string, run: Run): Reads<AttemptPods> {
+  return sorted(yield* list({ do: "list", resource: pods, namespace, labels: { [nameLabel]: name } }), uid, run);
+}

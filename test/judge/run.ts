@@ -126,5 +126,6 @@ const main = async (): Promise<void> => {
   }
 };
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
+// A signal that comes twice, from a terminal's group and from npm, must not cut the cleaning up of the first.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(1));
 await proving(main);

@@ -145,13 +145,14 @@ export const startController = async (world: World, subject: Subject): Promise<C
   const log = join(world.plane.dir, `${subject.name}.log`);
   const processes = openProcesses(subject.program(kubeconfigOf), log, (line) => world.points.log("", line));
   strike = strikeOn(world, proxy, processes);
-  world.onPoint((inside, pattern) => {
+  const forget = world.onPoint(subject.name, (inside, pattern) => {
     const fault = world.points.pass(inside, pattern);
     if (fault === undefined) return;
     strike(fault, "before");
     strike(fault, "after");
   });
   const close = async (): Promise<void> => {
+    forget();
     await processes.stop();
     proxy.close();
   };

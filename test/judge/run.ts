@@ -1,7 +1,7 @@
 /** `npm run judge`: faults for any controller, from outside, on a real API server. */
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { conclude, proving, type Tally } from "../../infra/tally.ts";
+import { conclude, proving, type Tally, tallyOf as tallyOfResults } from "../../infra/tally.ts";
 import { readCase } from "./cases.ts";
 import { startController } from "./controller.ts";
 import { type Judged, tableOf } from "./report.ts";
@@ -29,13 +29,10 @@ A proxy stands between the controller's process and a real API server; nodes are
 scenario, a fault and a point, as in  rekindle/spark-retry/kill-after/POST pods#1/seed 7 . A problem is tried again alone
 before it counts, and then reduced.`;
 
-type Options = Omit<Plan, "say">;
-
-const judge = async (world: World, subject: Subject, options: Options): Promise<Judged> => {
-  console.log(`\n${subject.name}`);
+const judge = async (world: World, subject: Subject, plan: Plan): Promise<Judged> => {
+  plan.say(`\n${subject.name}`);
   const controller = await startController(world, subject);
   try {
-    const plan = { ...options, say: console.log };
     const session = await runSession({ world, subject, controller }, plan);
     if (session.findings.length > 0 && subject.name.startsWith("rekindle"))
       console.log(`\nthe end of its log\n${(await readFile(controller.log, "utf8")).slice(-3_000)}`);
@@ -65,24 +62,29 @@ const subjectsOf = (of: string, mode: string, part: string): readonly Subject[] 
     .map(([, subject]) => subject);
 };
 
-/** Each planted fault must be found in its row, and nothing in the sound twin under the same cases. */
-const judgeNoisy = async (world: World, options: Options): Promise<{ judged: readonly Judged[]; tally: Tally }> => {
-  const judged: Judged[] = [];
-  let [passed, failed] = [0, 0];
-  for (const { fault, row, part } of planted) {
-    const one = await judge(world, noisy(fault), { ...options, part });
-    const isFound = one.session.findings.some(({ problems }) => problems.some((problem) => problem.row === row));
-    if (isFound) passed += 1;
-    else failed += 1;
-    console.log(`${isFound ? "✔" : "✖"} ${fault} is found as ${row}`);
-    judged.push(one);
-  }
-  const sound = await judge(world, noisy(""), options);
-  const quiet = tallyOf(sound.session);
-  return {
-    judged: [...judged, sound],
-    tally: { ...quiet, passed: passed + quiet.passed, failed: failed + quiet.failed },
-  };
+/** Runs a subject beside others, and prints its lines when it has ended. */
+const judgeBeside = async (world: World, subject: Subject, plan: Plan): Promise<Judged> => {
+  const lines: string[] = [];
+  const judged = await judge(world, subject, { ...plan, say: (line) => void lines.push(line) });
+  console.log(lines.join("\n"));
+  return judged;
+};
+
+/**
+ * Each planted fault must be found in its row, and nothing in the sound twin under the same cases. Each toy looks after
+ * the namespaces with its own name, so that all run at once.
+ */
+const judgeNoisy = async (world: World, plan: Plan): Promise<{ judged: readonly Judged[]; tally: Tally }> => {
+  const [sound, ...judged] = await Promise.all([
+    judgeBeside(world, noisy(""), plan),
+    ...planted.map(({ fault, part }) => judgeBeside(world, noisy(fault), { ...plan, part })),
+  ]);
+  const found = planted.map(({ fault, row }, nth) => {
+    const ok = judged[nth]?.session.findings.some(({ problems }) => problems.some((one) => one.row === row)) === true;
+    console.log(`${ok ? "✔" : "✖"} ${fault} is found as ${row}`);
+    return { ok };
+  });
+  return { judged: [...judged, sound], tally: sumOf([tallyOfResults(found), tallyOf(sound.session)]) };
 };
 
 const main = async (): Promise<void> => {
@@ -105,19 +107,20 @@ const main = async (): Promise<void> => {
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const options = {
+  const plan: Plan = {
+    say: console.log,
     ...{ minutes: Number(values.minutes), seed: Number(values.seed), scenarios: Number(values.scenarios) },
     ...{ atOnce: Number(values["at-once"]), part: values.case },
   };
   const world = await openWorld(subjects[0]?.planeFlags);
   try {
     if (values.of === "noisy") {
-      const { judged, tally } = await judgeNoisy(world, options);
+      const { judged, tally } = await judgeNoisy(world, plan);
       console.log(`\n${tableOf(judged)}`);
       return conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { judged } });
     }
     const judged: Judged[] = [];
-    for (const subject of subjects) judged.push(await judge(world, subject, options));
+    for (const subject of subjects) judged.push(await judge(world, subject, plan));
     console.log(`\n${tableOf(judged)}`);
     const tally = sumOf(judged.map(({ session }) => tallyOf(session)));
     conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { judged } });

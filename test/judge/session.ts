@@ -44,6 +44,8 @@ type Baseline = {
   readonly pace: Pace;
 };
 
+const fresh = ({ world, subject }: Bench): string => world.fresh(subject.name);
+
 /** Runs without fault of each scenario. */
 const baselineRuns = 3;
 
@@ -78,7 +80,7 @@ const baselinesOf = async (
   most: number,
 ): Promise<ReadonlyMap<string, Baseline>> => {
   const runs = scenarios.flatMap((scenario) => Array.from({ length: baselineRuns }, () => scenario));
-  const trials = await atOnce(runs, most, (scenario) => runTrial(bench, scenario, bench.world.fresh()));
+  const trials = await atOnce(runs, most, (scenario) => runTrial(bench, scenario, fresh(bench)));
   return new Map(
     scenarios.map(({ name }, nth) => [name, baselineIn(trials.slice(nth * baselineRuns, (nth + 1) * baselineRuns))]),
   );
@@ -100,7 +102,7 @@ const problemsUnder = async (
   { bench, scenario, baseline }: Trying,
   fault: Fault,
 ): Promise<{ trial: Trial; problems: readonly Problem[] }> => {
-  const trial = await runTrial(bench, scenario, bench.world.fresh(), {
+  const trial = await runTrial(bench, scenario, fresh(bench), {
     fault,
     ends: baseline.ends,
     pace: baseline.pace,
@@ -121,7 +123,7 @@ const reduce = async (trying: Trying, fault: Fault, problems: readonly Problem[]
   }
   for (const step of scenario.steps.slice(1)) {
     const without = { ...scenario, steps: scenario.steps.filter((one) => one !== step) };
-    const base = baselineIn([await runTrial(trying.bench, without, trying.bench.world.fresh())]);
+    const base = baselineIn([await runTrial(trying.bench, without, fresh(trying.bench))]);
     if (shares(base.habits, problems)) continue;
     const tried = await problemsUnder({ ...trying, scenario: without, baseline: base }, least);
     if (shares(tried.problems, problems)) scenario = without;

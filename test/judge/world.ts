@@ -28,14 +28,16 @@ type Place = {
 
 export type Scripted = Pick<Place, "attemptOf" | "planOf">;
 
+type Passed = (namespace: string, pattern: string) => void;
+
 export type World = {
   readonly plane: ControlPlane;
   readonly points: Points;
   readonly pki: string;
-  /** Called where a fault strikes at a report or a step of the user. */
-  readonly onPoint: (passed: (namespace: string, pattern: string) => void) => void;
-  /** A name for a namespace that this world has not had. */
-  readonly fresh: () => string;
+  /** Called for each report and each step of the user in the namespaces of a subject, until the returned function is called. */
+  readonly onPoint: (subject: string, passed: Passed) => () => void;
+  /** A name for a namespace of a subject that this world has not had. */
+  readonly fresh: (subject: string) => string;
   readonly enter: (namespace: string, scripted: Scripted) => History;
   readonly pass: (namespace: string, pattern: string) => void;
   readonly close: () => Promise<void>;
@@ -70,7 +72,9 @@ export const openWorld = async (extra: ControlPlaneOptions["extra"] = {}): Promi
   const points = openPoints();
   const places = new Map<string, Place>();
   let count = 0;
-  let passed = (_namespace: string, _pattern: string): void => {};
+  const listeners = new Map<string, Passed>();
+  /** The name of a namespace is its subject's, and a number. */
+  const passed: Passed = (namespace, pattern) => listeners.get(namespace.replace(/-\d+$/, ""))?.(namespace, pattern);
   const kubelet = await openKubelet({
     api: plane.api,
     planOf: (pod) => {
@@ -95,12 +99,13 @@ export const openWorld = async (extra: ControlPlaneOptions["extra"] = {}): Promi
     plane,
     points,
     pki,
-    onPoint: (does) => {
-      passed = does;
+    onPoint: (subject, does) => {
+      listeners.set(subject, does);
+      return () => void listeners.delete(subject);
     },
-    fresh: () => {
+    fresh: (subject) => {
       count += 1;
-      return `judged-${count}`;
+      return `${subject}-${count}`;
     },
     enter: (namespace, scripted) => {
       const place = { pods: new Map<string, PodRecord>(), duplicates: [], ...scripted };

@@ -1,12 +1,13 @@
 /**
  * A toy controller: a Toy gets `pods` pods in turn, its status says how many succeeded, and deletion removes its pods by a
- * finalizer. PLANTED names the one fault that it has; without it, it is sound.
+ * finalizer. PLANTED names the one fault that it has; without it, it is sound. NAMESPACES is how the names of its namespaces begin.
  */
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { createInterface } from "node:readline";
 
 const planted = process.env.PLANTED ?? "";
+const isOwn = ({ metadata }) => metadata.namespace.startsWith(process.env.NAMESPACES);
 const config = JSON.parse(readFileSync(process.env.KUBECONFIG, "utf8"));
 const { server, "certificate-authority-data": ca } = config.clusters[0].cluster;
 const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, "base64") });
@@ -119,14 +120,28 @@ setInterval(() => {
   for (const key of toys.keys()) queue.add(key);
 }, 2_000);
 
+/** Counts the event of a pod that has succeeded. */
+const count = ({ metadata, status }) => {
+  if (status?.phase !== "Succeeded" || metadata.deletionTimestamp) return;
+  const owner = metadata.ownerReferences?.[0]?.uid;
+  counted.set(owner, (counted.get(owner) ?? 0) + 1);
+};
+
 const keyOf = ({ metadata }) => `${metadata.namespace}/${metadata.name}`;
+const keep = (store, type, object) => {
+  if (type === "DELETED") store.delete(keyOf(object));
+  else store.set(keyOf(object), object);
+};
+
 const follow = async (path, store, keyFor) => {
   for (;;) {
     try {
       const list = await call("GET", path);
       store.clear();
-      for (const item of list.items) store.set(keyOf(item), item);
-      for (const item of list.items) queue.add(keyFor(item));
+      for (const item of list.items.filter(isOwn)) {
+        store.set(keyOf(item), item);
+        queue.add(keyFor(item));
+      }
       await send(
         "GET",
         `${path}?watch=true&resourceVersion=${list.metadata.resourceVersion}`,
@@ -136,16 +151,9 @@ const follow = async (path, store, keyFor) => {
           lines.on("error", () => {});
           for await (const line of lines) {
             const { type, object } = JSON.parse(line);
-            if (type === "DELETED") store.delete(keyOf(object));
-            else store.set(keyOf(object), object);
-            const owner = object.metadata.ownerReferences?.[0]?.uid;
-            if (
-              path.endsWith("/pods") &&
-              object.status?.phase === "Succeeded" &&
-              type === "MODIFIED" &&
-              !object.metadata.deletionTimestamp
-            )
-              counted.set(owner, (counted.get(owner) ?? 0) + 1);
+            if (!isOwn(object)) continue;
+            keep(store, type, object);
+            if (path.endsWith("/pods") && type === "MODIFIED") count(object);
             queue.add(keyFor(object));
           }
         },

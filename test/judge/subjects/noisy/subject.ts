@@ -62,15 +62,17 @@ const two: Scenario = {
   planOf: () => ({ runMs: 3_000, exit: 0 }),
 };
 
+const nameOf = (fault: string): string => (fault === "" ? "sound" : `noisy-${fault}`);
+
 export const noisy = (fault: string): Subject => ({
-  name: fault === "" ? "sound" : `noisy-${fault}`,
+  name: nameOf(fault),
   install: async (plane) => {
     await apply(plane, JSON.stringify(definition));
     return await administrator(plane, "toy");
   },
   program: (kubeconfigOf) => ({
     command: [process.execPath, join(import.meta.dirname, "controller.mjs")],
-    env: { KUBECONFIG: kubeconfigOf("toy"), PLANTED: fault },
+    env: { KUBECONFIG: kubeconfigOf("toy"), PLANTED: fault, NAMESPACES: `${nameOf(fault)}-` },
   }),
   version: async () => "of this repository",
   rows,

@@ -102,11 +102,8 @@ const problemsUnder = async (
   { bench, scenario, baseline }: Trying,
   fault: Fault,
 ): Promise<{ trial: Trial; problems: readonly Problem[] }> => {
-  const trial = await runTrial(bench, scenario, fresh(bench), {
-    fault,
-    ends: baseline.ends,
-    pace: baseline.pace,
-  });
+  const ends = new Set([...baseline.ends, ...(scenario.allowed?.(fault) ?? [])]);
+  const trial = await runTrial(bench, scenario, fresh(bench), { fault, ends, pace: baseline.pace });
   return { trial, problems: trial.hasFired ? withoutHabits(trial.problems, baseline) : [] };
 };
 

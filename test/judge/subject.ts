@@ -1,5 +1,6 @@
 /** A subject: a controller's program, what it needs in the cluster, and the scripts by which users and pods try it. */
 import type { ControlPlane, ControlPlaneOptions } from "../real/cluster/controlplane.ts";
+import type { Fault } from "./faults.ts";
 import type { PodPlan } from "./kubelet.ts";
 import type { History } from "./world.ts";
 
@@ -23,6 +24,8 @@ export type Scenario = {
   readonly steps: readonly Step[];
   /** Path of the object that is judged, below its namespace: `apis/GROUP/VERSION/namespaces/NS/RESOURCE/NAME`. */
   readonly object: (namespace: string) => string;
+  /** Ends that the subject's documentation allows under some faults, beside those of runs without fault. */
+  readonly allowed?: (fault: Fault) => readonly string[];
   /** Paths of further objects of the user, which are deleted after it. */
   readonly beside?: (namespace: string) => readonly string[];
   /** `nth`: 1 for the first pod of this name or attempt. */

@@ -2,6 +2,7 @@
  * The pods that a step has created. Where a policy answers evictions, the same step goes on to save them: a pod that is
  * evicted before the next step shows in no later read.
  */
+import { same } from "../../core/json.ts";
 import type { Effect } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { podName } from "../pods/names.ts";
@@ -20,18 +21,20 @@ export const pendingPod = ({ task }: CreatedPod): Counting => ({ task, phase: "P
 /** The most creations of pods within one step, however slowly the API server answers. */
 export const mostInStep = 1_000;
 
-const isEventOrPod = (effect: Effect): boolean =>
-  effect.do === "record" || (effect.do === "create" && effect.resource === pods);
-
 /**
  * True if the same step goes on to save which pods it has created: a policy answers their eviction, and a pod that is
  * gone before the next step shows in no later read.
  */
-export const remembersPods = ({ view, spec }: JobContext, creates: Stages, stages: Stages): boolean =>
-  creates.length > 0 &&
-  (view.done ?? []).length < mostInStep &&
-  stages.flat().every(isEventOrPod) &&
-  answersEvictions(spec);
+export const remembersPods = ({ view, spec }: JobContext, creates: Stages): boolean =>
+  creates.length > 0 && (view.done ?? []).length < mostInStep && answersEvictions(spec);
+
+const isPod = (effect: Effect): boolean => effect.do === "create" && effect.resource === pods;
+
+/** Leaves out what this step has done already, as it goes on from the reads before: a second patch would conflict with the first. */
+export const notYetDone = ({ view: { done = [] } }: JobContext, stages: Stages): Stages =>
+  stages
+    .map((stage) => stage.filter((effect) => isPod(effect) || !done.some((one) => !isPod(one) && same(one, effect))))
+    .filter((stage) => stage.length > 0);
 
 /** Returns the names of the pods that this step has created already. */
 export const namesOfCreated = ({ view: { done = [] } }: Pick<JobContext, "view">): ReadonlySet<string> =>

@@ -33,7 +33,7 @@ import {
   podCounts,
   type ReasonMessage,
 } from "./context.ts";
-import { createdPods, mostInStep, pendingPod, remembersPods, withCreated } from "./created-pods.ts";
+import { createdPods, mostInStep, notYetDone, pendingPod, remembersPods, withCreated } from "./created-pods.ts";
 import { denialEvents, denialWord, nextTryAt } from "./denied-pods.ts";
 import {
   actionEvents,
@@ -258,7 +258,7 @@ type Creations = { readonly creates: Stages; readonly stages: Stages; readonly m
 
 /** True if the same step decides again: to create further pods, or to save which it has created. */
 const continues = (context: JobContext, outcome: StepOutcome, { creates, stages, more }: Creations): boolean =>
-  (outcome.settled === true && remembersPods(context, creates, stages)) || (more && goesOn(context, outcome, stages));
+  (outcome.settled === true && remembersPods(context, creates)) || (more && goesOn(context, outcome, stages));
 
 /** Adds what the engine may rely on; `first`: the status of a plan whose status is the record. */
 const withSafety = (context: JobContext, plan: Plan<Memory>, first: PlannedStatus | undefined): Plan<Memory> => {
@@ -297,7 +297,7 @@ export function* planOf(context: JobContext, outcome: StepOutcome): Decision<Mem
     cleared(next.orders, memory.commands),
     ...quota,
   ];
-  const stages = all.filter((stage) => stage.length > 0);
+  const stages = notYetDone(next, all);
   // A group that is created or changed leads on by the watch, as its admission does.
   const busy = ends.length + kept.effects.length + quota.flat().length > 0 || group.some(isRemoval);
   const unverified = kept.effects.length > 0 && kept.lacks === undefined;

@@ -29,6 +29,16 @@ export const deniedPodMutants: readonly Mutant[] = [
     tests,
   },
   {
+    name: "created-pods-unseen-beside-a-patch",
+    promise: "the step that creates pods remembers them also where it changes their group",
+    file: "shared/volcano/job/created-pods.ts",
+    find: "creates.length > 0 && (view.done ?? []).length < mostInStep && answersEvictions(spec)",
+    replace:
+      "creates.length > 0 && (view.done ?? []).length < mostInStep && answersEvictions(spec) && (view.memory?.seen === undefined || Object.keys(view.memory.seen).length === 0)",
+    scenarios: ["job-evicted-at-growth"],
+    fault: "crash-before",
+  },
+  {
     name: "created-pods-unseen",
     promise: "a pod whose creation the server has answered was there: its eviction is an event",
     file: "shared/volcano/job/created-pods.ts",

@@ -4,7 +4,7 @@
  */
 import type { Scenario, UserAction } from "../scenario.ts";
 import { command } from "./commands.ts";
-import { fails, job, living, long, policy, remove, runningIs, task } from "./jobs.ts";
+import { fails, job, living, long, master, policy, remove, runningIs, task, workers } from "./jobs.ts";
 
 const quota = (pods: number): readonly [string, object] => [
   "/api/v1/namespaces/default/resourcequotas",
@@ -41,6 +41,23 @@ export const refusals: readonly Scenario[] = [
     lives: living({ "*": [long] }),
     userActions: [goneAtBirth("worker-1")],
     // No trace of the pod is left by a death, or a refusal, between the server's answer and the save: see decision 47.
+    without: ["crash-after", "409"],
+    ends: "Aborted",
+  }),
+  job({
+    name: "job-evicted-at-growth",
+    what: "a user adds a worker to the job and to its minimum, and the pod is gone at once: the policy aborts the job",
+    spec: { policies: [policy("PodEvicted", "AbortJob")] },
+    lives: living({ "*": [long] }),
+    userActions: [
+      {
+        says: "kubectl scale",
+        when: runningIs(3),
+        afterMs: 1_000,
+        do: { type: "patch", spec: { minAvailable: 4, tasks: [master, { ...workers, replicas: 3 }] } },
+      },
+      goneAtBirth("worker-2"),
+    ],
     without: ["crash-after", "409"],
     ends: "Aborted",
   }),

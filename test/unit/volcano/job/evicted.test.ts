@@ -237,3 +237,35 @@ describe("pods that a step deletes", () => {
     assert.deepEqual(loop.memory?.completed, []);
   });
 });
+
+describe("a pod that is created beside one that runs already", () => {
+  /** The first creation of one of two pods is refused, so the step ends unsaved; the other one runs. */
+  const halfCreated = (): Loop => {
+    const loop = new Loop({
+      schedulerName: "default-scheduler",
+      minAvailable: 1,
+      tasks: [task("w", 2)],
+      ...evicted,
+    }).run();
+    for (const name of loop.names("podgroups"))
+      loop.change("podgroups", name, {
+        metadata: { annotations: { "rekindle.dev/scheduled-by": "default-scheduler" } },
+      });
+    loop.admit();
+    const { memory } = loop;
+    loop.step();
+    loop.memory = memory;
+    loop.remove("pods", "j-w-0");
+    loop.pods("Running", ["j-w-1"]);
+    return loop;
+  };
+
+  test("counts as evicted even if it is gone before the next step", () => {
+    const loop = halfCreated();
+    loop.step();
+    assert.deepEqual(loop.names("pods").toSorted(), ["j-w-0", "j-w-1"]);
+    loop.remove("pods", "j-w-0");
+    loop.run();
+    assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
+  });
+});

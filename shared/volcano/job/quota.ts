@@ -22,11 +22,11 @@ import {
   workloadPriorityClasses,
   workloads,
 } from "../../kube/kueue.ts";
+import { flavorsOf, placementsOf } from "../../kube/kueue-placement.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { priorityClassOf, standingOf, workloadName, workloadOf } from "../kueue/workload.ts";
-import { flavorsOf, placementsOf } from "../pods/placement.ts";
 import { totalReplicas } from "../schema/spec.ts";
 import { type JobContext, ownerOf, podCounts, type Quota, type ReasonMessage, removal } from "./context.ts";
 import { isFinished, isWorking } from "./machine.ts";

@@ -6,6 +6,7 @@ import { isRecord } from "../../core/json.ts";
 import type { Metadata } from "../../core/object.ts";
 import { queueGate } from "../../kube/admission.ts";
 import { type GangTopology, keptTo } from "../../kube/gang-topology.ts";
+import { type Placement, withPlacement } from "../../kube/kueue-placement.ts";
 import { pinned } from "../../kube/nodes.ts";
 import type { Json } from "../../kube/responses.ts";
 import { keys } from "../schema/resource.ts";
@@ -19,7 +20,6 @@ import {
   volcanoScheduler,
   volumeName,
 } from "./names.ts";
-import { type Placement, withPlacement } from "./placement.ts";
 
 export type Draft = { readonly metadata: Metadata; readonly spec: Json; readonly [field: string]: unknown };
 

@@ -2,9 +2,9 @@
  * Additions of Kueue's admission to the pods of a task: labels and tolerations of the flavors that it has assigned, and
  * what its admission checks ask for.
  */
-import { fieldsOf, isRecord, recordsIn, same } from "../../core/json.ts";
-import type { Metadata, Obj } from "../../core/object.ts";
-import type { Json } from "../../kube/responses.ts";
+import { fieldsOf, isRecord, recordsIn, same } from "../core/json.ts";
+import type { Metadata, Obj } from "../core/object.ts";
+import type { Json } from "./responses.ts";
 
 /** The gate that Kueue takes off a pod when it has chosen the pod's place in a topology. */
 const topologyGate = "kueue.x-k8s.io/topology";

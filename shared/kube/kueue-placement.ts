@@ -1,9 +1,11 @@
 /**
- * Additions of Kueue's admission to the pods of a task: labels and tolerations of the flavors that it has assigned, and
- * what its admission checks ask for.
+ * Additions of Kueue's admission to the pods of a pod set: labels and tolerations of the flavors that it has assigned,
+ * and what its admission checks ask for.
  */
+import { all, getIfAllowed, type Reads } from "../core/decision.ts";
 import { fieldsOf, isRecord, recordsIn, same } from "../core/json.ts";
-import type { Metadata, Obj } from "../core/object.ts";
+import type { Metadata, Obj, Ref, Resource } from "../core/object.ts";
+import { resourceFlavors } from "./kueue.ts";
 import type { Json } from "./responses.ts";
 
 /** The gate that Kueue takes off a pod when it has chosen the pod's place in a topology. */
@@ -32,8 +34,14 @@ const assignmentsIn = (workload: Obj): readonly Json[] =>
 
 const flavorsIn = (assignment: Json): readonly string[] => [...new Set(Object.values(textsIn(assignment["flavors"])))];
 
-/** Returns the names of all flavors that Kueue has assigned. */
-export const flavorsOf = (workload: Obj): readonly string[] => [...new Set(assignmentsIn(workload).flatMap(flavorsIn))];
+/** Returns the names of the flavors that Kueue has assigned: of all pod sets, or of one. */
+export const flavorsOf = (workload: Obj, podSet?: string): readonly string[] => [
+  ...new Set(
+    assignmentsIn(workload)
+      .filter(({ name }) => podSet === undefined || name === podSet)
+      .flatMap(flavorsIn),
+  ),
+];
 
 const without = (list: readonly Json[], others: readonly Json[]): readonly Json[] =>
   list.filter((one) => !others.some((other) => same(one, other)));
@@ -77,14 +85,38 @@ const placementOf = (workload: Obj, assignment: Json, flavors: ReadonlyMap<strin
   return [...ofFlavors, ...updatesFor(workload, name)].reduce(merged, base);
 };
 
-/** Returns what each task's pods get, by the name of the task. */
-export const placementsOf = (workload: Obj, flavors: ReadonlyMap<string, Json>): ReadonlyMap<string, Placement> =>
+/** Returns what the pods of each pod set get, by its name. */
+const placementsOf = (workload: Obj, flavors: ReadonlyMap<string, Json>): ReadonlyMap<string, Placement> =>
   new Map(
     assignmentsIn(workload).map((assignment) => [
       String(assignment["name"]),
       placementOf(workload, assignment, flavors),
     ]),
   );
+
+type Read = { readonly object: Json } | { readonly lacks: string };
+
+/** Reads an object without a namespace: a deployment for some namespaces may not be allowed to. */
+export function* readShared(resource: Resource, name: string): Reads<Read> {
+  const ref: Ref = { resource, name };
+  const result = yield* getIfAllowed(ref);
+  const what = `${resource.kind} ${name}`;
+  if (!result.heard) return { lacks: `${what} cannot be read, grant get on ${resource.plural}.${resource.group}` };
+  return isRecord(result.value) ? { object: result.value } : { lacks: `${what} is not found` };
+}
+
+/** `lacks`: a flavor that cannot be read. Nothing is created without it. */
+export type Placements = { readonly placements: ReadonlyMap<string, Placement>; readonly lacks?: string };
+
+/** Reads the flavors that Kueue has assigned, and returns what the pods of each pod set get. */
+export function* readPlacements(workload: Obj): Reads<Placements> {
+  const names = flavorsOf(workload);
+  const found = yield* all(names.map((name) => readShared(resourceFlavors, name)));
+  const lacks = found.flatMap((one) => ("lacks" in one ? [one.lacks] : []))[0];
+  if (lacks !== undefined) return { placements: new Map(), lacks };
+  const flavors = found.map((one, at): [string, Json] => [names[at] ?? "", "object" in one ? one.object : {}]);
+  return { placements: placementsOf(workload, new Map(flavors)) };
+}
 
 type Pod = { readonly metadata: Metadata; readonly spec: Json };
 

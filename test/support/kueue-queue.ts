@@ -1,5 +1,5 @@
 /**
- * A LocalQueue of Kueue for tests, whose quota is a number of executors: it admits Workloads in the order of their
+ * A LocalQueue of Kueue for tests, whose quota is a number of executors for each flavor: it admits Workloads in the order of their
  * creation, fewer executors than asked for where `minCount` allows that, and evicts. As Kueue, it only marks an evicted
  * Workload, whose owner gives the quota back.
  */
@@ -18,6 +18,15 @@ const executorsIn = (sets: unknown): number =>
   listOf(sets)
     .filter(({ name }) => name === "executor")
     .reduce((sum, { count }) => sum + Number(count ?? 0), 0);
+
+/** The executors for which there is quota, by flavor. */
+export type Quotas = Readonly<Record<string, number>>;
+
+/** The flavor that was assigned to the executors of a Workload. */
+export const flavorIn = ({ status }: Stored): unknown => {
+  const sets = listOf(fields(fields(status)["admission"])["podSetAssignments"]);
+  return fields(sets.find(({ name }) => name === "executor")?.["flavors"])["cpu"];
+};
 
 /** The executors whose quota a Workload uses; 0 before its admission, and once the quota was given back. */
 export const usedBy = (workload: Stored): number => {
@@ -63,17 +72,36 @@ const made = (one: Obj): string => String(one.metadata["creationTimestamp"] ?? "
 const queued = (all: readonly Stored[]): readonly Stored[] =>
   all.filter(isQueued).toSorted((a, b) => priorityOf(b) - priorityOf(a) || made(a).localeCompare(made(b)));
 
-const roomIn = (all: readonly Stored[], quota: number): number =>
-  quota - all.reduce((sum, one) => sum + usedBy(one), 0);
+const usedIn = (all: readonly Stored[]): number => all.reduce((sum, one) => sum + usedBy(one), 0);
 
-/** The status of each Workload that is admitted next within this quota. */
-export const admissions = (all: readonly Stored[], quota: number, now: number): readonly StatusWrite[] => {
-  let room = roomIn(all, quota);
-  return queued(all).flatMap((workload) => {
+const roomIn = (all: readonly Stored[], quotas: Quotas): number =>
+  Object.values(quotas).reduce((sum, one) => sum + one, 0) - usedIn(all);
+
+type Fit = { readonly flavor: string; readonly taken: Stored };
+
+/** The flavor that has room for all executors, else for some; as Kueue, the first one in the order of the queue. */
+const fitIn = (rooms: ReadonlyMap<string, number>, workload: Stored): Fit | undefined => {
+  const fits = [...rooms].flatMap(([flavor, room]): readonly Fit[] => {
     const taken = room <= 0 ? undefined : fitted(workload, room);
-    if (taken === undefined) return [];
-    room -= executorsIn(fields(taken.spec)["podSets"]);
-    return [{ workload, status: reserved(taken, "spot", now, true) }];
+    return taken === undefined ? [] : [{ flavor, taken }];
+  });
+  return fits.find(({ taken }) => executorsAsked(taken) === executorsAsked(workload)) ?? fits[0];
+};
+
+/** The status of each Workload that is admitted next within these quotas. */
+export const admissions = (all: readonly Stored[], quotas: Quotas, now: number): readonly StatusWrite[] => {
+  const rooms = new Map(
+    Object.entries(quotas).map(([flavor, quota]) => [
+      flavor,
+      quota - usedIn(all.filter((one) => flavorIn(one) === flavor)),
+    ]),
+  );
+  return queued(all).flatMap((workload) => {
+    const fit = fitIn(rooms, workload);
+    if (fit === undefined) return [];
+    const { flavor, taken } = fit;
+    rooms.set(flavor, (rooms.get(flavor) ?? 0) - executorsAsked(taken));
+    return [{ workload, status: reserved(taken, flavor, now, true) }];
   });
 };
 
@@ -87,10 +115,10 @@ export const eviction = (workload: Stored, now: number): StatusWrite => ({
  * The status of each Workload that is evicted for the first that waits: those of a lower priority, the newest first,
  * and no more than it lacks. None, while one that was evicted has not given its quota back.
  */
-export const preemptions = (all: readonly Stored[], quota: number, now: number): readonly StatusWrite[] => {
+export const preemptions = (all: readonly Stored[], quotas: Quotas, now: number): readonly StatusWrite[] => {
   const [first] = queued(all);
   if (first === undefined || all.some((one) => usedBy(one) > 0 && holds(one, "Evicted"))) return [];
-  let lack = executorsIn(fields(first.spec)["podSets"]) - roomIn(all, quota);
+  let lack = executorsAsked(first) - roomIn(all, quotas);
   return all
     .filter((one) => usedBy(one) > 0 && priorityOf(one) < priorityOf(first))
     .toSorted((a, b) => made(b).localeCompare(made(a)))
@@ -101,18 +129,29 @@ export const preemptions = (all: readonly Stored[], quota: number, now: number):
     });
 };
 
-/** A ClusterQueue with quota for as many executors. */
-export const queueWith = (executors: number): Obj => ({
+/** A ClusterQueue with quota for as many executors of each flavor. */
+export const queueWith = (quotas: Quotas): Obj => ({
   ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "ClusterQueue", metadata: { name: "all" } },
-  spec: { resourceGroups: [{ flavors: [{ name: "spot", resources: [{ name: "pods", nominalQuota: executors }] }] }] },
+  spec: {
+    resourceGroups: [
+      {
+        flavors: Object.entries(quotas).map(([name, nominalQuota]) => ({
+          ...{ name, resources: [{ name: "pods", nominalQuota }] },
+        })),
+      },
+    ],
+  },
 });
 
-/** The executors for which a ClusterQueue has quota. */
-export const quotaOf = ({ spec }: Obj): number => {
+/** The executors for which a ClusterQueue has quota, by flavor. */
+export const quotasOf = ({ spec }: Obj): Quotas => {
   const [group] = listOf(fields(spec)["resourceGroups"]);
-  const [flavor] = listOf(group?.["flavors"]);
-  const [resource] = listOf(flavor?.["resources"]);
-  return Number(resource?.["nominalQuota"] ?? 0);
+  return Object.fromEntries(
+    listOf(group?.["flavors"]).map(({ name, resources }) => [
+      String(name),
+      Number(listOf(resources)[0]?.["nominalQuota"] ?? 0),
+    ]),
+  );
 };
 
 /** The Workload by which Kueue's integration admits an application, which is its controller. */

@@ -70,7 +70,7 @@ const heldUntil = ({ crashes }: Allotment, expected: number): number => {
   return crashes.at + backoffOf(rounds, 5_000, longestWaitMs);
 };
 
-export const underwayIn = ({ underway }: Allotment): number =>
+export const underwayIn = ({ underway }: Pick<Allotment, "underway">): number =>
   underway.reduce((sum, { ids }) => sum + countOfIds(idsOf(ids)), 0);
 
 /** The number of young pending executors, and the time when the oldest is no longer young. */

@@ -68,6 +68,8 @@ const round = z.object({
     .string()
     .regex(/^[\da-f]*$/)
     .optional(),
+  /** The flavors whose quota they use, if these are not the base's. */
+  flavors: z.string().max(63).optional(),
 });
 
 export const allotment = z.object({
@@ -97,8 +99,10 @@ export const allotment = z.object({
   demand: demandShape.optional(),
   /** The limit of a quota that is used up. */
   grant: grantShape.optional(),
-  /** The executors that growths granted at the last read: see `growth.ts`. */
-  grown: z.int().min(0).max(mostExecutors).optional(),
+  /** The executors that growths granted at the last read, by the name of their flavors: see `flavors.ts`. */
+  grown: z.record(z.string().max(63), z.int().min(0).max(mostExecutors)).optional(),
+  /** The flavors that Kueue has assigned to the base. */
+  flavors: z.string().max(63).optional(),
   /** Ended executors whose pods are waited for, because their claims are handed on, until an instant, epoch ms. */
   awaited: z.object({ ids: idsShape, until: instant }).optional(),
   /** No claim is handed on before, epoch ms: a lost record may have handed it to an executor on its way. */

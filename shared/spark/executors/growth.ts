@@ -6,6 +6,7 @@
  * K1. No more executors live than the base and the admitted growths grant.
  * K2. At most one growth waits; its number follows the demand in place.
  * K3. Quota is given back only when no pod is left that uses it.
+ * K4. An executor uses quota of one set of flavors, and runs on nodes of these: see `flavors.ts`.
  */
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
@@ -16,8 +17,7 @@ import { derivedLabel } from "../../kube/names.ts";
 import { isEnding } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { mostExecutors } from "../schema/limits.ts";
-
-const podSet = "executor";
+import { flavorsNameOf, type Grants, grantOn, podSet, totalOf, withBase } from "./flavors.ts";
 
 /**
  * `granted`: its executors may run. `waiting`: Kueue has not admitted it. `evicted`: its executors must end, and then its
@@ -31,6 +31,8 @@ export type Growth = {
   /** The executors that it asks for, less those whose quota was given back. */
   readonly executors: number;
   readonly reclaimed: number;
+  /** The name of the flavors that Kueue has assigned to it: "" for those of the base. */
+  readonly flavors: string;
 };
 
 const countIn = (values: Json): number => (typeof values["count"] === "number" ? Math.max(0, values["count"]) : 0);
@@ -43,8 +45,8 @@ const stateOf = (workload: Stored): State => {
   return isHeld && isTrue(workload, "Admitted") ? "granted" : "waiting";
 };
 
-/** Reads a Workload as a growth. An admission may assign fewer executors than were asked for. */
-export const growthOf = (workload: Stored): Growth => {
+/** Reads a Workload as a growth of a base with these flavors. An admission may assign fewer executors than were asked for. */
+export const growthOf = (workload: Stored, base: string | undefined): Growth => {
   const { podSets } = fieldsOf(workload.spec);
   const { admission, reclaimablePods } = fieldsOf(workload.status);
   const [asked = {}] = recordsIn(podSets);
@@ -54,15 +56,21 @@ export const growthOf = (workload: Stored): Growth => {
     count,
     recordsIn(reclaimablePods).reduce((sum, one) => sum + countIn(one), 0),
   );
-  return { workload, state: stateOf(workload), executors: count - reclaimed, reclaimed };
+  const assignedTo = flavorsNameOf(workload);
+  const flavors = base === undefined || assignedTo === base ? "" : assignedTo;
+  return { workload, state: stateOf(workload), executors: count - reclaimed, reclaimed, flavors };
 };
 
 const inState = (growths: readonly Growth[], state: State): readonly Growth[] =>
   growths.filter((one) => one.state === state);
 
-/** The executors that admitted growths grant. */
-export const grantedBy = (growths: readonly Growth[]): number =>
-  inState(growths, "granted").reduce((sum, { executors }) => Math.min(mostExecutors, sum + executors), 0);
+/** The executors that admitted growths grant, by the name of their flavors. */
+export const grantedBy = (growths: readonly Growth[]): Grants => {
+  const sums = new Map<string, number>();
+  for (const { flavors, executors } of inState(growths, "granted"))
+    sums.set(flavors, Math.min(mostExecutors, (sums.get(flavors) ?? 0) + executors));
+  return Object.fromEntries(sums);
+};
 
 /** The most growths of a run at a time, so that no name is searched for long. */
 const mostGrowths = 200;
@@ -91,8 +99,8 @@ export type Need = {
   /** The executors that the application's own Workload grants. */
   readonly base: number;
   readonly wanted: number;
-  /** Executors that use quota, or may begin to. */
-  readonly occupied: number;
+  /** Executors that use quota of flavors, or may begin to. */
+  readonly occupied: (flavors: string) => number;
   readonly now: number;
 };
 
@@ -121,18 +129,22 @@ const newest = (a: Growth, b: Growth): number =>
 
 /** Gives back the quota of executors that are neither wanted nor there: of whole growths first, then of a part of one. */
 const givenBack = ({ growths, base, wanted, occupied }: Need): readonly Effect[] => {
-  let excess = base + grantedBy(growths) - Math.max(base, wanted, occupied);
+  const grants = withBase(base, grantedBy(growths));
+  let excess = totalOf(grants) - Math.max(base, wanted);
+  const free = new Map(Object.entries(grants).map(([name, granted]) => [name, granted - occupied(name)]));
+  const freeIn = ({ flavors }: Growth): number => Math.min(excess, free.get(flavors) ?? 0);
   const effects: Effect[] = [];
   const kept = inState(growths, "granted")
     .toSorted(newest)
     .filter((growth) => {
-      if (growth.executors > excess) return true;
+      if (growth.executors > freeIn(growth)) return true;
       excess -= growth.executors;
+      free.set(growth.flavors, (free.get(growth.flavors) ?? 0) - growth.executors);
       effects.push(removed(growth));
       return false;
     });
-  const [part] = kept;
-  return excess > 0 && part !== undefined ? [...effects, reclaimed(part, excess)] : effects;
+  const part = kept.find((growth) => freeIn(growth) > 0);
+  return part === undefined ? effects : [...effects, reclaimed(part, freeIn(part))];
 };
 
 /** The growths that wait, the oldest first: it is the one that stays. A deactivated one is its administrator's, and stays. */
@@ -165,19 +177,19 @@ const asking = (need: Need, lack: number): GrowthPlan => {
 /** Decides about the growths of a run. */
 export const growthPlan = (need: Need): GrowthPlan => {
   const { growths, base, wanted, occupied, now } = need;
-  const granted = base + grantedBy(growths);
+  const grants = withBase(base, grantedBy(growths));
   const over = inState(growths, "over")
     .filter(({ workload }) => !isEnding(workload))
     .map(removed);
   const evicted = inState(growths, "evicted");
   if (evicted.length > 0) {
-    const isDrained = occupied <= granted;
-    const released = isDrained
-      ? evicted.map((one) => patched(one, statusWithoutQuota(one.workload, now), "status"))
-      : [];
+    const isDrained = ({ flavors }: Growth): boolean => occupied(flavors) <= grantOn(grants, flavors);
+    const released = evicted
+      .filter(isDrained)
+      .map((one) => patched(one, statusWithoutQuota(one.workload, now), "status"));
     return { effects: [...over, ...released], asks: 0 };
   }
-  const { effects, ...asked } = asking(need, wanted - granted);
+  const { effects, ...asked } = asking(need, wanted - totalOf(grants));
   return { ...asked, effects: [...over, ...effects, ...givenBack(need)] };
 };
 

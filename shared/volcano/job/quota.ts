@@ -6,23 +6,21 @@
  * Q1. A pod is created only by a step that has read the Workload as admitted.
  * Q2. Quota is given back only when no pod is left that uses it; that of succeeded pods as `reclaimable-pods.ts` says.
  */
-import { all, get, getIfAllowed, list, type Reads } from "../../core/decision.ts";
-import { isRecord } from "../../core/json.ts";
-import { type Ref, type Resource, refTo, type Stored } from "../../core/object.ts";
+import { get, list, type Reads } from "../../core/decision.ts";
+import { refTo, type Stored } from "../../core/object.ts";
 import type { Effect, Looking } from "../../core/plan.ts";
 import {
   conditionIn,
   isTrue,
   localQueueOf,
   type NewCondition,
-  resourceFlavors,
   statusWithoutQuota,
   waitingForKueue,
   withCondition,
   workloadPriorityClasses,
   workloads,
 } from "../../kube/kueue.ts";
-import { flavorsOf, placementsOf } from "../../kube/kueue-placement.ts";
+import { readPlacements, readShared } from "../../kube/kueue-placement.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -57,26 +55,6 @@ function* readWorkload(context: JobContext): Reads<Stored | undefined> {
   const ref = { resource: workloads, namespace, name: workloadName(ownerOf(context)) };
   const again = yield* get({ do: "get", ref });
   return again !== undefined && ownedBy(again, uid) ? again : undefined;
-}
-
-type Read = { readonly object: Json } | { readonly lacks: string };
-
-/** Reads an object without a namespace: a deployment for some namespaces may not be allowed to. */
-function* readShared(resource: Resource, name: string): Reads<Read> {
-  const ref: Ref = { resource, name };
-  const result = yield* getIfAllowed(ref);
-  const what = `${resource.kind} ${name}`;
-  if (!result.heard) return { lacks: `${what} cannot be read, grant get on ${resource.plural}.${resource.group}` };
-  return isRecord(result.value) ? { object: result.value } : { lacks: `${what} is not found` };
-}
-
-function* readPlacements(workload: Stored): Reads<Pick<Quota, "placements" | "lacks">> {
-  const names = flavorsOf(workload);
-  const found = yield* all(names.map((name) => readShared(resourceFlavors, name)));
-  const lacks = found.flatMap((one) => ("lacks" in one ? [one.lacks] : []))[0];
-  if (lacks !== undefined) return { placements: new Map(), lacks };
-  const flavors = found.map((one, at): [string, Json] => [names[at] ?? "", "object" in one ? one.object : {}]);
-  return { placements: placementsOf(workload, new Map(flavors)) };
 }
 
 function* readPriority({ object, spec }: JobContext): Reads<Pick<Quota, "priority" | "lacks">> {

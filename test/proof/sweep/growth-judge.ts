@@ -10,6 +10,7 @@
  * G4. While the demand stands, no growth waits or holds quota beyond it; and none is left at the end.
  * G5. Steps never write the application's own Workload.
  * G6. Where all executors are needed, none is ended unless more stay than are granted; and these do not stay.
+ * G7. On the nodes of a flavor an executor is created only within the quota of this flavor that is in use.
  */
 import { kindOfTable } from "../../../shared/simulator/schema/kinds.ts";
 import type { Item } from "../../../shared/simulator/storage/metadata.ts";
@@ -20,11 +21,12 @@ import type { Server } from "../../../shared/simulator/verbs/request.ts";
 import {
   admissions,
   executorsAsked,
+  flavorIn,
   grantedBy,
   isQueued,
   ownWorkload,
   preemptions,
-  quotaOf,
+  quotasOf,
   usedBy,
 } from "../../support/kueue-queue.ts";
 import type { Demand } from "./demand-invariants.ts";
@@ -43,13 +45,20 @@ const isGrowth = ({ metadata }: Item): boolean => metadata.name.startsWith(`${ap
 /** The executors of the base, which Kueue admits with the application. */
 export const baseExecutors = 1;
 
+/** Flavors that have nodes of their own: the node of each. */
+export const flavorNodes = { spot: "node-1", reserved: "node-2" } as const;
+
+const flavorOfNode: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(flavorNodes).map(([flavor, node]) => [node, flavor]),
+);
+
 const admitMs = 100;
 
 /** Decides once about all Workloads. */
 const cycle = (server: Server, queue: Item): void => {
   const decide = [admissions, preemptions];
   for (const decision of decide)
-    for (const { workload, status } of decision(server.store.list(workloads), quotaOf(queue), server.clock.now())) {
+    for (const { workload, status } of decision(server.store.list(workloads), quotasOf(queue), server.clock.now())) {
       const found = server.store.get(workloads, keyOf(workload.metadata.namespace, workload.metadata.name));
       if (found !== undefined)
         rewrite(server, workloads, found, { ...found, status: { ...Object(found["status"]), ...status } });
@@ -86,14 +95,17 @@ export const clusterQueue = (server: Server): Part => ({
   },
 });
 
-type Workloads = Map<string, { readonly used: number; readonly granted: number; readonly waits: number }>;
+type Workloads = Map<
+  string,
+  { readonly used: number; readonly flavor: unknown; readonly granted: number; readonly waits: number }
+>;
 
 type Facts = {
   violations: string[];
   /** By UID: the application's own Workload, and its growths. */
   workloads: Workloads;
   /** By UID: executors that have not ended, and whether they have been told to. */
-  executors: Map<string, { readonly leaves: boolean }>;
+  executors: Map<string, { readonly leaves: boolean; readonly node: string | undefined }>;
   /** Since when two growths wait, and more executors stay than are granted; when less and more was granted last. */
   twoSince: number | undefined;
   overSince: number | undefined;
@@ -125,6 +137,21 @@ const checkEnd = (facts: Facts, name: string, now: number): void => {
 
 type Hearing = { readonly actor: Actor; readonly now: number; readonly evicts: boolean };
 
+/** The node that a pod names; undefined where no flavor has nodes of its own. */
+const nodeOf = (pod: Item): string | undefined => textAt(pod, "spec", "nodeSelector", "kubernetes.io/hostname");
+
+/** Judges G7: an executor has just been created. */
+const checkNodes = ({ executors, workloads, violations }: Facts, pod: Item): void => {
+  const node = nodeOf(pod);
+  if (node === undefined) return;
+  const living = [...executors.values()].filter((one) => one.node === node).length;
+  const quota = [...workloads.values()]
+    .filter(({ flavor }) => flavor === flavorOfNode[node])
+    .reduce((total, { used }) => total + used, 0);
+  if (living > quota)
+    violations.push(`G7: ${pod.metadata.name} is executor ${living} of ${node}, and quota is reserved for ${quota}`);
+};
+
 const hearExecutor = (facts: Facts, { type, object }: Change, { actor, now, evicts }: Hearing): void => {
   const { uid, name } = object.metadata;
   const leaves = object.metadata.deletionTimestamp !== undefined;
@@ -133,11 +160,12 @@ const hearExecutor = (facts: Facts, { type, object }: Change, { actor, now, evic
     facts.executors.delete(uid);
     return;
   }
-  facts.executors.set(uid, { leaves });
+  facts.executors.set(uid, { leaves, node: nodeOf(object) });
   if (evicts && actor === "engine" && leaves && before?.leaves === false) checkEnd(facts, name, now);
   if (type !== "ADDED" || actor !== "engine") return;
   const [living, used, granted] = [facts.executors.size, sum(facts, "used"), sum(facts, "granted")];
   if (living > used) facts.violations.push(`G1: ${name} is executor ${living}, and quota is reserved for ${used}`);
+  checkNodes(facts, object);
   if (living > granted && now - facts.lostAt > latestMs)
     facts.violations.push(`G1: ${name} is executor ${living}, and ${granted} are granted`);
 };
@@ -149,6 +177,7 @@ const hearWorkload = (facts: Facts, { type, object }: Change, actor: Actor, now:
   else
     facts.workloads.set(uid, {
       used: usedBy(object),
+      flavor: flavorIn(object),
       granted: grantedBy(object),
       waits: isGrowth(object) && isQueued(object) ? executorsAsked(object) : 0,
     });

@@ -1,18 +1,26 @@
 /** Applications in a queue of Kueue that grow by Workloads. `growth-judge.ts` holds what they must keep. */
 import type { Stored } from "../../../shared/core/object.ts";
 import { flavorOf, kueueCrds } from "../../support/kueue.ts";
-import { grantedBy, isQueued, queueWith } from "../../support/kueue-queue.ts";
+import { grantedBy, isQueued, type Quotas, queueWith } from "../../support/kueue-queue.ts";
 import { elasticScenario, resyncedMs, type Way } from "./elastic.ts";
-import { baseExecutors } from "./growth-judge.ts";
+import { baseExecutors, flavorNodes } from "./growth-judge.ts";
 import { appName, executorRuns, type Scenario, stateIs, type UserAction } from "./scenario.ts";
 
 const group = "/apis/kueue.x-k8s.io/v1beta2";
 const workloads = `${group}/namespaces/default/workloads`;
 
-const stands = (executors: number): NonNullable<Scenario["stands"]> => [
+/** The node labels of a flavor in a queue that has both. */
+const nodesOf = (flavor: keyof typeof flavorNodes): object => ({ "kubernetes.io/hostname": flavorNodes[flavor] });
+
+const flavorsOf = (quotas: Quotas): readonly object[] =>
+  "reserved" in quotas
+    ? (["spot", "reserved"] as const).map((name) => ({ ...flavorOf(name), spec: { nodeLabels: nodesOf(name) } }))
+    : [{ ...flavorOf("spot"), spec: {} }];
+
+const stands = (quotas: Quotas): NonNullable<Scenario["stands"]> => [
   ...kueueCrds.map((crd) => ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd] as const),
-  [`${group}/resourceflavors`, { ...flavorOf("spot"), spec: {} }],
-  [`${group}/clusterqueues`, queueWith(executors)],
+  ...flavorsOf(quotas).map((flavor) => [`${group}/resourceflavors`, flavor] as const),
+  [`${group}/clusterqueues`, queueWith(quotas)],
 ];
 
 /** True of a change of a Workload whose name begins so. */
@@ -31,9 +39,15 @@ const starts: UserAction = {
   do: { type: "patch", spec: { suspend: false } },
 };
 
+/** As its integration does, Kueue writes the nodes of the base into the spec. */
+const startsOnSpot: UserAction = {
+  ...starts,
+  do: { type: "patch", spec: { suspend: false, executor: { nodeSelector: nodesOf("spot") } } },
+};
+
 const quotaBecomes = (executors: number, when: UserAction["when"], afterMs: number): UserAction => ({
   ...{ says: `the ClusterQueue gets quota for ${executors} executors`, when, afterMs },
-  do: { type: "write", method: "PATCH", path: `${group}/clusterqueues/all`, body: queueWith(executors) },
+  do: { type: "write", method: "PATCH", path: `${group}/clusterqueues/all`, body: queueWith({ spot: executors }) },
 });
 
 const isGranted = ofWorkload(`${appName}-grow-`, (one) => grantedBy(one) > 0);
@@ -60,13 +74,13 @@ const urgent = (afterMs: number, forMs: number): readonly UserAction[] => [
   },
 ];
 
-type Growing = Omit<Way, "stands" | "labels" | "kueued"> & { readonly quota: number };
+type Growing = Omit<Way, "stands" | "labels" | "kueued"> & { readonly quotas: Quotas };
 
 const ways: readonly Growing[] = [
   {
     name: "elastic-kueue-grows",
     what: "three executors are needed and one is admitted; the growth waits until the queue has quota, and is given back",
-    quota: baseExecutors,
+    quotas: { spot: baseExecutors },
     gauge: [
       [0, 3],
       [resyncedMs, 1],
@@ -77,7 +91,7 @@ const ways: readonly Growing[] = [
   {
     name: "elastic-kueue-in-part",
     what: "the queue has quota for two of three executors, and for the third later: a second growth asks for it",
-    quota: 2,
+    quotas: { spot: 2 },
     gauge: [
       [0, 3],
       [resyncedMs, 3],
@@ -88,7 +102,7 @@ const ways: readonly Growing[] = [
   {
     name: "elastic-kueue-evicted",
     what: "a higher priority evicts the growth: its executors leave, and come again when there is quota again",
-    quota: 3,
+    quotas: { spot: 3 },
     gauge: [
       [0, 3],
       [resyncedMs, 3],
@@ -100,7 +114,7 @@ const ways: readonly Growing[] = [
   {
     name: "elastic-kueue-evicted-early",
     what: "the growth is evicted while its executors are being created",
-    quota: 3,
+    quotas: { spot: 3 },
     gauge: [
       [0, 3],
       [resyncedMs, 3],
@@ -112,7 +126,7 @@ const ways: readonly Growing[] = [
   {
     name: "elastic-kueue-stale-wish",
     what: "the demand has gone while the growth waits: the growth goes, also where quota comes at that moment",
-    quota: baseExecutors,
+    quotas: { spot: baseExecutors },
     gauge: [
       [0, 3],
       [40_000, 1],
@@ -120,9 +134,34 @@ const ways: readonly Growing[] = [
     userActions: [starts, quotaBecomes(3, executorRuns, 42_000)],
     settles: 1,
   },
+  {
+    name: "elastic-kueue-flavors",
+    what: "the growth is admitted on the nodes of another flavor than the base, and evicted there; the base stays",
+    quotas: { spot: baseExecutors, reserved: 2 },
+    gauge: [
+      [0, 3],
+      [resyncedMs, 3],
+    ],
+    evicted: true,
+    machines: Object.values(flavorNodes),
+    userActions: [startsOnSpot, ...urgent(25_000, 90_000)],
+    settles: 3,
+  },
+  {
+    name: "elastic-kueue-flavors-mixed",
+    what: "two growths are admitted, one on the nodes of the base and one on others, and both are given back",
+    quotas: { spot: 2, reserved: 1 },
+    gauge: [
+      [0, 3],
+      [resyncedMs, 1],
+    ],
+    machines: Object.values(flavorNodes),
+    userActions: [startsOnSpot],
+    settles: 1,
+  },
 ];
 
-export const growths: readonly Scenario[] = ways.map(({ quota, ...way }) =>
+export const growths: readonly Scenario[] = ways.map(({ quotas, ...way }) =>
   elasticScenario({
     ...way,
     spec: {
@@ -130,7 +169,7 @@ export const growths: readonly Scenario[] = ways.map(({ quota, ...way }) =>
       dynamicAllocation: { enabled: true, initialExecutors: 1, minExecutors: 1, maxExecutors: 3 },
     },
     labels: { "kueue.x-k8s.io/queue-name": "team-a" },
-    stands: stands(quota),
+    stands: stands(quotas),
     kueued: "growths",
   }),
 );

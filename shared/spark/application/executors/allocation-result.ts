@@ -32,6 +32,8 @@ import {
 import { claimPolicyOf } from "../../executors/claim-policy.ts";
 import { type Handover, handOn, labelled, marksOf, withClaims } from "../../executors/claims.ts";
 import type { Scale } from "../../executors/demand.ts";
+import { type Room, roomIn } from "../../executors/flavors.ts";
+import type { Growth } from "../../executors/growth.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
 import { endingOf } from "../../executors/losses.ts";
 import { avoidedNodes, closingNodes, placedElsewhere } from "../../executors/nodes.ts";
@@ -42,7 +44,8 @@ import { creation } from "../run/submit.ts";
 import type { Driver, Memory } from "../state/memory.ts";
 import { idIn, showsRecord } from "../state/status.ts";
 import { builderFor, mostAtOnce } from "./executor-builder.ts";
-import { admittedIn, madeHere } from "./lookup.ts";
+import { grantsIn, madeHere } from "./lookup.ts";
+import { type FlavorPlacement, onNodesOf } from "./placement.ts";
 import { mostReported } from "./warnings.ts";
 
 /** Adds the attempt's labels and owner, by which claims are found, and the annotation of the pod's allocator. */
@@ -64,7 +67,13 @@ const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submi
 };
 
 /** The driver with its pod, for which executors are created, and the executors that are there. */
-type CreationInput = { readonly driver: Driver; readonly pod: Stored; readonly there: readonly Stored[] };
+type CreationInput = {
+  readonly driver: Driver;
+  readonly pod: Stored;
+  readonly there: readonly Stored[];
+  /** The nodes of the flavors that the next executors are for; undefined where these are the base's, or were not read. */
+  readonly placement?: FlavorPlacement | undefined;
+};
 
 /** Executors to create, and the claims that each is handed. */
 type Creation = {
@@ -75,7 +84,7 @@ type Creation = {
 /** Creates claims, then the pods in one stage, in parallel: a claim without a pod is handed on, but not the reverse. */
 const executorsFor = (
   context: ApplicationContext,
-  { driver, there }: CreationInput,
+  { driver, there, placement: nodes }: CreationInput,
   builder: ExecutorBuilder,
   { ids, handed }: Creation,
 ): readonly (readonly Effect[])[] => {
@@ -91,7 +100,7 @@ const executorsFor = (
     (id, at): Effect => ({
       do: "create",
       object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace } },
-      body: () => marked(placedElsewhere(executor(id, at).pod, placement), context, driver),
+      body: () => marked(onNodesOf(placedElsewhere(executor(id, at).pod, placement), nodes), context, driver),
       resource: podResource,
       owner: uid,
       limited: true,
@@ -143,13 +152,29 @@ export type Situation = CreationInput & {
   readonly gauge?: number | undefined;
   /** The claims that may be handed on; undefined where they were not read. */
   readonly handover?: Handover | undefined;
+  /** The growths of the run. */
+  readonly growths: readonly Growth[];
+  /** The reason why the nodes of the next executors are not known. */
+  readonly lacks?: string | undefined;
 };
 
-/** The executors that may live: those that Kueue has admitted, less those that leave, which use their quota until they end. */
-const roomIn = ({ context, members }: Situation): number => {
-  const admitted = admittedIn(context);
-  const leaving = members.filter(({ state }) => state === "ending").length;
-  return admitted === undefined ? Number.POSITIVE_INFINITY : Math.max(0, admitted.executors - leaving);
+/** The flavors that the next executors are for, and the number of executors that may live with these. */
+export const roomOf = ({ context, members, allotment }: Situation): Room => {
+  const grants = grantsIn(context);
+  if (grants === undefined) return { flavors: "", executors: Number.POSITIVE_INFINITY };
+  const { flavors, executors } = roomIn(grants, members, allotment);
+  return { flavors, executors: executors + members.filter(isLiving).length + underwayIn(allotment) };
+};
+
+/** Marks executors that were just handed out as those of these flavors. */
+const onFlavors = (allocated: Allocation, flavors: string): Allocation => {
+  const { allotment, ids } = allocated;
+  const newest = allotment.underway.at(-1);
+  if (flavors === "" || ids.length === 0 || newest === undefined) return allocated;
+  return {
+    ...allocated,
+    allotment: { ...allotment, underway: [...allotment.underway.slice(0, -1), { ...newest, flavors }] },
+  };
 };
 
 export const allocation = (situation: Situation, unsure: number): Allocation => {
@@ -160,11 +185,13 @@ export const allocation = (situation: Situation, unsure: number): Allocation => 
   const promptUntil = view.slow === true ? undefined : view.now + settings.prompt.settledMs;
   const granted = Math.min(expected, grantedAt([allotment.grant], view.now));
   const later = unsure + (situation.handover?.held ?? 0);
-  const most = Math.min(granted, roomIn(situation));
+  const { flavors, executors } = roomOf(situation);
+  if (flavors !== "" && situation.placement?.flavors !== flavors) return noneOf(situation);
+  const most = Math.min(granted, executors);
   const need = { expected: most, members, allotment, unsure: later, pace: pace, now: view.now, promptUntil };
-  if (shortage(need) <= mostPrompt) return allocate(need);
+  if (shortage(need) <= mostPrompt) return onFlavors(allocate(need), flavors);
   const batch = Math.min(pace.batch, mostAtOnce(context, driver, pod));
-  return allocate({ ...need, pace: { ...pace, batch } });
+  return onFlavors(allocate({ ...need, pace: { ...pace, batch } }), flavors);
 };
 
 export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
@@ -260,7 +287,10 @@ export const planned = (
   const own = ids[0] === undefined ? [] : (builder?.build(`${ids[0]}`).claims ?? []);
   const handed = own.length === 0 ? [] : handOn(handover?.free ?? [], own, ids.length);
   const memory = { ...context.memory, allotment: handedOver(allotment, handover, marksOf(handed)) };
-  const made = builder === undefined ? [] : executorsFor(context, situation, builder, { ids, handed });
+  const { flavors = "" } = allotment.underway.at(-1) ?? {};
+  const placement = flavors === "" ? undefined : situation.placement;
+  const made =
+    builder === undefined ? [] : executorsFor(context, { ...situation, placement }, builder, { ids, handed });
   const events = toldOf(situation, allocated);
   const [first = [], ...others] = [...made, ...stages];
   const isPrompt = ids.length > 0 && allotment.underway.at(-1)?.until !== undefined;

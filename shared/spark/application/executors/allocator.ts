@@ -49,7 +49,7 @@ import {
   type Situation,
 } from "./allocation-result.ts";
 import { overheadAfter } from "./executor-builder.ts";
-import { readGrowths, withGrown, withGrowth } from "./growth.ts";
+import { readGrowths, withGrown, withGrowth, withPlacement } from "./growth.ts";
 import {
   askDriver,
   askGauge,
@@ -64,7 +64,7 @@ import {
   withMembers,
 } from "./lookup.ts";
 import { isLeaving } from "./node-drain.ts";
-import { byJudgement, dismissing, moving, surplusOf } from "./surplus.ts";
+import { byJudgement, dismissing, hasSurplus, moving, surplusOf } from "./surplus.ts";
 
 type Heard = { readonly answer: DriverAnswer; readonly surplus: ShrinkResult };
 
@@ -168,12 +168,12 @@ function* confirmed(situation: Situation, next: Allocation, asks: boolean): Read
 function* decided(start: Situation): Reads<AllocationResult> {
   const refused = refusedHere(start);
   if (refused !== undefined) return refused;
-  const given = yield* withHandover(start);
+  const given = yield* withHandover(yield* withPlacement(start));
   const quit = quitters(given.members).length;
   const listens = given.allotment.listens === true;
   const lost = listens ? allocation(given, quit) : noneOf(given);
   if (lost.ids.length > 0) return yield* confirmed(given, lost, quit > 0 || hasSurplus(given));
-  const situation = yield* withHandover(yield* demanded(given));
+  const situation = yield* withHandover(yield* withPlacement(yield* demanded(given)));
   const next = listens ? allocation(situation, quit) : noneOf(situation);
   const asks = quit > 0 || hasSurplus(situation);
   if (next.ids.length > 0) return yield* confirmed(situation, next, asks);
@@ -182,8 +182,6 @@ function* decided(start: Situation): Reads<AllocationResult> {
   const heard = { answer, surplus: yield* surplusOf(situation, answer) };
   return listens ? settle(situation, heard) : awaitDriver(situation, heard);
 }
-
-const hasSurplus = ({ members, expected }: Situation): boolean => members.filter(isLiving).length > expected;
 
 /** The wait of a run to which fewer executors are granted than it wants. */
 const limitedWait = (situation: Situation, { memory, wakeAt }: AllocationResult): Partial<AllocationResult> => {
@@ -213,8 +211,8 @@ function* allocateAmong(
   members: readonly Member[],
 ): Reads<AllocationResult | undefined> {
   if (given.memory.allotment?.attempt !== driver.attempt || !given.read.ok) return undefined;
-  const growths = yield* readGrowths(given);
-  const before = withGrown(given.memory.allotment, growths);
+  const { growths, flavors } = yield* readGrowths(given);
+  const before = withGrown(given.memory.allotment, growths, flavors);
   const context = { ...given, memory: { ...given.memory, allotment: before } };
   const looked = afterLook(before, members, { now: context.view.now, settledMs: context.settings.settledMs });
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
@@ -243,8 +241,9 @@ function* allocateAmong(
     allotment,
     expected,
     scale,
+    growths,
   };
-  return yield* withGrowth(situation, growths, followed(situation, yield* decided(situation)));
+  return yield* withGrowth(situation, followed(situation, yield* decided(situation)));
 }
 
 /** Allocates among all executors that there are. */

@@ -6,9 +6,11 @@ import { list, type Reads } from "../../../core/decision.ts";
 import { isLabelValue, type Stored } from "../../../core/object.ts";
 import type { Effect, Listing } from "../../../core/plan.ts";
 import { conditionIn, jobUidLabel, workloads } from "../../../kube/kueue.ts";
+import { readPlacements } from "../../../kube/kueue-placement.ts";
 import { ownedBy } from "../../../kube/pods.ts";
 import { underwayIn } from "../../executors/allocation.ts";
 import { type Allotment, grantedAt, isLiving } from "../../executors/allotment.ts";
+import { flavorsNameOf, occupiedOn, podSet, totalOf } from "../../executors/flavors.ts";
 import {
   type Growth,
   type GrowthPlan,
@@ -20,26 +22,42 @@ import {
 import { podLabels, reference } from "../../submission/additions.ts";
 import { type ApplicationContext, rareOf } from "../run/context.ts";
 import type { Memory } from "../state/memory.ts";
-import type { AllocationResult, Situation } from "./allocation-result.ts";
+import { type AllocationResult, roomOf, type Situation } from "./allocation-result.ts";
 import { executorNeeds } from "./executor-builder.ts";
 import { baseIn, unadmittedWait, wantedIn } from "./lookup.ts";
+import { baseNodesIn, withoutNodes } from "./placement.ts";
+
+/** The growths of a run, and the flavors of its base, where they are known. */
+type Known = { readonly growths: readonly Growth[]; readonly flavors?: string | undefined };
 
 /** Reads the growths of a run, live. A run that has never asked for one has none, unless its record was lost. */
-export function* readGrowths(context: ApplicationContext): Reads<readonly Growth[]> {
+export function* readGrowths(context: ApplicationContext): Reads<Known> {
   const { memory, view } = context;
   const { grown, claimsFrom } = memory.allotment ?? {};
   const mayHave = memory.rare?.includes("growth") === true || claimsFrom !== undefined;
-  if (baseIn(context) === undefined || !mayHave) return [];
+  if (baseIn(context) === undefined || !mayHave) return { growths: [] };
   const { spared: _, ...listing } = rareOf(context, "growth");
   // An API server that does not serve the kind any more may have just begun to: no executor ends for that.
   const found = yield* list({ ...listing, ...(grown === undefined ? { spared: true } : {}) });
-  return found.filter((one) => ownedBy(one, view.uid)).map(growthOf);
+  const growths = found.filter((one) => ownedBy(one, view.uid));
+  const known = memory.allotment?.flavors;
+  const own = growths.length === 0 || known !== undefined ? undefined : yield* readOwn(context);
+  const flavors = own === undefined ? known : flavorsNameOf(own);
+  return { growths: growths.map((one) => growthOf(one, flavors)), flavors };
 }
 
-/** The allotment with the executors that growths grant now. */
-export const withGrown = ({ grown: _, ...allotment }: Allotment, growths: readonly Growth[]): Allotment => {
+/** The allotment with the executors that growths grant now, and the flavors of the base. */
+export const withGrown = (
+  { grown: _, ...allotment }: Allotment,
+  growths: readonly Growth[],
+  flavors: string | undefined,
+): Allotment => {
   const grown = grantedBy(growths);
-  return grown === 0 ? allotment : { ...allotment, grown };
+  return {
+    ...allotment,
+    ...(totalOf(grown) === 0 ? {} : { grown }),
+    ...(flavors === undefined ? {} : { flavors }),
+  };
 };
 
 /** Lists the Workload by which Kueue has admitted the application itself. */
@@ -48,22 +66,38 @@ const ownWorkload = ({ key, view }: ApplicationContext): Listing => ({
   ...{ spared: true, optional: true },
 });
 
+function* readOwn(context: ApplicationContext): Reads<Stored | undefined> {
+  return (yield* list(ownWorkload(context))).find((one) => ownedBy(one, context.view.uid));
+}
+
+/** Reads the nodes of the flavors that the next executors are for, where executors lack and these are not the base's. */
+export function* withPlacement(situation: Situation): Reads<Situation> {
+  const { context, members, expected, allotment, growths } = situation;
+  const { flavors } = roomOf(situation);
+  if (flavors === "" || members.filter(isLiving).length + underwayIn(allotment) >= expected) return situation;
+  const growth = growths.find((one) => one.state === "granted" && one.flavors === flavors);
+  const own = yield* readOwn(context);
+  if (growth === undefined || own === undefined) return { ...situation, lacks: noWorkload };
+  const { placements, lacks } = yield* readPlacements(growth.workload);
+  const nodes = placements.get(podSet);
+  if (nodes === undefined) return { ...situation, lacks: lacks ?? noWorkload };
+  return { ...situation, placement: { flavors, nodes, base: baseNodesIn(context, own) } };
+}
+
+const noWorkload = "growing needs Kueue's own Workload of the application, and there is none";
+
 /** Creates a growth of as many executors; undefined while Kueue has no Workload of the application itself. */
-function* created(
-  { context, driver, pod }: Situation,
-  growths: readonly Growth[],
-  executors: number,
-): Reads<Effect | undefined> {
+function* created({ context, driver, pod, growths }: Situation, executors: number): Reads<Effect | undefined> {
   const { key, view } = context;
   const { queue = "" } = baseIn(context) ?? {};
   const spec = executorNeeds(context, driver, pod);
   if (spec === undefined || !isLabelValue(view.uid)) return undefined;
-  const own = (yield* list(ownWorkload(context))).find((one) => ownedBy(one, view.uid));
+  const own = yield* readOwn(context);
   if (own === undefined) return undefined;
   const { attempt, submissionId } = driver;
   const app = { name: key.name, namespace: key.namespace, uid: view.uid };
   const run = { ...app, attempt, labels: podLabels({ app, attempt, submissionId }), owner: reference(app) };
-  return growthCreation(run, { growths, queue, executors, own, spec });
+  return growthCreation(run, { growths, queue, executors, own, spec: withoutNodes(spec, baseNodesIn(context, own)) });
 }
 
 const remembering = (memory: Memory): Memory => ({
@@ -77,32 +111,29 @@ const wordsOf = (workload: Stored): string => {
   return typeof message === "string" ? message : "";
 };
 
-const noWorkload = "growing needs Kueue's own Workload of the application, and there is none";
-
 const waitOf = ({ waiting, asks }: GrowthPlan, creation: Effect | undefined): string => {
   if (waiting !== undefined) return wordsOf(waiting.workload);
   return asks > 0 && creation === undefined ? noWorkload : "";
 };
 
 /** Adds what a step does about the run's growths, after all else that it does. */
-export function* withGrowth(
-  situation: Situation,
-  growths: readonly Growth[],
-  result: AllocationResult,
-): Reads<AllocationResult> {
-  const { context, members } = situation;
+export function* withGrowth(situation: Situation, result: AllocationResult): Reads<AllocationResult> {
+  const { context, members, growths } = situation;
   const { allotment } = result.memory;
   const base = baseIn(context)?.executors;
   if (base === undefined || allotment?.listens !== true) return result;
   const { now } = context.view;
-  const occupied = members.filter((one) => isLiving(one) || one.state === "ending").length + underwayIn(allotment);
+  const occupied = (flavors: string): number => occupiedOn(flavors, members, allotment);
   const wanted = Math.min(wantedIn(context, allotment.demand), grantedAt([allotment.grant], now));
   const plan = growthPlan({ growths, base, wanted, occupied, now });
-  const creation = plan.asks > 0 ? yield* created(situation, growths, plan.asks) : undefined;
+  const creation = plan.asks > 0 ? yield* created(situation, plan.asks) : undefined;
   const effects = [...plan.effects, ...(creation === undefined ? [] : [creation])];
   const wait = waitOf(plan, creation);
+  const granted = members.filter(isLiving).length;
+  const { lacks } = situation;
   return {
     ...result,
+    ...(lacks === undefined ? {} : { waitsFor: { on: "grant", wanted, granted, why: lacks } }),
     ...(wait === "" || allotment.grant !== undefined ? {} : unadmittedWait(context, allotment.demand, wait)),
     memory: creation === undefined && growths.length === 0 ? result.memory : remembering(result.memory),
     ...(effects.some((effect) => "subresource" in effect) ? { live: true } : {}),

@@ -11,6 +11,7 @@ import { type Allotment, isLiving, lostIdsGap, type Member, membersOf, missingOf
 import { type ClaimReads, lacksClaim } from "../../executors/claims.ts";
 import { type Demand, gaugeIn, gaugeQuery, scaleOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
+import { type Grants, totalOf, withBase } from "../../executors/flavors.ts";
 import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
 import { type Admitted, admittedBy, executorsWanted } from "../../executors/owner.ts";
@@ -26,8 +27,14 @@ export const baseIn = ({ read, object }: ApplicationContext): Admitted | undefin
 /** The executors that Kueue has admitted, with growths; undefined where the application has no queue label. */
 export const admittedIn = (context: ApplicationContext): Admitted | undefined => {
   const base = baseIn(context);
-  const { grown = 0 } = context.memory.allotment ?? {};
-  return base === undefined ? undefined : { ...base, executors: base.executors + grown };
+  const { grown = {} } = context.memory.allotment ?? {};
+  return base === undefined ? undefined : { ...base, executors: base.executors + totalOf(grown) };
+};
+
+/** The same by the flavors whose quota they use. */
+export const grantsIn = (context: ApplicationContext): Grants | undefined => {
+  const base = baseIn(context);
+  return base === undefined ? undefined : withBase(base.executors, context.memory.allotment?.grown ?? {});
 };
 
 /** The number of executors that an own run wants: the driver's demand, or the number in the spec. */

@@ -8,11 +8,12 @@ import { judgedRemoval } from "../../../kube/history.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Data, isMigrating, type ShrinkResult, shrink } from "../../executors/allocation.ts";
 import { isLiving, type Member } from "../../executors/allotment.ts";
+import { grantOn, membersOn, overfullIn } from "../../executors/flavors.ts";
 import { idsOf } from "../../executors/ids.ts";
 import { freshLedger } from "../../executors/ledger.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Situation } from "./allocation-result.ts";
-import { admittedIn, type DriverAnswer, unchangedSince } from "./lookup.ts";
+import { type DriverAnswer, grantsIn, unchangedSince } from "./lookup.ts";
 import { terminationsOf } from "./repair.ts";
 
 /** Deletes an executor as it was seen; `graceMs`: the time for moving its data, instead of its pod's own grace. */
@@ -47,18 +48,32 @@ const dataOf = ({ scale, gauge }: Situation, { registered }: DriverAnswer, moves
 /** True when executors of the run move their data before they end. */
 export const moving = ({ context: { read } }: Situation): boolean => read.ok && isMigrating(read.spec, true);
 
+/** The flavors on which more executors live than Kueue has admitted. */
+const overfullHere = ({ context, members }: Situation): string | undefined => {
+  const grants = grantsIn(context);
+  return grants === undefined ? undefined : overfullIn(grants, members);
+};
+
+/** True when executors are to end: more live than are expected, or than Kueue has admitted on some nodes. */
+export const hasSurplus = (situation: Situation): boolean =>
+  situation.members.filter(isLiving).length > situation.expected || overfullHere(situation) !== undefined;
+
 /** Selects the surplus executors to delete. While two lists disagree about an executor that lives, none is selected. */
 export function* surplusOf(situation: Situation, heard: DriverAnswer): Reads<ShrinkResult> {
   const { context, members, expected } = situation;
   const force = context.policies.executorScaleDown === "force";
   const { busy } = heard.registered ?? {};
   const data = dataOf(situation, heard, moving(situation));
-  const admitted = admittedIn(context)?.executors ?? Number.POSITIVE_INFINITY;
+  const grants = grantsIn(context) ?? {};
+  const flavors = overfullHere(situation);
   // Executors that Kueue no longer admits must end, whatever they do.
   const surplus =
-    members.filter(isLiving).length > admitted
-      ? shrink({ expected: admitted, members, busy: busy ?? new Set(), force: true, data })
-      : shrink({ expected, members, busy, force, data });
+    flavors === undefined
+      ? shrink({ expected, members, busy, force, data })
+      : shrink({
+          ...{ expected: grantOn(grants, flavors), members: membersOn(flavors, members) },
+          ...{ busy: busy ?? new Set(), force: true, data },
+        });
   if (surplus.leaving.length === 0) return surplus;
   const living = members.filter(isLiving).map(({ pod }) => pod);
   const unchanged = yield* unchangedSince(context, living);

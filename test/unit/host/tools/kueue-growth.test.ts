@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Gauge } from "../../../../shared/simulator/nodes/script.ts";
 import { crds } from "../../../support/crds.ts";
-import { kueueCrds } from "../../../support/kueue.ts";
+import { flavorOf, kueueCrds } from "../../../support/kueue.ts";
 import { admissions, eviction, ownWorkload, type StatusWrite, usedBy } from "../../../support/kueue-queue.ts";
 import { application } from "../objects.ts";
 import { onStand, type Stand } from "../stand.ts";
@@ -55,13 +55,19 @@ const watched = (stand: Stand): readonly string[] => {
   return blamed;
 };
 
-type Queue = { quota: number };
+const isFlavor = (key: string): boolean => ["spot", "reserved"].includes(key);
+
+type Queue = { quota: number; readonly reserved?: number };
 
 /** Lets time pass, in which Kueue admits what fits, until the condition holds. */
 const until = async (stand: Stand, queue: Queue, what: string, isSo: () => boolean): Promise<void> => {
   for (let second = 0; second < 240; second += 1) {
     if (isSo()) return;
-    for (const one of admissions(stand.all("Workload"), queue.quota, stand.simulator.clock.now()))
+    for (const one of admissions(
+      stand.all("Workload"),
+      { spot: queue.quota, reserved: queue.reserved ?? 0 },
+      stand.simulator.clock.now(),
+    ))
       await write(stand, one);
     await stand.turn(1_000);
   }
@@ -82,7 +88,14 @@ const opened = async (stand: Stand, queue: Queue): Promise<void> => {
   const made = stand.get("SparkApplication", "app") ?? assert.fail("there is no application");
   await stand.create(ownWorkload(made, base));
   await until(stand, queue, "it is admitted", () => used(stand) === base);
-  await stand.patch("SparkApplication", "app", { spec: { suspend: false } });
+  const nodes = queue.reserved === undefined ? {} : { executor: onSpot };
+  await stand.patch("SparkApplication", "app", { spec: { suspend: false, ...nodes } });
+};
+
+/** As its integration does, Kueue writes the nodes of the base's flavor into the spec. */
+const onSpot = {
+  nodeSelector: { "cloud.example/flavour": "spot" },
+  tolerations: [{ key: "spot", operator: "Exists", effect: "NoSchedule" }],
 };
 
 const state = (stand: Stand): unknown =>
@@ -119,6 +132,40 @@ describe("an application that Kueue admits, and whose driver needs more executor
         assert.deepEqual(blamed, []);
       },
       needing([[0, 8]], 200_000),
+    ),
+  );
+
+  it(
+    "grows on the nodes of another flavor, and creates no executor for it while that flavor cannot be read",
+    onStand(
+      async (stand) => {
+        const queue = { quota: base, reserved: 4 };
+        const blamed = watched(stand);
+        await stand.create(flavorOf("spot"));
+        await opened(stand, queue);
+        await until(stand, queue, "its growth is admitted", () => used(stand) === 6);
+        await stand.turn(30_000);
+        assert.equal(staying(stand), base, "no executor is created before its nodes are known");
+        await stand.create(flavorOf("reserved"));
+        await until(stand, queue, "it has grown", () => staying(stand) === 6);
+        const [template] = Object(within(growthsIn(stand)[0], "spec", "podSets"));
+        const asked = within(template, "template", "spec");
+        assert.deepEqual([within(asked, "nodeSelector"), within(asked, "tolerations")], [undefined, undefined]);
+        const placed = executorsIn(stand).map(({ metadata, spec }) => [
+          metadata.annotations?.["rekindle.dev/kueue-flavors"],
+          within(spec, "nodeSelector", "cloud.example/flavour"),
+          Object(within(spec, "tolerations"))
+            .map(({ key }: { readonly key: string }) => key)
+            .filter(isFlavor),
+        ]);
+        const [first, last] = [
+          [undefined, "spot", ["spot"]],
+          ["reserved", "reserved", ["reserved"]],
+        ];
+        assert.deepEqual(placed, [first, first, last, last, last, last]);
+        assert.deepEqual(blamed, []);
+      },
+      needing([[0, 6]]),
     ),
   );
 

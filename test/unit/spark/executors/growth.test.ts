@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
+import { totalOf } from "../../../../shared/spark/executors/flavors.ts";
 import { grantedBy, growthCreation, growthOf, growthPlan } from "../../../../shared/spark/executors/growth.ts";
 import { said } from "../application/fixtures.ts";
 
@@ -136,17 +137,17 @@ const brief = (effect: ReturnType<typeof growthPlan>["effects"][number]): string
 describe("a run with growths", () => {
   for (const { what, there, wanted, occupied, granted = 0, asks = 0, does = [] } of rows)
     test(what, () => {
-      const growths = there.map(growthOf);
-      const plan = growthPlan({ growths, base: 2, wanted, occupied, now });
+      const growths = there.map((one) => growthOf(one, undefined));
+      const plan = growthPlan({ growths, base: 2, wanted, occupied: () => occupied, now });
       assert.deepEqual(
-        { granted: grantedBy(growths), asks: plan.asks, does: plan.effects.map(brief) },
+        { granted: totalOf(grantedBy(growths)), asks: plan.asks, does: plan.effects.map(brief) },
         { granted, asks, does },
       );
     });
 
   test("gives the quota of an evicted growth back when its executors have ended, in one write of its status", () => {
-    const growths = [growthOf(workload("g1", 4, evicting(4)))];
-    const { effects } = growthPlan({ growths, base: 2, wanted: 6, occupied: 2, now });
+    const growths = [growthOf(workload("g1", 4, evicting(4)), undefined)];
+    const { effects } = growthPlan({ growths, base: 2, wanted: 6, occupied: () => 2, now });
     const [effect] = effects;
     assert.ok(effect?.do === "patch" && effect.subresource === "status" && effects.length === 1);
     assert.equal(effect.patch["admission"], null);
@@ -174,7 +175,7 @@ describe("a run with growths", () => {
       ...workload("g1", 3),
       metadata: { ...workload("g1", 3).metadata, name: first.object.metadata.name },
     };
-    const second = growthCreation(run, { growths: [growthOf(there)], ...asked });
+    const second = growthCreation(run, { growths: [growthOf(there, undefined)], ...asked });
     assert.ok(second?.do === "create");
     assert.notEqual(second.object.metadata.name, first.object.metadata.name);
     assert.match(second.object.metadata.name, /^app-grow-[0-9a-f]{8}$/);

@@ -1,0 +1,71 @@
+/**
+ * Executors of an application with Kueue's queue label by the flavors whose quota they use. An executor on nodes of
+ * one flavor never uses quota of another, so each set of flavors grants executors of its own. The name of the base's
+ * flavors is "", because its executors are placed by the application's spec.
+ */
+import { digest } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import { flavorsOf } from "../../kube/kueue-placement.ts";
+import { mostExecutors } from "../schema/limits.ts";
+import { underwayIn } from "./allocation.ts";
+import { type Allotment, isLiving, type Member } from "./allotment.ts";
+
+/** Annotation of an executor of a growth: the flavors whose quota it uses, where the base uses others. */
+export const flavorsKey = "rekindle.dev/kueue-flavors";
+
+/** The pod set of executors in the application's own Workload and in its growths. */
+export const podSet = "executor";
+
+/** The most characters of a name of flavors. */
+const longest = 63;
+
+/** Returns one short name for the flavors that an admission has assigned to executors. */
+export const flavorsNameOf = (workload: Stored): string => {
+  const names = flavorsOf(workload, podSet).toSorted().join(",");
+  return names.length <= longest ? names : digest(names).slice(0, longest);
+};
+
+/** The executors that may live, by the name of their flavors. */
+export type Grants = Readonly<Record<string, number>>;
+
+/** The executors of all flavors. */
+export const totalOf = (grants: Grants): number =>
+  Object.values(grants).reduce((sum, executors) => Math.min(mostExecutors, sum + executors), 0);
+
+/** The executors that may live: those of the base, and those that growths grant. */
+export const withBase = (base: number, { "": alike = 0, ...others }: Grants): Grants => ({
+  "": base + alike,
+  ...others,
+});
+
+/** The executors that these flavors grant. */
+export const grantOn = (grants: Grants, flavors: string): number =>
+  Object.hasOwn(grants, flavors) ? (grants[flavors] ?? 0) : 0;
+
+const flavorsOfMember = ({ pod }: Member): string => pod.metadata.annotations?.[flavorsKey] ?? "";
+
+/** The members that use quota of these flavors. */
+export const membersOn = (flavors: string, members: readonly Member[]): readonly Member[] =>
+  members.filter((member) => flavorsOfMember(member) === flavors);
+
+/** The number of executors that use quota of these flavors, or may begin to. Those that leave use it until they end. */
+export const occupiedOn = (flavors: string, members: readonly Member[], { underway }: Allotment): number =>
+  membersOn(flavors, members).filter((one) => isLiving(one) || one.state === "ending").length +
+  underwayIn({ underway: underway.filter((round) => (round.flavors ?? "") === flavors) });
+
+export type Room = { readonly flavors: string; readonly executors: number };
+
+/** The first flavors that grant more executors than there are; the base's where none do. */
+export const roomIn = (grants: Grants, members: readonly Member[], allotment: Allotment): Room => {
+  const rooms = Object.entries(grants).map(([flavors, granted]) => ({
+    flavors,
+    executors: Math.max(0, granted - occupiedOn(flavors, members, allotment)),
+  }));
+  return rooms.find(({ executors }) => executors > 0) ?? { flavors: "", executors: 0 };
+};
+
+/** The flavors on which more executors live than are granted. */
+export const overfullIn = (grants: Grants, members: readonly Member[]): string | undefined =>
+  [...new Set(members.filter(isLiving).map(flavorsOfMember))].find(
+    (flavors) => membersOn(flavors, members).filter(isLiving).length > grantOn(grants, flavors),
+  );

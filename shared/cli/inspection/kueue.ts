@@ -6,15 +6,27 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
-import { oneLine } from "../../core/text.ts";
+import { counted, oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
-import { conditionIn, isActive, isTrue, jobUidLabel, localQueueOf, workloads } from "../../kube/kueue.ts";
+import { conditionIn, isActive, isTrue, jobUidLabel, localQueueOf, ownWorkloads, workloads } from "../../kube/kueue.ts";
 import { ownedBy } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { notServed } from "../io/tools.ts";
 import type { Kind } from "../kinds/kind.ts";
 
 export type KueueState = "held" | "admitted" | "evicted" | "finished" | "unknown";
+
+/** A Workload by which an application grows beyond its base. */
+export type GrowthView = {
+  readonly workload: string;
+  readonly state: "granted" | "waiting" | "evicted";
+  /** Those that it grants or asks for, less those whose quota was given back. */
+  readonly executors: number;
+  readonly askedAt: string | undefined;
+  /** Since when it is in this state. */
+  readonly since: string | undefined;
+  readonly message: string;
+};
 
 export type KueueView = {
   readonly queue: string;
@@ -24,6 +36,8 @@ export type KueueView = {
   readonly since: string | undefined;
   /** Kueue's own words, or the reason why there are none; "" where neither is known. */
   readonly message: string;
+  /** The growths of an application; absent where they are not known, or its kind does not grow. */
+  readonly growths?: readonly GrowthView[] | undefined;
 };
 
 /** The most characters of Kueue's words. */
@@ -78,6 +92,23 @@ const viewOf = (queue: string, workload: Stored): KueueView => {
   };
 };
 
+/** Reads the growths of an application; undefined where they cannot be listed. */
+const growthsOf = async (transport: Transport, queue: string, object: Stored): Promise<KueueView["growths"]> => {
+  const { uid, namespace = "default" } = object.metadata;
+  const labels = { ...ownWorkloads, "rekindle.dev/app-uid": uid };
+  const { growthOf } = await import("../../spark/executors/growth.ts");
+  const { value } = await openCluster(transport).list({ do: "list", resource: workloads, namespace, labels });
+  return value
+    .filter((one) => ownedBy(one, uid))
+    .flatMap((one): readonly GrowthView[] => {
+      const { state, executors } = growthOf(one, undefined);
+      if (state === "over") return [];
+      const { name, creationTimestamp } = one.metadata;
+      const { since, message } = viewOf(queue, one);
+      return [{ workload: name, state, executors, askedAt: creationTimestamp, since, message }];
+    });
+};
+
 const served = `${workloads.group}/${workloads.version}`;
 
 /** Returns the view where Workloads cannot be listed; undefined for a failure of another kind. */
@@ -103,11 +134,13 @@ export const kueueOf = async (transport: Transport, kind: Kind, object: Stored):
   const { uid, namespace = "default" } = object.metadata;
   if (queue === undefined || !admits(kind) || !isLabelValue(uid)) return undefined;
   const none = { queue, workload: undefined, since: undefined } as const;
+  const grows = kind.resource.kind === "SparkApplication";
   try {
     const labels = { [jobUidLabel]: uid };
     const { value } = await openCluster(transport).list({ do: "list", resource: workloads, namespace, labels });
     const own = value.find((one) => ownedBy(one, uid));
-    return own === undefined ? { ...none, state: "held", message: absence(kind) } : viewOf(queue, own);
+    const view: KueueView = own === undefined ? { ...none, state: "held", message: absence(kind) } : viewOf(queue, own);
+    return grows ? { ...view, growths: await growthsOf(transport, queue, object) } : view;
   } catch (cause) {
     const view = withoutAnswer(cause);
     if (view === undefined) throw cause;
@@ -123,8 +156,32 @@ const states: Readonly<Record<KueueState, string>> = {
   unknown: "not known",
 };
 
+const growthStates: Readonly<Record<GrowthView["state"], string>> = {
+  granted: "granted beyond its base",
+  waiting: "asked for",
+  evicted: "evicted",
+};
+
+type When = (instant: number) => string;
+
+const sinceText = (since: string | undefined, when: When): string =>
+  since === undefined ? "" : ` since ${when(Date.parse(since))}`;
+
+/** Returns the executors of growths in each state; those that wait or are evicted with Kueue's words. */
+const growthsText = (growths: readonly GrowthView[], when: When): string => {
+  const granted = growths.filter(({ state }) => state === "granted").reduce((sum, { executors }) => sum + executors, 0);
+  const others = growths
+    .filter(({ state }) => state !== "granted")
+    .map(({ state, executors, since, askedAt, message }) => {
+      const from = sinceText(state === "waiting" ? askedAt : since, when);
+      return `${executors} ${growthStates[state]}${from}${message === "" ? "" : `: ${message}`}`;
+    });
+  return [...(granted === 0 ? [] : [`${counted(granted, "executor")} ${growthStates.granted}`]), ...others].join(", ");
+};
+
 /** Returns the text about an object in one line. `when`: writes an instant. */
-export const kueueText = ({ queue, state, since, message }: KueueView, when: (instant: number) => string): string => {
-  const from = since === undefined ? "" : ` since ${when(Date.parse(since))}`;
-  return `LocalQueue ${queue}: ${states[state]}${from}${message === "" ? "" : `: ${message}`}`;
+export const kueueText = ({ queue, state, since, message, growths = [] }: KueueView, when: When): string => {
+  const own = `LocalQueue ${queue}: ${states[state]}${sinceText(since, when)}${message === "" ? "" : `: ${message}`}`;
+  const grown = growthsText(growths, when);
+  return grown === "" ? own : `${own}; ${grown}`;
 };

@@ -103,6 +103,64 @@ describe("an object in a queue of Kueue", () => {
       assert.equal(text, `LocalQueue team-a: ${said}`);
     });
 
+  const growth = (name: string, count: number, status: object): object => {
+    const { apiVersion, kind, metadata } = objectOf(sparkApplication);
+    return {
+      ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload" },
+      metadata: {
+        ...{ name, labels: { "app.kubernetes.io/managed-by": "rekindle", "rekindle.dev/app-uid": uid } },
+        ownerReferences: [{ apiVersion, kind, name: metadata.name, uid }],
+      },
+      spec: { podSets: [{ name: "executor", count, template: {} }] },
+      status,
+    };
+  };
+
+  const assigned = (count: number) => ({ podSetAssignments: [{ name: "executor", count, flavors: { cpu: "spot" } }] });
+
+  test("that grows tells of each growth what it grants or asks for, since when, and Kueue's words", async () => {
+    const { transport } = openSimulator({ start, crds: kueueCrds });
+    const path = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads";
+    const made = [
+      growth("train-grow-1", 8, { conditions: [has, admitted], admission: assigned(8) }),
+      growth("train-grow-2", 3, { conditions: [has, admitted, evicted], admission: assigned(2) }),
+      growth("train-grow-3", 6, { conditions: [held] }),
+      growth("train-grow-4", 5, { conditions: [condition("Finished", "True", "Succeeded", "done", "30")] }),
+    ];
+    for (const one of made) {
+      const { metadata, status } = Object(one);
+      await request(transport, "POST", path, Object(one));
+      const now = await request(transport, "GET", `${path}/${metadata.name}`);
+      await request(transport, "PUT", `${path}/${metadata.name}/status`, { ...now, status });
+    }
+    const view = await kueueOf(transport, sparkApplication, objectOf(sparkApplication));
+    assert.deepEqual(
+      view?.growths?.map(({ workload, state, executors, since }) => [workload, state, executors, since]),
+      [
+        ["train-grow-1", "granted", 8, "2026-11-02T08:11:00Z"],
+        ["train-grow-2", "evicted", 2, "2026-11-02T08:20:00Z"],
+        ["train-grow-3", "waiting", 6, "2026-11-02T08:05:00Z"],
+      ],
+    );
+    const text = kueueText({ ...view, message: "" }, (at) => new Date(at).toISOString().slice(11, 19));
+    assert.equal(
+      text,
+      "LocalQueue team-a: held; 8 executors granted beyond its base, 2 evicted since 08:20:00: Preempted: Preempted to accommodate a workload, 6 asked for since 08:00:00: insufficient unused quota for cpu, 4 more needed",
+    );
+  });
+
+  test("of which growths are not known, says nothing about them, and not that there are none", async () => {
+    const { transport } = openSimulator({ start, crds: kueueCrds });
+    const body = JSON.stringify({ kind: "Status", status: "Failure", reason: "Forbidden", code: 403, message: "no" });
+    const forbidding: Transport = { ...transport, send: async () => ({ status: 403, headers: {}, body }) };
+    const [unknown, none] = [
+      await kueueOf(forbidding, sparkApplication, objectOf(sparkApplication)),
+      await kueueOf(transport, sparkApplication, objectOf(sparkApplication)),
+    ];
+    assert.deepEqual([unknown?.growths, none?.growths], [undefined, []]);
+    assert.equal((await kueueOf(transport, volcanoJob, objectOf(volcanoJob)))?.growths, undefined);
+  });
+
   test("says that nobody admits it where the cluster does not serve Kueue's kinds", async () => {
     const { transport } = openSimulator({ start, crds: [] });
     const view = await kueueOf(transport, volcanoJob, objectOf(volcanoJob));

@@ -9,6 +9,7 @@ import { isLabelValue, type Stored } from "../../core/object.ts";
 import { counted, oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import { conditionIn, isActive, isTrue, jobUidLabel, localQueueOf, ownWorkloads, workloads } from "../../kube/kueue.ts";
+import { type GrowthState, growthCountsOf, growthStateOf } from "../../kube/kueue-growth.ts";
 import { ownedBy } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { notServed } from "../io/tools.ts";
@@ -19,7 +20,7 @@ export type KueueState = "held" | "admitted" | "evicted" | "finished" | "unknown
 /** A Workload by which an application grows beyond its base. */
 export type GrowthView = {
   readonly workload: string;
-  readonly state: "granted" | "waiting" | "evicted";
+  readonly state: Exclude<GrowthState, "over">;
   /** Those that it grants or asks for, less those whose quota was given back. */
   readonly executors: number;
   readonly askedAt: string | undefined;
@@ -96,16 +97,17 @@ const viewOf = (queue: string, workload: Stored): KueueView => {
 const growthsOf = async (transport: Transport, queue: string, object: Stored): Promise<KueueView["growths"]> => {
   const { uid, namespace = "default" } = object.metadata;
   const labels = { ...ownWorkloads, "rekindle.dev/app-uid": uid };
-  const { growthOf } = await import("../../spark/executors/growth.ts");
   const { value } = await openCluster(transport).list({ do: "list", resource: workloads, namespace, labels });
   return value
     .filter((one) => ownedBy(one, uid))
     .flatMap((one): readonly GrowthView[] => {
-      const { state, executors } = growthOf(one, undefined);
+      const state = growthStateOf(one);
       if (state === "over") return [];
       const { name, creationTimestamp } = one.metadata;
       const { since, message } = viewOf(queue, one);
-      return [{ workload: name, state, executors, askedAt: creationTimestamp, since, message }];
+      return [
+        { workload: name, state, executors: growthCountsOf(one).executors, askedAt: creationTimestamp, since, message },
+      ];
     });
 };
 

@@ -12,56 +12,29 @@ import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
 import { apiVersionOf, type OwnerReference, refTo, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { isActive, isTrue, ownWorkloads, reservesQuota, statusWithoutQuota, workloads } from "../../kube/kueue.ts";
+import { isActive, ownWorkloads, reservesQuota, statusWithoutQuota, workloads } from "../../kube/kueue.ts";
+import { type GrowthCounts, type GrowthState, growthCountsOf, growthStateOf } from "../../kube/kueue-growth.ts";
 import { derivedLabel } from "../../kube/names.ts";
 import { isEnding } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { mostExecutors } from "../schema/limits.ts";
 import { flavorsNameOf, type Grants, grantOn, podSet, totalOf, withBase } from "./flavors.ts";
 
-/**
- * `granted`: its executors may run. `waiting`: Kueue has not admitted it. `evicted`: its executors must end, and then its
- * quota is given back. `over`: it grants nothing any more.
- */
-type State = "granted" | "waiting" | "evicted" | "over";
-
-export type Growth = {
+export type Growth = GrowthCounts & {
   readonly workload: Stored;
-  readonly state: State;
-  /** The executors that it asks for, less those whose quota was given back. */
-  readonly executors: number;
-  readonly reclaimed: number;
+  readonly state: GrowthState;
   /** The name of the flavors that Kueue has assigned to it: "" for those of the base. */
   readonly flavors: string;
 };
 
-const countIn = (values: Json): number => (typeof values["count"] === "number" ? Math.max(0, values["count"]) : 0);
-
-const stateOf = (workload: Stored): State => {
-  if (isEnding(workload) || isTrue(workload, "Finished")) return "over";
-  const isHeld = reservesQuota(workload);
-  if (isTrue(workload, "Evicted") || !isActive(workload)) return isHeld ? "evicted" : "waiting";
-  // Kueue leaves both conditions True in Workloads that it has preempted or finished.
-  return isHeld && isTrue(workload, "Admitted") ? "granted" : "waiting";
-};
-
-/** Reads a Workload as a growth of a base with these flavors. An admission may assign fewer executors than were asked for. */
+/** Reads a Workload as a growth of a base with these flavors. */
 export const growthOf = (workload: Stored, base: string | undefined): Growth => {
-  const { podSets } = fieldsOf(workload.spec);
-  const { admission, reclaimablePods } = fieldsOf(workload.status);
-  const [asked = {}] = recordsIn(podSets);
-  const [assigned] = recordsIn(fieldsOf(admission)["podSetAssignments"]);
-  const count = Math.min(countIn(asked), assigned === undefined ? Number.POSITIVE_INFINITY : countIn(assigned));
-  const reclaimed = Math.min(
-    count,
-    recordsIn(reclaimablePods).reduce((sum, one) => sum + countIn(one), 0),
-  );
   const assignedTo = flavorsNameOf(workload);
   const flavors = base === undefined || assignedTo === base ? "" : assignedTo;
-  return { workload, state: stateOf(workload), executors: count - reclaimed, reclaimed, flavors };
+  return { workload, state: growthStateOf(workload), ...growthCountsOf(workload), flavors };
 };
 
-const inState = (growths: readonly Growth[], state: State): readonly Growth[] =>
+const inState = (growths: readonly Growth[], state: GrowthState): readonly Growth[] =>
   growths.filter((one) => one.state === state);
 
 /** The executors that admitted growths grant, by the name of their flavors. */

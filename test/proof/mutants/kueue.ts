@@ -40,7 +40,7 @@ export const kueueMutants: readonly Mutant[] = [
   {
     name: "kueue-grants-after-eviction",
     promise: "a growth that Kueue has evicted grants nothing, although it is still marked as admitted",
-    file: "shared/spark/executors/growth.ts",
+    file: "shared/kube/kueue-growth.ts",
     find: 'if (isTrue(workload, "Evicted") || !isActive(workload)) return',
     replace: 'if (isTrue(workload, "Requeued") || !isActive(workload)) return',
     scenarios: ["elastic-kueue-evicted"],

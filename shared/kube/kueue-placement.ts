@@ -106,7 +106,7 @@ export function* readShared(resource: Resource, name: string): Reads<Read> {
 }
 
 /** `lacks`: a flavor that cannot be read. Nothing is created without it. */
-export type Placements = { readonly placements: ReadonlyMap<string, Placement>; readonly lacks?: string };
+type Placements = { readonly placements: ReadonlyMap<string, Placement>; readonly lacks?: string };
 
 /** Reads the flavors that Kueue has assigned, and returns what the pods of each pod set get. */
 export function* readPlacements(workload: Obj): Reads<Placements> {

@@ -18,7 +18,7 @@ import type { Kind } from "../kinds/kind.ts";
 export type KueueState = "held" | "admitted" | "evicted" | "finished" | "unknown";
 
 /** A Workload by which an application grows beyond its base. */
-export type GrowthView = {
+type GrowthView = {
   readonly workload: string;
   readonly state: Exclude<GrowthState, "over">;
   /** Those that it grants or asks for, less those whose quota was given back. */

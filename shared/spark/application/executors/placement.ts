@@ -10,7 +10,7 @@ import { flavorsKey, podSet } from "../../executors/flavors.ts";
 import type { ApplicationContext } from "../run/context.ts";
 
 /** Node labels and tolerations that Kueue has written into the spec for the executors of the base. */
-export type BaseNodes = { readonly nodeSelector: Json; readonly tolerations: readonly unknown[] };
+type BaseNodes = { readonly nodeSelector: Json; readonly tolerations: readonly unknown[] };
 
 /** The nodes of these flavors, which take the place of the base's. */
 export type FlavorPlacement = { readonly flavors: string; readonly nodes: Placement; readonly base: BaseNodes };

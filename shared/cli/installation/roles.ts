@@ -130,11 +130,7 @@ const needed: readonly Needed[] = [
   ),
   need("spark", rule("kueue.x-k8s.io", ["workloads"], ["patch"]), "change the number of a growth that waits"),
   need("any", rule("kueue.x-k8s.io", ["workloads/status"], ["patch"]), "return the quota of such jobs and growths"),
-  need(
-    "volcano",
-    rule("kueue.x-k8s.io", ["workloadpriorityclasses"], ["get"]),
-    "the priority of such jobs",
-  ),
+  need("volcano", rule("kueue.x-k8s.io", ["workloadpriorityclasses"], ["get"]), "the priority of such jobs"),
   need("any", rule("kueue.x-k8s.io", ["resourceflavors"], ["get"]), "the nodes of such jobs and growths"),
   need("any", rule("", ["events"], ["create", "list"]), "report what happened; read why a pod does not start"),
   need(

@@ -108,8 +108,8 @@ const sightingIn = ({ settings, cursors, opened, parts, within }: Sighted): (() 
   return () => startSighting({ cluster: opened, groups, lookout, report, freed, sightings });
 };
 
-/** Opens the forwarder from the environment's settings. */
-export const openForwarding = async (env: Environment) => {
+/** Opens the forwarder from the environment's settings. `kinds`: absent, the registered ones that the settings choose. */
+export const openForwarding = async (env: Environment, kinds?: readonly Watcher[]) => {
   const settings = settingsFor("forward", env);
   const { windowMs, cluster, selector, home } = settings;
   const transport = openAccess(settings.clusterRecord, { userAgent: "rekindle-forward" });
@@ -121,7 +121,7 @@ export const openForwarding = async (env: Environment) => {
     if (!(await within())(message.namespace)) return;
     await telemetry.part("forward", () => sender.send(message, id));
   };
-  const operators = watchers.filter(runs(settings.families));
+  const operators = kinds ?? watchers.filter(runs(settings.families));
   const records = openRecords(settings.checkpoints, { transport, cluster, home });
   const parts = { cluster, selector, records, namespaces, transport, report, send, operators };
   const opened = openCluster(transport);
@@ -154,8 +154,8 @@ export const lookMsOf = (event: unknown): number =>
   isRecord(event) && event["look"] !== undefined ? lookLength().parse(event["look"]) : 0;
 
 /** Opens everything once per environment; its knowledge of the cluster is kept from window to window. */
-export const openForward = async (env: Environment): Promise<Forward> => {
-  const { windows, windowMs, report } = await openForwarding(env);
+export const openForward = async (env: Environment, kinds?: readonly Watcher[]): Promise<Forward> => {
+  const { windows, windowMs, report } = await openForwarding(env, kinds);
   return async (event, context) => {
     const lengthMs = Math.max(shortestMs, Math.min(windowMs, remainingMsOf(context) - reserveMs));
     const ran = await windows.run(lengthMs, new AbortController().signal, lookMsOf(event));

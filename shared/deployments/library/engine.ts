@@ -1,5 +1,5 @@
 /**
- * `rekindle/engine`: runs kinds of another package, in a host (`runHost`) and in a function (`handler`). Beside them the
+ * `rekindle/engine`: runs kinds of another package, in a host (`runHost`) and in functions (`handler` and others). Beside them the
  * step itself, for a caller that implements its ports; an in-memory record store and a Kubernetes client are included.
  */
 export { memoryCheckpoints } from "../../adapters/checkpoints/memory.ts";
@@ -18,10 +18,12 @@ export { step } from "../../engine/reconcile/step.ts";
 export { recovery, type Timing, timing } from "../../engine/settings.ts";
 export {
   type FunctionOptions,
+  forwardHandler,
   type HostOptions,
   handler,
   type OwnHandler,
   type OwnHost,
   type OwnKinds,
+  resyncHandler,
   runHost,
 } from "./own-kinds.ts";

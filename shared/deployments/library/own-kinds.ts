@@ -1,5 +1,5 @@
 /**
- * Runs the kinds of another package, in a host and in a function. Both have the wiring that serves Rekindle's own kinds;
+ * Runs the kinds of another package, in a host and in functions. These have the wiring that serves Rekindle's own kinds;
  * only the kinds are others.
  */
 import { clusterFromRecord, findCluster } from "../../adapters/kubernetes/kubeconfig.ts";
@@ -14,10 +14,12 @@ import { defaultOptions } from "../../spark/auxiliary-objects/options.ts";
 import { once } from "../common/once.ts";
 import { openManySlices } from "../common/slices.ts";
 import { operatorsByKind } from "../common/step-dependencies.ts";
+import { openForward } from "../forward/function.ts";
 import type { HostKinds } from "../host/kinds.ts";
 import { openHost } from "../host/wiring.ts";
 import type { Families } from "../reconcile/families.ts";
 import { openHandler } from "../reconcile/wiring.ts";
+import { openResync } from "../resync/function.ts";
 import { settingsFor } from "../settings/read.ts";
 
 export type OwnKinds = {
@@ -43,7 +45,7 @@ export type HostOptions = OwnKinds & {
 };
 
 export type FunctionOptions = OwnKinds & {
-  /** The settings of the reconcile function, `REKINDLE_…`; absent: the environment of the process. */
+  /** The settings of the function of that name, `REKINDLE_…`; absent: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 };
 
@@ -113,5 +115,17 @@ export const runHost = async ({ kinds, ...options }: HostOptions): Promise<OwnHo
  */
 export const handler = ({ kinds, env = process.env }: FunctionOptions): OwnHandler => {
   const wiring = once(() => openHandler(settingsFor("reconcile", env), familiesOf(kinds)));
+  return async (event, context) => (await wiring())(event, context);
+};
+
+/** Returns the handler that watches these kinds for a window, and sends their keys to the queue. */
+export const forwardHandler = ({ kinds, env = process.env }: FunctionOptions): OwnHandler => {
+  const wiring = once(() => openForward(env, kinds));
+  return async (event, context) => (await wiring())(event, context);
+};
+
+/** Returns the handler that finds unfinished keys of these kinds, and sends them to the queue. */
+export const resyncHandler = ({ kinds, env = process.env }: FunctionOptions): OwnHandler => {
+  const wiring = once(() => openResync(env, kinds));
   return async (event, context) => (await wiring())(event, context);
 };

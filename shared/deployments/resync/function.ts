@@ -5,6 +5,7 @@
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { remainingMsOf, runOf } from "../../adapters/lambda.ts";
 import { openLines } from "../../adapters/telemetry/tracing.ts";
+import type { Watcher } from "../../core/operator.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type Standing, standingIn } from "../../forward/controller-detection.ts";
 import { type Cursors, cursorKey, openCursors } from "../../forward/cursors.ts";
@@ -87,7 +88,8 @@ const depthsOf = (
   };
 };
 
-const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
+/** Opens the resync. `kinds`: absent, the registered ones that the settings choose, with their gauges. */
+const openSweep = async (settings: Settings<"resync">, kinds?: readonly Watcher[]): Promise<SweepParts> => {
   const { home, cluster, selector } = settings;
   const transport = openAccess(settings.clusterRecord, { userAgent: "rekindle-resync" });
   const telemetry = openLines(settings);
@@ -96,7 +98,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
   const clusterUid = await readClusterUid(opened);
   const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
   const cursors = openCursors({ checkpoints, clusterUid, report });
-  const operators = watchers.filter(runs(settings.families));
+  const operators = kinds ?? watchers.filter(runs(settings.families));
   const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: Date.now });
   const { watched: namespaces, within } = namespaceScope;
   const queue = openSender(settings, telemetry);
@@ -122,7 +124,7 @@ const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
     await openGaugeLines({ ...counted, unheard: () => unheard, cluster, print, report, now: Date.now })(late);
   };
   return {
-    ...(settings.gauges ? { tellGauges } : {}),
+    ...(settings.gauges && kinds === undefined ? { tellGauges } : {}),
     ...(key === undefined ? {} : { takeUnheard: openUnheard(cursors, unheardKey(cluster), report) }),
     ...depthsOf(settings, report),
     scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
@@ -139,8 +141,8 @@ export type Resync = (event: unknown, context?: unknown) => Promise<Omit<Resynce
 const reserveMs = 10_000;
 
 /** Opens everything once per environment. A run that has found problems with the queues fails at its end. */
-export const openResync = async (env: Environment): Promise<Resync> => {
-  const parts = await openSweep(settingsFor("resync", env));
+export const openResync = async (env: Environment, kinds?: readonly Watcher[]): Promise<Resync> => {
+  const parts = await openSweep(settingsFor("resync", env), kinds);
   return async (event, context) => {
     const until = performance.now() + remainingMsOf(context) - reserveMs;
     const { problems, ...swept } = await sweepOnce(

@@ -1,6 +1,6 @@
 /**
  * `infra/examples/own-kind`, a kind of another package, beside the package as strangers install it: it compiles, runs in a
- * host and in a function, and is swept.
+ * host and in functions, and is swept.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -15,6 +15,8 @@ import { recordDefinition } from "../../../shared/deployments/library/record-def
 import { serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { npm, pack } from "../../support/packed.ts";
+import { taken } from "../adapters/sqs/fake.ts";
+import { withQueue } from "../deployments/surroundings.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const empty = mkdtempSync(join(tmpdir(), "rekindle-own-kind-"));
@@ -114,43 +116,47 @@ describe("the example of a kind of one's own", () => {
     });
   });
 
-  it("runs in a function, from deliveries of a queue", async () => {
+  it("runs in functions: two find its keys, and one takes its steps", async () => {
     await onSimulator(async (simulator, server) => {
-      const queue = "https://sqs.eu-central-1.amazonaws.com/1/keys";
-      const env = {
-        REKINDLE_CLUSTER_RECORD: JSON.stringify({ server }),
-        REKINDLE_FIFO_URL: `${queue}.fifo`,
-        REKINDLE_DELAY_URL: queue,
-      };
-      const body = JSON.stringify({
-        cluster: "default",
-        kind: "PodSet",
-        namespace: "default",
-        name: "web",
-        reason: "shown",
-      });
-      const event = { Records: [{ messageId: "1", body, attributes: { ApproximateReceiveCount: "1" } }] };
-      const program = `import { handler } from "./function.ts";
-console.log(JSON.stringify(await handler(${JSON.stringify(event)}, { getRemainingTimeInMillis: () => 30_000 })));
+      await withQueue(taken, async (queues, bodies) => {
+        const invoke = async (name: string, event: object, remainingMs: number): Promise<unknown> => {
+          const program = `import { ${name} as run } from "./function.ts";
+const context = { getRemainingTimeInMillis: () => ${remainingMs} };
+const answer = await run(${JSON.stringify(event)}, context);
+console.log(JSON.stringify(answer));
 process.exit();`;
-      const invoke = async (): Promise<void> => {
-        const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
-          ...{ cwd: home, env: { PATH: process.env["PATH"] ?? "", ...env } },
-          stdio: ["ignore", "pipe", "inherit"],
-        });
-        const code = ended(child);
-        let text = "";
-        for await (const chunk of child.stdout) text += String(chunk);
-        assert.equal(await code, 0);
-        assert.deepEqual(JSON.parse(text.trim().split("\n").at(-1) ?? ""), { batchItemFailures: [] });
-      };
-      await invoke();
-      assert.deepEqual(podsIn(simulator), ["web-0", "web-1", "web-2"]);
-      await until("the pods run", () =>
-        simulator.store.list("pods").every((pod) => JSON.stringify(pod).includes('"phase":"Running"')),
-      );
-      await invoke();
-      assert.equal(readyIn(simulator), 3);
+          const awsOf = Object.entries(process.env).filter(([key]) => key.startsWith("AWS_"));
+          const env = { PATH: process.env["PATH"] ?? "", ...Object.fromEntries(awsOf), ...queues };
+          const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+            ...{ cwd: home, env: { ...env, REKINDLE_CLUSTER_RECORD: JSON.stringify({ server }) } },
+            stdio: ["ignore", "pipe", "inherit"],
+          });
+          const code = ended(child);
+          let text = "";
+          for await (const chunk of child.stdout) text += String(chunk);
+          assert.equal(await code, 0);
+          return JSON.parse(text.trim().split("\n").at(-1) ?? "");
+        };
+        const keys = () => bodies().map((body) => JSON.stringify(body));
+        await invoke("forward", {}, 12_000);
+        assert.ok(keys().some((key) => key.includes('"kind":"PodSet"') && key.includes('"name":"web"')));
+        const forwarded = keys().length;
+        await invoke("resync", {}, 30_000);
+        assert.ok(keys().length > forwarded, "a resync finds the object without a record");
+        const event = {
+          Records: [
+            { messageId: "1", body: JSON.stringify(bodies()[0]), attributes: { ApproximateReceiveCount: "1" } },
+          ],
+        };
+        const done = { batchItemFailures: [] };
+        assert.deepEqual(await invoke("handler", event, 30_000), done);
+        assert.deepEqual(podsIn(simulator), ["web-0", "web-1", "web-2"]);
+        await until("the pods run", () =>
+          simulator.store.list("pods").every((pod) => JSON.stringify(pod).includes('"phase":"Running"')),
+        );
+        assert.deepEqual(await invoke("handler", event, 30_000), done);
+        assert.equal(readyIn(simulator), 3);
+      });
     });
   });
 });

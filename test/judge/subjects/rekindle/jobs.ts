@@ -1,6 +1,5 @@
 /** Scripts of users of Volcano's jobs, flows of jobs and schedules of jobs, and the ends of their pods. */
 
-import { isOfAnswer } from "../../faults.ts";
 import { createIn, edit, failOnce, pathsOf, removeAt, stay, stayOnce, step, succeed, wait } from "../../steps.ts";
 import type { Scenario, Step } from "../../subject.ts";
 import { uidOf } from "../../values.ts";
@@ -36,8 +35,13 @@ const command = (action: string): Step =>
  * A death, or a refusal, between the creation of a pod and the record that names it leaves no trace of the pod: one that
  * is evicted meanwhile is created again, and spends no retry (decision 47).
  */
-const unseen: Scenario["allowed"] = (fault) =>
-  !isOfAnswer(fault) || /(pods|checkpoints)$/.test(fault.pattern) ? ["Running, retries 0, active pods 2"] : [];
+const unseenAt =
+  (points: RegExp): NonNullable<Scenario["allowed"]> =>
+  ({ pattern }) =>
+    points.test(pattern) ? ["Running, retries 0, active pods 2"] : [];
+
+const atCreation = /^(POST pods|[A-Z]+ checkpoints|pod (Pending|Running))$/;
+const atBirth = /^(POST pods|[A-Z]+ checkpoints|pod (Pending|Running)|user evict)$/;
 
 const evict: Step = removeAt("evict", (namespace) => `api/v1/namespaces/${namespace}/pods/job-worker-0`);
 const scale = (name: string, replicas: number): Step =>
@@ -84,11 +88,11 @@ export const jobs: readonly Scenario[] = [
     steps: [create(1, { exitCode: 3, action: "RestartJob" }), wait("Failed", 4)],
   },
   {
-    ...{ name: "job-evict", object: job, planOf: stay, allowed: unseen },
+    ...{ name: "job-evict", object: job, planOf: stay, allowed: unseenAt(atCreation) },
     steps: [create(2, { event: "PodEvicted", action: "RestartTask" }), wait("Running", 2), evict, wait("Running", 2)],
   },
   {
-    ...{ name: "job-evict-at-birth", object: job, planOf: stay, allowed: unseen },
+    ...{ name: "job-evict-at-birth", object: job, planOf: stay, allowed: unseenAt(atBirth) },
     steps: [create(2, { event: "PodEvicted", action: "RestartTask" }), wait("Pending", 1), evict, wait("Running", 2)],
   },
   {

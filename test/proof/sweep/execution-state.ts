@@ -5,12 +5,12 @@ import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Operator } from "../../../shared/core/operator.ts";
 import type { CacheState } from "../../../shared/deployments/host/cache.ts";
+import type { Watching } from "../../../shared/deployments/library/watching.ts";
 import type { Queue } from "../../../shared/engine/ports.ts";
 import type { Call, Fault, Verdict } from "./fault.ts";
 import type { Fixture } from "./fixture.ts";
 import type { Post } from "./journal.ts";
 import type { Count, Snapshot } from "./snapshot.ts";
-import type { Watching } from "../../../shared/deployments/library/watching.ts";
 
 /** An invocation's queue, or a sender outside of invocations. */
 export type Sender = Pick<Flight, "by" | "post"> | "forwarder" | "bell" | "listener";

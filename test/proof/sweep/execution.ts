@@ -7,6 +7,7 @@ import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
 import { type Message, subjectOf } from "../../../shared/core/key.ts";
 import type { Operator } from "../../../shared/core/operator.ts";
 import { type CacheState, openCacheState } from "../../../shared/deployments/host/cache.ts";
+import { openWatching, type Watching } from "../../../shared/deployments/library/watching.ts";
 import { resync } from "../../../shared/deployments/resync/sweep.ts";
 import { take } from "../../../shared/engine/reconcile/intake.ts";
 import type { Sending } from "../../../shared/forward/keys.ts";
@@ -24,7 +25,6 @@ import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
 import { type Bell, openBell } from "./rings.ts";
 import { type Count, copyOf, lookMs, type Snapshot } from "./snapshot.ts";
-import { openWatching, type Watching } from "../../../shared/deployments/library/watching.ts";
 
 export const cluster = "sweep";
 export const queueBounds: Bounds = { visibilityMs: 90_000 };

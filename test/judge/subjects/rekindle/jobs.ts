@@ -40,8 +40,17 @@ const unseenAt =
   ({ pattern }) =>
     points.test(pattern) ? ["Running, retries 0, active pods 2"] : [];
 
-const atCreation = /^(POST pods|[A-Z]+ checkpoints|pod (Pending|Running))$/;
-const atBirth = /^(POST pods|[A-Z]+ checkpoints|pod (Pending|Running)|user evict)$/;
+/** The writes of the step that creates a pod, and the pod's first reports. */
+const ofCreation = [
+  "POST pods",
+  "POST events",
+  "PATCH podgroups",
+  "PATCH jobs",
+  "[A-Z]+ checkpoints",
+  "pod (Pending|Running)",
+];
+const atCreation = new RegExp(`^(${ofCreation.join("|")})$`);
+const atBirth = new RegExp(`^(${[...ofCreation, "user evict"].join("|")})$`);
 
 const evict: Step = removeAt("evict", (namespace) => `api/v1/namespaces/${namespace}/pods/job-worker-0`);
 const scale = (name: string, replicas: number): Step =>

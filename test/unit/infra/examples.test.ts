@@ -11,7 +11,7 @@ import { stateOf, statusOf } from "../host/objects.ts";
 import { onStand } from "../host/stand.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "infra", "examples");
-const files = readdirSync(folder);
+const files = readdirSync(folder).filter((file) => file.endsWith(".yaml"));
 const textOf = (file: string): string => readFileSync(join(folder, file), "utf8");
 const objectsOf = (file: string): readonly Obj[] => parseAllDocuments(textOf(file)).map((one): Obj => one.toJS());
 

@@ -35,6 +35,10 @@ type Call = (read: (...args: readonly unknown[]) => unknown, text: string) => un
 const twice: Call = (read, text) => read("a", text);
 const front: Call = (read, text) => read(text, "a");
 
+const executorsOn = (flavors: string) => [
+  { pod: { metadata: { annotations: { "rekindle.dev/kueue-flavors": flavors } } }, state: "running" },
+];
+
 /** Calls of functions that need more than one argument; a text is the reason why a function is not called. */
 const rows: Readonly<Record<string, Call | string>> = {
   amountSaying: twice,
@@ -81,6 +85,8 @@ const rows: Readonly<Record<string, Call | string>> = {
   derivedLabel: (read, text) => [read(text, "a"), read("a", text.slice(0, 20))],
   jobWarnings: (read, text) => read("a", { plugins: { svc: [text], ray: [text] }, tasks: [task(text, 1)] }),
   leafSaying: (read, text) => read(text, 1),
+  membersOn: (read, text) => read(text, executorsOn(text)),
+  occupiedOn: (read, text) => read(text, executorsOn(text), { underway: [{ at: 0, ids: "1", flavors: text }] }),
   cronSaying: (read, text) => [read("a", { schedule: text }), read(text, { schedule: "* * * * *", timeZone: text })],
   newJobSaying: (read, text) => [
     read(text, { tasks: [task(text, 1)] }),

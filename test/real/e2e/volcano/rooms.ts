@@ -2,6 +2,8 @@
  * Room on a real API server. Scenario K: the capability of a queue, by defaults of a LimitRange, and by limits without requests.
  * Scenario L: a ResourceQuota that never has room for all pods of a job.
  */
+import { setTimeout as sleep } from "node:timers/promises";
+import { fieldsOf } from "../../../../shared/core/json.ts";
 import { must } from "../scene.ts";
 import { phaseOf, podsOf, uidsOf, until } from "./book.ts";
 import { type Fixture, namespaced } from "./fixture.ts";
@@ -16,6 +18,13 @@ const queueOf = async ({ scene }: Fixture, name: string): Promise<void> => {
     spec: { weight: 1, capability: { cpu: "100m" } },
   });
   must(status === 201 || status === 409, `queue ${name}: ${status}`);
+  // As upstream's, the webhook refuses jobs until a controller has opened their queue.
+  const stateNow = async (): Promise<unknown> => {
+    const { body } = await scene.cluster.api.call("GET", `${path}/${name}`);
+    return fieldsOf(fieldsOf(fieldsOf(body)["status"]))["state"];
+  };
+  for (const end = performance.now() + 60_000; (await stateNow()) !== "Open"; await sleep(200))
+    must(performance.now() < end, `queue ${name} is ${await stateNow()}, and not Open`);
 };
 
 const limitRange = async ({ scene }: Fixture, namespace: string): Promise<void> => {

@@ -221,7 +221,8 @@ export const resting = (
   const nextOf = (): Next => {
     if (busy) return { do: "wait", ...reason, ...expiry };
     if (context.view.now < settled) return { do: "wait", ...reason, wakeAt: settled };
-    return { do: "rest", ...reason, ...(Number.isFinite(due) ? { wakeAt: due } : {}) };
+    // A later step may delete what this one keeps.
+    return { do: until === undefined ? "rest" : "wait", ...reason, ...(Number.isFinite(due) ? { wakeAt: due } : {}) };
   };
   return planOf(context, context.memory, found, { stages: [stage], next: nextOf() });
 };

@@ -109,23 +109,23 @@ export const runHost = async ({ kinds, ...options }: HostOptions): Promise<OwnHo
   return { ready, trigger, depth, drain: (graceMs) => drain(graceMs).finally(close) };
 };
 
+/** The handler of a function whose parts are opened with the first event. */
+const opening = (open: () => Promise<OwnHandler>): OwnHandler => {
+  const wiring = once(open);
+  return async (event, context) => (await wiring())(event, context);
+};
+
 /**
  * Returns the handler of a function of these kinds: for Lambda with an SQS queue, or for the calls of a dispatcher, as
  * the settings say. Nothing is read or connected before the first event.
  */
-export const handler = ({ kinds, env = process.env }: FunctionOptions): OwnHandler => {
-  const wiring = once(() => openHandler(settingsFor("reconcile", env), familiesOf(kinds)));
-  return async (event, context) => (await wiring())(event, context);
-};
+export const handler = ({ kinds, env = process.env }: FunctionOptions): OwnHandler =>
+  opening(() => openHandler(settingsFor("reconcile", env), familiesOf(kinds)));
 
 /** Returns the handler that watches these kinds for a window, and sends their keys to the queue. */
-export const forwardHandler = ({ kinds, env = process.env }: FunctionOptions): OwnHandler => {
-  const wiring = once(() => openForward(env, kinds));
-  return async (event, context) => (await wiring())(event, context);
-};
+export const forwardHandler = ({ kinds, env = process.env }: FunctionOptions): OwnHandler =>
+  opening(() => openForward(env, kinds));
 
 /** Returns the handler that finds unfinished keys of these kinds, and sends them to the queue. */
-export const resyncHandler = ({ kinds, env = process.env }: FunctionOptions): OwnHandler => {
-  const wiring = once(() => openResync(env, kinds));
-  return async (event, context) => (await wiring())(event, context);
-};
+export const resyncHandler = ({ kinds, env = process.env }: FunctionOptions): OwnHandler =>
+  opening(() => openResync(env, kinds));

@@ -164,6 +164,8 @@ const drain = async (parts: Parts, post: Post): Promise<boolean> => {
   return false;
 };
 
+const restless = `it does not come to rest: ${mostSteps} steps were taken, and more are due`;
+
 /** Opens a run on the simulator as it stands. */
 export const openRun = (simulator: Simulator, kind: Operator<unknown>, fault?: Fault): Run => {
   const calls = openCalls(simulator, fault);
@@ -183,12 +185,10 @@ export const openRun = (simulator: Simulator, kind: Operator<unknown>, fault?: F
     messages: post.count,
     rest: async () => {
       for (let times = 0; times < mostResyncs; times += 1) {
-        if (!(await drain(parts, post)))
-          return `it does not come to rest: ${mostSteps} steps were taken, and more are due`;
+        if (!(await drain(parts, post))) return restless;
         const before = simulator.store.revision();
         await again();
-        if (!(await drain(parts, post)))
-          return `it does not come to rest: ${mostSteps} steps were taken, and more are due`;
+        if (!(await drain(parts, post))) return restless;
         if (simulator.store.revision() === before) return undefined;
       }
       return `it does not come to rest: each of ${mostResyncs} resyncs led to a write`;

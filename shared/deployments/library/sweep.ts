@@ -13,7 +13,9 @@ import { same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { collectionPath, objectPath } from "../../kube/paths.ts";
+import { ownedBy } from "../../kube/pods.ts";
 import { openSimulator, type Simulator } from "../../simulator/open.ts";
+import { tableOf } from "../../simulator/schema/kinds.ts";
 import { keyOf } from "../../simulator/storage/store.ts";
 import { recordDefinition } from "./record-definition.ts";
 import { type Fault, faultsOf, faultText } from "./sweep-fault.ts";
@@ -59,18 +61,12 @@ const withoutTimes = (value: unknown): unknown =>
     JSON.stringify(value ?? null, (_, field) => (typeof field === "string" && instant.test(field) ? "TIME" : field)),
   );
 
-const tableOf = ({ resource: { group, plural } }: Operator<unknown>): string =>
-  group === "" ? plural : `${plural}.${group}`;
-
-const isOf = (uid: string, { metadata: { ownerReferences = [] } }: Obj): boolean =>
-  ownerReferences.some((owner) => owner.uid === uid);
-
-const ownedBy = ({ store }: Simulator, uid: string): readonly (readonly [table: string, object: Stored])[] =>
+const ownedObjects = ({ store }: Simulator, uid: string): readonly (readonly [table: string, object: Stored])[] =>
   store.tables().flatMap((table) =>
     store
       .list(table)
       .map(stored)
-      .filter((object) => isOf(uid, object))
+      .filter((object) => ownedBy(object, uid))
       .map((object) => [table, object] as const),
   );
 
@@ -101,7 +97,7 @@ const send = (simulator: Simulator, method: "POST" | "DELETE", path: string, bod
 /** Returns the object of the life; an action may not delete it. */
 const objectOf = ({ store }: Simulator, { kind, object: { metadata } }: Life): Stored => {
   const place = keyOf(metadata.namespace, metadata.name);
-  const found = store.get(tableOf(kind), place);
+  const found = store.get(tableOf(kind.resource), place);
   if (found === undefined) throw new Error(`no object ${place}: an action may not delete it`);
   return stored(found);
 };
@@ -109,7 +105,7 @@ const objectOf = ({ store }: Simulator, { kind, object: { metadata } }: Life): S
 /** Judges the cluster at rest. */
 const atRest = (simulator: Simulator, life: Life, restless: string | undefined) => {
   const found = objectOf(simulator, life);
-  const owned = ownedBy(simulator, found.metadata.uid);
+  const owned = ownedObjects(simulator, found.metadata.uid);
   const objects = owned.map(([, object]) => object);
   const wrong = life.judge?.(found, objects);
   const problems = [restless, wrong].filter((problem) => problem !== undefined);
@@ -119,9 +115,11 @@ const atRest = (simulator: Simulator, life: Life, restless: string | undefined) 
 
 /** Returns what the object has left behind. */
 const leftBy = (simulator: Simulator, uid: string): readonly string[] => [
-  ...ownedBy(simulator, uid).map(([table, { metadata }]) => `${table} ${metadata.name} is left after the deletion`),
+  ...ownedObjects(simulator, uid).map(
+    ([table, { metadata }]) => `${table} ${metadata.name} is left after the deletion`,
+  ),
   ...simulator.store
-    .list(`${checkpointResource.plural}.${checkpointResource.group}`)
+    .list(tableOf(checkpointResource))
     .map(({ metadata }) => `the record ${metadata.name} is left after the deletion`),
 ];
 

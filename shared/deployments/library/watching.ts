@@ -8,11 +8,11 @@ import {
   type Change as Known,
   openObjectCache,
   type Sending,
-  type Subject,
   sendingsOf,
   subjectsOf,
 } from "../../forward/keys.ts";
 import { selectorOf } from "../../kube/selector.ts";
+import { tableOf } from "../../simulator/schema/kinds.ts";
 import type { Change, Store } from "../../simulator/storage/store.ts";
 import { fieldSelector } from "../../simulator/verbs/read.ts";
 
@@ -34,9 +34,6 @@ export type Watching = {
   readonly relist: () => readonly Sending[];
 };
 
-const tableOf = ({ resource }: Subject): string =>
-  resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
-
 const isStored = (item: object): item is Stored => "apiVersion" in item && "kind" in item;
 
 /** Returns an object of the simulator as a client reads it. */
@@ -57,9 +54,9 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
   const objects = openWholeObjects(() => true);
   const loops = subjectsOf(watchers).map((subject) => ({
     subject,
-    table: tableOf(subject),
+    table: tableOf(subject.resource),
     selects: selectorOf(subject.selector ?? "") ?? (() => false),
-    shows: fieldSelector(tableOf(subject), subject.field ?? ""),
+    shows: fieldSelector(tableOf(subject.resource), subject.field ?? ""),
     known: openObjectCache(subject.trim),
     /** The greatest version heard, as the server's store counts them. */
     at: { version: 0 },

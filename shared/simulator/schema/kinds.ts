@@ -136,7 +136,9 @@ const rows: readonly Row[] = [
   ],
 ];
 
-const tableOf = (plural: string, group: string): string => (group === "" ? plural : `${plural}.${group}`);
+/** The name of the store's table of a resource. */
+export const tableOf = ({ plural, group }: { readonly plural: string; readonly group: string }): string =>
+  group === "" ? plural : `${plural}.${group}`;
 
 const kindOf = ([group, version, plural, kind, extra]: Row): Kind => ({
   group,
@@ -148,7 +150,7 @@ const kindOf = ([group, version, plural, kind, extra]: Row): Kind => ({
   shortNames: [],
   categories: [],
   namespaced: true,
-  table: tableOf(plural, group),
+  table: tableOf({ plural, group }),
   status: false,
   generation: false,
   unconditional: true,
@@ -217,7 +219,7 @@ const customKindOf = (crd: Item, version: unknown): Kind => {
     shortNames: texts(spec, "names", "shortNames"),
     categories: texts(spec, "names", "categories"),
     namespaced: spec["scope"] !== "Cluster",
-    table: tableOf(plural, group),
+    table: tableOf({ plural, group }),
     status: isFields(at(version, "subresources", "status")),
     generation: true,
     unconditional: false,

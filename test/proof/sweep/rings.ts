@@ -5,8 +5,9 @@
  */
 import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
 import { ringsOf, sentFor } from "../../../shared/forward/bell.ts";
-import { type Subject, subjectsOf } from "../../../shared/forward/keys.ts";
+import { subjectsOf } from "../../../shared/forward/keys.ts";
 import { readReview } from "../../../shared/kube/admission.ts";
+import { tableOf } from "../../../shared/simulator/schema/kinds.ts";
 import { type Change, keyOf } from "../../../shared/simulator/storage/store.ts";
 import type { ExecutionState } from "./execution-state.ts";
 import type { RingFault } from "./fault.ts";
@@ -40,8 +41,6 @@ export type Bell = {
   /** The rings so far. */
   readonly rung: readonly Rung[];
 };
-
-const tableOf = ({ resource: { group, plural } }: Subject): string => (group === "" ? plural : `${plural}.${group}`);
 
 /** A binding is a request of its own, whose review has neither labels nor the pod. */
 const isBinding = ({ table, object, before }: Change): boolean =>
@@ -109,7 +108,7 @@ export const openBell = (execution: Ringing): Bell => {
   const rung: Rung[] = [];
   const hidden: { change?: Change } = {};
   const messagesOf = (change: Change, review: Review) => {
-    const subject = subjects.find((one) => tableOf(one) === change.table);
+    const subject = subjects.find((one) => tableOf(one.resource) === change.table);
     if (subject === undefined || isBinding(change)) return [];
     const { group, version, plural, kind } = subject.resource;
     const about = { kind: { group, version, kind }, resource: { group, version, resource: plural } };

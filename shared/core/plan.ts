@@ -299,6 +299,12 @@ export const nextUntil = (wakeAt: number, { follows, waitsFor }: Follows): Next 
   return follows === "rest" && !Number.isFinite(wakeAt) ? { do: "rest", waitsFor } : { do: "wait", ...wait };
 };
 
+/** The soonest of these instants, epoch ms, as a plan states it; nothing where none is known. */
+export const soonest = (...times: readonly (number | undefined)[]): Pick<Wait, "wakeAt"> => {
+  const known = times.flatMap((at) => at ?? []);
+  return known.length === 0 ? {} : { wakeAt: Math.min(...known) };
+};
+
 /** Returns the wait of a plan. */
 export const waitOf = ({ next }: Pick<Plan<unknown>, "next">): Wait => {
   if (next.do === "forget") return {};

@@ -4,7 +4,7 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { labelOf, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { addedLabels, appUidLabel } from "../submission/additions.ts";
+import { appUidLabel, attemptLabel } from "../submission/additions.ts";
 import type { Run } from "./memory.ts";
 import { nameLabel } from "./resource.ts";
 
@@ -15,8 +15,6 @@ export type AttemptPods = {
   /** Pods of other attempts. */
   readonly strays: readonly Stored[];
 };
-
-const [, attemptLabel = ""] = addedLabels;
 
 /** Pods that upstream's operator made have Spark's label alone, which is the same for all attempts if the user set it. */
 const isOf = (pod: Stored, { attempt, applicationId }: Run): boolean => {

@@ -17,7 +17,7 @@ import type { Pair } from "./arguments/pod.ts";
 import type { SparkPod } from "./pods/pod.ts";
 
 export const appUidLabel = "rekindle.dev/app-uid";
-const attemptLabel = "rekindle.dev/attempt";
+export const attemptLabel = "rekindle.dev/attempt";
 
 /** Labels of every object that a submission creates. */
 export const addedLabels: readonly string[] = [appUidLabel, attemptLabel];

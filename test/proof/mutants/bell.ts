@@ -217,8 +217,8 @@ export const bellMutants: readonly Mutant[] = [
     name: "time-to-live-keeps-awake",
     promise: "a finished application that waits for its time to live alone costs no step of a resync",
     file: "shared/spark/application/run/plan.ts",
-    find: 'return { do: until === undefined ? "rest" : "wait", ...reason,',
-    replace: 'return { do: Number.isFinite(due) ? "wait" : "rest", ...reason,',
+    find: "const isAtRest = !busy && isSettled && until === undefined;",
+    replace: "const isAtRest = !busy && isSettled && until === undefined && expiresAt === undefined;",
     tests: ["test/unit/spark/application/golden.test.ts"],
   },
   {

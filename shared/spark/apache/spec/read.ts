@@ -5,6 +5,7 @@
 import { oncePer } from "../../../core/cache.ts";
 import { fieldsOf, withoutNulls } from "../../../core/json.ts";
 import { isLabelValue } from "../../../core/object.ts";
+import { labelErrors } from "../../../kube/names.ts";
 import { explain, reportingInput } from "../../../kube/schema.ts";
 import { confLimits } from "../../schema/limits.ts";
 import { type ApacheSpec, apacheLimits, apacheSpecSchema } from "./schema.ts";
@@ -21,7 +22,7 @@ type Application = {
 
 /** Errors of a name that labels and Services cannot take. A digit may come first: newer API servers accept it. */
 const nameRules = (name: string): readonly string[] =>
-  name.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)
+  labelErrors(name).length === 0
     ? []
     : [
         `metadata.name ${JSON.stringify(name)} is also a label and the start of a Service's name: use at most 63 lower case letters, digits and "-", and no "-" at its ends`,
@@ -44,7 +45,7 @@ const versionRules = ({ runtimeVersions: { sparkVersion } }: ApacheSpec): readon
         `spec.runtimeVersions.sparkVersion ${JSON.stringify(sparkVersion)} becomes a label of the driver: write a version such as "4.2.0"`,
       ];
 
-/** What is missing in a list's entry: its Service's name, its route's name, or the gateways of the route. */
+/** The fields that a list's entry lacks: its Service's name, its route's name, or the gateways of the route. */
 const lacking = (entry: unknown, route: "ingress" | "httpRoute" | "grpcRoute"): readonly string[] => {
   const fields = fieldsOf(entry);
   const named = ["serviceMetadata", `${route}Metadata`].filter((name) => !fieldsOf(fields[name])["name"]);

@@ -43,7 +43,7 @@ export type Policy = Tolerations & {
   readonly trims: boolean;
 };
 
-/** What is to be done: "expire" deletes the application itself, "finish" removes the finalizer of one under deletion. */
+/** The act that a look asks for: "expire" deletes the application itself, "finish" removes the finalizer of one under deletion. */
 export type Act = "submit" | "follow" | "release" | "rest" | "expire" | "finish";
 
 export type Progress = {

@@ -9,6 +9,7 @@ import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { isEnding, labelOf, nodeNameOf, podStatus, startedAt, waitingReason } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
+import { attemptLabel } from "../../submission/additions.ts";
 import type { AllocationResult } from "../executors/allocation-result.ts";
 import { ahead, allocateExecutors, type OwnRun, rushed, supplied } from "../executors/allocator.ts";
 import { membersOfRun, regained, withMembers } from "../executors/lookup.ts";
@@ -122,8 +123,6 @@ const waitsFor = (see: Evidence, pod: Stored | undefined): WaitingOn => {
   const why = pod === undefined ? undefined : waitingReason(podStatus(pod));
   return until("the driver", "started", why?.slice(0, 200));
 };
-
-const attemptLabel = "rekindle.dev/attempt";
 
 /** A driver that another controller submitted and never wrote down; Rekindle's own drivers carry their attempt. */
 const unrecorded = (found: Pods): Stored | undefined =>

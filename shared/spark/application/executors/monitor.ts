@@ -5,7 +5,7 @@
  */
 import { all, list, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect } from "../../../core/plan.ts";
+import { type Effect, soonest } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import type { WaitingOn } from "../../../core/waiting-on.ts";
 import { isEnding, labelOf, podStatus, terminationOf } from "../../../kube/pods.ts";
@@ -248,11 +248,6 @@ const booksOf = (context: ApplicationContext, driver: Driver, body: Stored, find
   const settledAt = oldest === undefined ? undefined : oldest.at + context.settings.settledMs;
   const dismissed = lost.filter(({ reason }) => reason === "dismissed").map(({ id }) => id);
   return { ledger: withEnds(context, { before, next, executors, dismissed }), toTell, unclear, trouble, settledAt };
-};
-
-const soonest = (...times: readonly (number | undefined)[]): { wakeAt?: number } => {
-  const known = times.flatMap((at) => at ?? []);
-  return known.length === 0 ? {} : { wakeAt: Math.min(...known) };
 };
 
 /** The time of the driver's next question, if a timer is needed: only in doubt, or where the user set times. */

@@ -4,7 +4,7 @@
  */
 import { spanText } from "../../../core/annotation.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect, Next, Plan } from "../../../core/plan.ts";
+import { type Effect, type Next, type Plan, soonest } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import type { WaitingOn } from "../../../core/waiting-on.ts";
 import { podStatus, waitingReason } from "../../../kube/pods.ts";
@@ -216,15 +216,12 @@ export const resting = (
   const goesOn = membersOf(found.executors).some(isLiving);
   const busy = stage.length > 0 || found.strays.length > 0 || goesOn;
   const reason = waitsFor === undefined ? {} : { waitsFor };
-  const expiry = expiresAt === undefined ? {} : { wakeAt: expiresAt };
-  const due = Math.min(until ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY);
-  const nextOf = (): Next => {
-    if (busy) return { do: "wait", ...reason, ...expiry };
-    if (context.view.now < settled) return { do: "wait", ...reason, wakeAt: settled };
-    // A later step may delete what this one keeps.
-    return { do: until === undefined ? "rest" : "wait", ...reason, ...(Number.isFinite(due) ? { wakeAt: due } : {}) };
-  };
-  return planOf(context, context.memory, found, { stages: [stage], next: nextOf() });
+  const isSettled = context.view.now >= settled;
+  const times = busy ? [expiresAt] : isSettled ? [until, expiresAt] : [settled];
+  // A later step may delete what this one keeps.
+  const isAtRest = !busy && isSettled && until === undefined;
+  const next: Next = { do: isAtRest ? "rest" : "wait", ...reason, ...soonest(...times) };
+  return planOf(context, context.memory, found, { stages: [stage], next });
 };
 
 type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {

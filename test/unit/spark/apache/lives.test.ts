@@ -205,11 +205,11 @@ const passing: ReadonlySet<string> = new Set([...running.slice(2), "RunningWithB
 const lasting = (names: readonly string[] | undefined): readonly string[] | undefined =>
   names?.filter((name) => !passing.has(name));
 
-/** What is left of the attempts; executors are their driver's, and have names of its own. */
+/** The objects that the attempts left; executors are their driver's, and have names of its own. */
 const leftOf = (stand: Stand): readonly string[] => stand.left().filter((one) => !/-exec-\d+$/.test(one));
 
 /**
- * What is left after a death. A driver deletes its Service at its end: where objects are kept, a creation that arrives
+ * The objects that are left after a death. A driver deletes its Service at its end: where objects are kept, a creation that arrives
  * after that makes the Service again, and it is kept like the others.
  */
 const leftAfterDeath = (stand: Stand, { left }: Life): readonly string[] =>

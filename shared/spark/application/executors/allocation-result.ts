@@ -4,7 +4,7 @@
  * server or a used-up quota makes.
  */
 import type { Obj, OwnerReference, Stored } from "../../../core/object.ts";
-import { type Effect, quotaExceeded, type Refusal, type Wait } from "../../../core/plan.ts";
+import { type Effect, quotaExceeded, type Refusal, soonest, type Wait } from "../../../core/plan.ts";
 import { until, type WaitingOn, waitingText } from "../../../core/waiting-on.ts";
 import { workloads } from "../../../kube/kueue.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
@@ -194,11 +194,6 @@ export const allocation = (situation: Situation, unsure: number): Allocation => 
   return onFlavors(allocate({ ...need, pace: { ...pace, batch } }), flavors);
 };
 
-export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
-  const at = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY);
-  return Number.isFinite(at) ? { wakeAt: at } : {};
-};
-
 /**
  * The time at which creations of an earlier step count as never arrived, epoch ms: no event reports that. For creations
  * of this step the pods' own events do, or the trouble that the step meets.
@@ -302,7 +297,7 @@ export const planned = (
     ...extras,
     memory,
     stages: events.length === 0 ? [...made, ...stages] : [[...events, ...first], ...others],
-    ...earlier(earlier(wakeAt, wait.wakeAt).wakeAt, overdueAt(situation)),
+    ...soonest(soonest(wakeAt, wait.wakeAt).wakeAt, overdueAt(situation)),
   };
 };
 

@@ -7,7 +7,7 @@
 
 import { type Reads, withoutReading } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect, Plan, Safety, Wait } from "../../../core/plan.ts";
+import { type Effect, type Plan, type Safety, soonest, type Wait } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until } from "../../../core/waiting-on.ts";
 import { podStatus } from "../../../kube/pods.ts";
@@ -38,7 +38,6 @@ import {
   type AllocationResult,
   allocation,
   creationsIn,
-  earlier,
   isShortOfMemory,
   leavesReports,
   limitedBy,
@@ -188,7 +187,7 @@ const limitedWait = (situation: Situation, { memory, wakeAt }: AllocationResult)
   const grant = memory.allotment?.grant;
   if (grant === undefined) return {};
   const next = grant.until > situation.context.view.now ? grant.until : undefined;
-  return { waitsFor: limitedBy(situation, grant), ...earlier(wakeAt, next) };
+  return { waitsFor: limitedBy(situation, grant), ...soonest(wakeAt, next) };
 };
 
 /** A run whose number of executors follows its driver's demand is looked at regularly: no event tells of a demand. */
@@ -264,7 +263,7 @@ const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): W
   ...plain,
   ...(pollMs === undefined ? {} : { pollMs }),
   ...(waitsFor === undefined ? {} : { waitsFor }),
-  ...earlier(plain.wakeAt, wakeAt),
+  ...soonest(plain.wakeAt, wakeAt),
 });
 
 /** Ids are bound to the save, and executors on their way are counted; one that never appeared is given up on live reads. */

@@ -3,9 +3,9 @@
  * as keys of Argo CD's ConfigMap `argocd-cm`.
  */
 
-import { yamlText } from "../shared/cli/io/documents.ts";
 import { pausedAnnotation } from "../shared/core/annotation.ts";
 import { apiVersionOf, type Resource } from "../shared/core/object.ts";
+import { yamlText } from "../shared/inspection/io/documents.ts";
 import type { KindStates } from "../shared/kube/object-state.ts";
 import { states } from "../shared/registry/states.ts";
 

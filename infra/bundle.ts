@@ -59,32 +59,26 @@ const builtinsAsTheyAre: Plugin = {
   },
 };
 
-const ofClient = /[\\/]node_modules[\\/]@kubernetes[\\/]client-node[\\/]/;
-const ofReader = /[\\/]client-node[\\/]dist[\\/]config\.js$/;
+/** The reader of kubeconfigs in the Kubernetes client. By the package's index each build would read 1,500 files more. */
+const reader = join(root, "node_modules", "@kubernetes", "client-node", "dist", "config.js");
 /** Parts by which the Kubernetes client would send requests, with the names that its reader of kubeconfigs imports of them. */
 const absent: Readonly<Record<string, readonly string[]>> = {
   undici: ["Agent", "ProxyAgent"],
   "./gen/index.js": ["createConfiguration", "ServerConfiguration"],
 };
 
-/**
- * Of the Kubernetes client its reader of kubeconfigs alone, because Rekindle sends requests by node:https. Modules that
- * nothing uses are left out, too, which the package does not allow by itself.
- */
+/** Of the Kubernetes client its reader of kubeconfigs alone, because Rekindle sends requests by node:https. */
 const kubeconfigsAlone: Plugin = {
   name: "the reader of kubeconfigs alone",
-  setup: ({ onResolve, onLoad, resolve: find }) => {
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^@kubernetes\/client-node$/ }, () => ({ path: reader, sideEffects: false }));
+    onResolve({ filter: /^(undici|\.\/gen\/index\.js)$/ }, ({ path, importer }) =>
+      importer === reader ? { path, namespace: "absent", sideEffects: false } : undefined,
+    );
     onLoad({ filter: /^/, namespace: "absent" }, ({ path }) => ({
       contents: `class Absent { constructor() { throw new Error(${JSON.stringify(`${path} is not part of this bundle`)}); } }
 export { ${(absent[path] ?? []).map((name) => `Absent as ${name}`).join(", ")} };`,
     }));
-    onResolve({ filter: /^/ }, async ({ path, pluginData, ...from }) => {
-      const inside = ofClient.test(from.importer);
-      if (pluginData === "found" || !(inside || path === "@kubernetes/client-node")) return undefined;
-      if (ofReader.test(from.importer) && path in absent) return { path, namespace: "absent", sideEffects: false };
-      const { errors, path: at, namespace, external } = await find(path, { ...from, pluginData: "found" });
-      return errors.length > 0 ? undefined : { path: at, namespace, external, sideEffects: false };
-    });
   },
 };
 
@@ -150,11 +144,17 @@ const builtWith = async (options: BuildOptions): Promise<Built> => {
   return { meta: metafile, files: new Map(outputFiles.map(({ path, contents }) => [relative(root, path), contents])) };
 };
 
-const builtAlone = async (name: string, outdir: string): Promise<Built> => {
-  const options = bundleOptions([name], outdir);
-  const { meta } = await builtWith(options);
-  const gathered = staticChunk(meta, `functions/${name}.ts`, root);
-  return await builtWith({ ...options, plugins: [gathered, ...(options.plugins ?? [])] });
+/** Builds functions one by one; esbuild's account of all of them tells which modules each loads before its first event. */
+const builtAlone = async (names: readonly string[], outdir: string): Promise<readonly Built[]> => {
+  if (names.length === 0) return [];
+  const { meta } = await builtWith(bundleOptions(names, outdir));
+  return await Promise.all(
+    names.map((name) => {
+      const options = bundleOptions([name], outdir);
+      const gathered = staticChunk(meta, `functions/${name}.ts`, root);
+      return builtWith({ ...options, plugins: [gathered, ...(options.plugins ?? [])] });
+    }),
+  );
 };
 
 const together = (all: readonly Built[]): Built => ({
@@ -168,11 +168,14 @@ const together = (all: readonly Built[]): Built => ({
 /** Bundles functions, most of them together, so that shared modules are one chunk; writes nothing. */
 export const bundled = async (names = functionNames(), outdir = "dist"): Promise<Built> => {
   const shared = names.filter((name) => !alone.includes(name));
-  const parts = await Promise.all([
-    ...(shared.length === 0 ? [] : [builtWith(bundleOptions(shared, outdir))]),
-    ...names.filter((name) => alone.includes(name)).map((name) => builtAlone(name, outdir)),
+  const [first, others] = await Promise.all([
+    shared.length === 0 ? [] : [await builtWith(bundleOptions(shared, outdir))],
+    builtAlone(
+      names.filter((name) => alone.includes(name)),
+      outdir,
+    ),
   ]);
-  const built = gated(together(parts), names, outdir);
+  const built = gated(together([...first, ...others]), names, outdir);
   // A function's file comes after the chunks that it imports: a process that starts meanwhile finds them.
   const isEntry = (path: string): boolean => names.includes(basename(path, ".mjs"));
   const ordered = [...built.files].toSorted(([a], [b]) => Number(isEntry(a)) - Number(isEntry(b)));

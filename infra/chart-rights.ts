@@ -3,16 +3,17 @@
  * that needs it, and whether a Role in a namespace can grant it. They are taken from the roles that `rekindle
  * manifests` makes.
  */
-import { functionGrants } from "../shared/cli/installation/function-rights.ts";
-import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
+
 import { fieldsOf } from "../shared/core/json.ts";
 import type { Obj } from "../shared/core/object.ts";
+import { functionGrants } from "../shared/installation/function-rights.ts";
+import { driverGrants, type Installation, objectsOf } from "../shared/installation/objects.ts";
 import { type Family, type Feature, families, features } from "../shared/kube/resources.ts";
 import { plain } from "./kustomize.ts";
 import { dispatched } from "./workloads.ts";
 
 /** A rule; `of`: the family that needs it, absent: any; `whole`: it holds in the whole cluster only. */
-type Row = { readonly of?: Family; readonly whole?: true; readonly rule: unknown };
+type Row = { readonly of?: readonly Family[]; readonly whole?: true; readonly rule: unknown };
 
 const jobs = "team";
 const release = "rekindle";
@@ -29,9 +30,11 @@ type Choice = {
 type Making = (choice: Choice) => readonly Obj[];
 
 const ofHost: Making = (choice) =>
-  objectsOf({ ...plain("image"), namespace: release, ...choice } satisfies Partial<Installation> & Installation);
+  objectsOf({ ...plain("image"), namespace: release, families, ...choice } satisfies Partial<Installation> &
+    Installation);
 
-const ofFunctions: Making = (choice) => functionGrants({ namespace: release, functions: dispatched, ...choice });
+const ofFunctions: Making = (choice) =>
+  functionGrants({ namespace: release, functions: dispatched, families, ...choice });
 
 /** Returns the rules of a role, as texts; empty without one. */
 const rulesOf = (objects: readonly Obj[], name: string, place?: string): readonly string[] => {
@@ -44,15 +47,14 @@ const rulesOf = (objects: readonly Obj[], name: string, place?: string): readonl
 
 type Look = (chosen: readonly Family[]) => readonly string[];
 
-/** Tags each rule with the family without which it is missing. Throws where no tags can say which families have it. */
+/** Tags each rule with the families that need it, unless all do. */
 const rows = (look: Look, within?: readonly string[]): readonly Row[] => {
   const alone = families.map((family) => ({ family, rules: new Set(look([family])) }));
   return look(families).map((text): Row => {
     const holders = alone.filter(({ rules }) => rules.has(text));
-    const [first] = holders;
     const isWhole = within !== undefined && !within.includes(text);
     return {
-      ...(first !== undefined && holders.length < families.length && { of: first.family }),
+      ...(holders.length > 0 && holders.length < families.length && { of: holders.map(({ family }) => family) }),
       ...(isWhole && ({ whole: true } as const)),
       rule: JSON.parse(text),
     };

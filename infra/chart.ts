@@ -3,10 +3,10 @@
  * values; and the values of other charts that have no effect, each with the reason.
  */
 import * as z from "zod";
-import { yamlText } from "../shared/cli/io/documents.ts";
 import { fieldsOf } from "../shared/core/json.ts";
 import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
 import { fileName, namesFor, rowOf, type SettingName, variableName } from "../shared/deployments/settings/table.ts";
+import { yamlText } from "../shared/inspection/io/documents.ts";
 import { families, features } from "../shared/kube/resources.ts";
 import { rightsText } from "./chart-rights.ts";
 import { dispatched, onDispatch } from "./workloads.ts";

@@ -1,7 +1,7 @@
 /**
  * `npm run crds`: writes the files made from code: the registry's lists, CRDs, the installation, the chart, the docs' tables.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { registryFiles } from "./registry.ts";
 
@@ -19,7 +19,7 @@ const put = (files: readonly { readonly path: string; readonly text: string }[])
 put(await registryFiles());
 const { generated } = await import("./generated.ts");
 const files = await generated();
-for (const name of readdirSync(join(here, "crds"))) {
-  if (files.every(({ path }) => path !== `crds/${name}`)) rmSync(join(here, "crds", name));
-}
 put(files);
+for (const path of globSync(["crds/*", "optional-crds/*/*"], { cwd: here })) {
+  if (files.every((one) => one.path !== path)) rmSync(join(here, path));
+}

@@ -1,7 +1,7 @@
 /** The CustomResourceDefinitions of Rekindle, made from the schemas that its code parses with. */
 import * as z from "zod";
-import { ourLabels } from "../shared/cli/installation/roles.ts";
 import type { Obj } from "../shared/core/object.ts";
+import { ourLabels } from "../shared/installation/roles.ts";
 import { ageColumn } from "../shared/kube/kind-definition.ts";
 import { definitions as ofKinds } from "../shared/registry/definitions.ts";
 import type { Definition } from "./definition.ts";

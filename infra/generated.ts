@@ -1,9 +1,13 @@
 /** All files made from code: CRDs, kustomizations, the chart, health checks, dashboards, the tables of the documentation. */
 import { globSync, readFileSync } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { parse } from "yaml";
 import { openApi } from "../shared/api/openapi.ts";
-import { yamlText } from "../shared/cli/io/documents.ts";
+import type { Obj } from "../shared/core/object.ts";
+import { yamlText } from "../shared/inspection/io/documents.ts";
+import { shownKinds } from "../shared/inspection/kinds/all.ts";
+import { defaultFamilies } from "../shared/kube/resources.ts";
+import { familyOf } from "../shared/registry/names.ts";
 import { healthChecks } from "./argocd.ts";
 import { chartFiles } from "./chart.ts";
 import { commandPages } from "./commands.ts";
@@ -17,9 +21,16 @@ import { registryFiles } from "./registry.ts";
 /** A file by its path from infra/. */
 export type Generated = { readonly path: string; readonly text: string };
 
+/** Helm and kustomize install all of `crds`, and those of `optional-crds/FAMILY` where this family is chosen. */
+const folderOf = (object: Obj): string => {
+  const { name } = object.metadata;
+  const family = familyOf(name.slice(name.indexOf(".") + 1));
+  return family === undefined || defaultFamilies.includes(family) ? "crds" : `optional-crds/${family}`;
+};
+
 const crds = (): readonly Generated[] =>
   crdFiles().map(({ file, object }) => ({
-    path: `crds/${file}`,
+    path: `${folderOf(object)}/${file}`,
     text: yamlText(object),
   }));
 
@@ -31,7 +42,7 @@ const version = (): string => {
 /** The document under /openapi.json of the HTTP API. */
 const openapi = (): Generated => ({
   path: "../shared/api/openapi.json",
-  text: `${JSON.stringify(openApi(version()), undefined, 2)}\n`,
+  text: `${JSON.stringify(openApi(version(), shownKinds), undefined, 2)}\n`,
 });
 
 /** The dashboard of Grafana, and the AWS template with that of CloudWatch. */
@@ -60,7 +71,7 @@ export const generated = async (): Promise<readonly Generated[]> => {
   const definitions = [...crds()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const kustomized = kustomizations(
     `rekindle:${version()}`,
-    Object.fromEntries(definitions.map(({ path, text }) => [basename(path), parse(text)])),
+    Object.fromEntries(definitions.map(({ path, text }) => [path, parse(text)])),
   );
   const health = { path: "argocd/health.yaml", text: healthChecks() };
   const whole = [...definitions, ...kustomized, ...chartFiles(version()), openapi(), health];

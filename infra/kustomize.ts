@@ -2,16 +2,18 @@
  * `infra/kubernetes` as kustomize reads it: CRDs, bases, and an overlay for each way to run Rekindle. An object that
  * several overlays have stands in one base; an overlay that changes another one is that one with patches.
  */
+
+import { basename, dirname } from "node:path";
+import type { Obj } from "../shared/core/object.ts";
+import { yamlStream, yamlText } from "../shared/inspection/io/documents.ts";
 import {
   driverGrants,
   type Installation,
   namespaceOf,
   objectsOf,
   settingsName,
-} from "../shared/cli/installation/objects.ts";
-import { yamlStream, yamlText } from "../shared/cli/io/documents.ts";
-import type { Obj } from "../shared/core/object.ts";
-import { type Family, families } from "../shared/kube/resources.ts";
+} from "../shared/installation/objects.ts";
+import { defaultFamilies, type Family, families } from "../shared/kube/resources.ts";
 import { familyOf } from "../shared/registry/names.ts";
 import { operationsOf } from "./patches.ts";
 import { settingsMap } from "./settings-maps.ts";
@@ -109,10 +111,10 @@ const changeOf = (before: readonly Obj[], after: readonly Obj[]): Change => {
 
 const isOther = ({ metadata: { name } }: Obj, chosen: Family): boolean => {
   const of = familyOf(name.slice(name.indexOf(".") + 1));
-  return of !== undefined && of !== chosen;
+  return of !== undefined && of !== chosen && defaultFamilies.includes(of);
 };
 
-/** Deletes the CRDs of the other family. */
+/** Deletes the CRDs of the default families that are not chosen. */
 const withoutCrds = (crds: readonly Obj[], chosen: Family): readonly object[] =>
   crds
     .filter((crd) => isOther(crd, chosen))
@@ -155,6 +157,7 @@ const pooled = (image: string, crds: readonly Obj[]): readonly Folder[] => {
       folder: `overlays/${name}`,
       on: [
         ...(other === undefined ? ["../../../crds", "../../bases/namespace"] : [`../${other}`]),
+        ...(family === undefined || defaultFamilies.includes(family) ? [] : [`../../../optional-crds/${family}`]),
         ...onBases.map((base) => `../../bases/${base}`),
       ],
       files: own.length === 0 ? {} : { [`${name}.yaml`]: own },
@@ -169,15 +172,16 @@ const pooled = (image: string, crds: readonly Obj[]): readonly Folder[] => {
   ];
 };
 
-/** The CRDs as a folder of kustomize: a name without an ending, because others read all YAML files there as CRDs. */
-const crdFolder = (files: readonly string[]): File => ({
-  path: "crds/Kustomization",
-  text: yamlText({ ...kustomization, resources: files }),
-});
+/** CRDs as folders of kustomize: a name without an ending, because others read all YAML files there as CRDs. */
+const crdFolders = (paths: readonly string[]): readonly File[] =>
+  [...Map.groupBy(paths, dirname)].map(([folder, found]) => ({
+    path: `${folder}/Kustomization`,
+    text: yamlText({ ...kustomization, resources: found.map((path) => basename(path)) }),
+  }));
 
-/** `crds`: the CRDs by their files in `infra/crds`. */
+/** `crds`: the CRDs by their paths from `infra`. */
 export const kustomizations = (image: string, crds: Readonly<Record<string, Obj>>): readonly File[] => [
-  crdFolder(Object.keys(crds)),
+  ...crdFolders(Object.keys(crds)),
   ...[
     { folder: "bases/namespace", files: { "namespace.yaml": [namespaceOf(namespace)] } },
     {

@@ -1,8 +1,9 @@
 /** NATS for the overlay of infra/kubernetes: its server, the rights of its clients, and the scaling of its workers. */
-import { accountOf } from "../shared/cli/installation/function-rights.ts";
-import { containerSecurity, fenceOf, podSecurity } from "../shared/cli/installation/objects.ts";
-import { named, ourLabels } from "../shared/cli/installation/roles.ts";
+
 import type { Obj } from "../shared/core/object.ts";
+import { accountOf } from "../shared/installation/function-rights.ts";
+import { containerSecurity, fenceOf, podSecurity } from "../shared/installation/objects.ts";
+import { named, ourLabels } from "../shared/installation/roles.ts";
 
 type Place = { readonly namespace: string };
 

@@ -36,12 +36,16 @@ export const buildPage = async (): Promise<PageFiles> => {
   return { script: text("/page.js"), style: text("style.css"), parts };
 };
 
+/** The page as the bundles of this process hold it. */
+let inside: Promise<PageFiles> | undefined;
+
 /** Puts the built client into a bundle, in place of the module that reads `dist/page`. */
 export const pageInside: Plugin = {
   name: "the page's client as texts",
   setup: ({ onLoad }) => {
     onLoad({ filter: /\/shared\/deployments\/page\/files\.ts$/ }, async () => {
-      const files = JSON.stringify(await buildPage());
+      inside ??= buildPage();
+      const files = JSON.stringify(await inside);
       return { contents: `const files = ${files};\nexport const pageFiles = async () => files;`, loader: "js" };
     });
   },

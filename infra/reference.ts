@@ -4,11 +4,12 @@
  */
 import * as z from "zod";
 import { openApi } from "../shared/api/openapi.ts";
-import { rightsTable } from "../shared/cli/installation/roles.ts";
 import { exitCodes } from "../shared/cli/program.ts";
 import type { Line } from "../shared/core/annotation.ts";
 import { familiesFor, upstreamNaming } from "../shared/deployments/host/metrics.ts";
 import { functionFigures } from "../shared/deployments/resync/gauges.ts";
+import { shownKinds } from "../shared/inspection/kinds/all.ts";
+import { rightsTable } from "../shared/installation/roles.ts";
 import { policyLines } from "../shared/spark/application/spec/policies.ts";
 import { acts, followed } from "../shared/spark/application/state/machine.ts";
 import { losses, lossReasons } from "../shared/spark/executors/losses.ts";
@@ -91,7 +92,7 @@ const operations = z.object({
 const paths = (): string =>
   markdown(
     ["request", "a caller may", "does"],
-    Object.entries(operations.parse(openApi("")).paths).flatMap(([path, methods]) =>
+    Object.entries(operations.parse(openApi("", shownKinds)).paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { summary, tags }]) => [
         code(`${method.toUpperCase()} ${path}`),
         tags.join(", "),

@@ -53,9 +53,14 @@ type Listed = Omit<Part, "text"> & { readonly suffix: string; readonly type: str
 /** A list of each kind's declaration with one of its parts. */
 const listOf = ({ suffix, type, from, ...part }: Listed): Part => ({
   ...part,
-  text: (rows) => `import type { DeclaredKind } from "../kube/declared-kind.ts";
-import type { ${type} } from "${from}";
-${imports(rows, [part.file, suffix], ["kind", ""])}
+  text: (rows) => `${[
+    'import type { DeclaredKind } from "../kube/declared-kind.ts";',
+    `import type { ${type} } from "${from}";`,
+    imports(rows, [part.file, suffix], ["kind", ""]),
+  ]
+    // Biome's order: files of other rooms first.
+    .toSorted((a, b) => Number(a.includes('from "./')) - Number(b.includes('from "./')))
+    .join("\n")}
 
 export const ${part.list}: readonly (${type} & { readonly kind: DeclaredKind })[] = [
 ${lines(rows, ({ name }) => `  { kind: ${name}, ...${name}${suffix} },`)}
@@ -128,6 +133,14 @@ ${lines(
     head: "The kinds that the command line and the page show, and how.",
     type: "KindInspection",
     from: "../kube/object-state.ts",
+  }),
+  listOf({
+    file: "forecast",
+    suffix: "Forecast",
+    list: "forecasts",
+    head: "The views of each kind's objects before their submission.",
+    type: "SettledForecast",
+    from: "./settings.ts",
   }),
   listOf({
     file: "definition",

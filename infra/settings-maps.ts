@@ -1,9 +1,10 @@
 /** ConfigMaps of settings for overlays: every setting that has a place there, at its default. */
-import { named } from "../shared/cli/installation/roles.ts";
+
 import type { Obj } from "../shared/core/object.ts";
 import type { Target } from "../shared/deployments/settings/absence.ts";
 import { reasonOf } from "../shared/deployments/settings/reference.ts";
 import { isReadIn, rowOf, type SettingName, settingNames, variableName } from "../shared/deployments/settings/table.ts";
+import { named } from "../shared/installation/roles.ts";
 
 const modes = { hostOverlay: "host", functionsOverlay: "functions" } as const;
 

@@ -1,5 +1,7 @@
 /** Functions as containers, for `infra/kubernetes` and the chart, beside the installation of the host. */
-import { accountOf, functionGrants } from "../shared/cli/installation/function-rights.ts";
+
+import type { Obj } from "../shared/core/object.ts";
+import { accountOf, functionGrants } from "../shared/installation/function-rights.ts";
 import {
   admissionPort,
   admissionService,
@@ -11,9 +13,8 @@ import {
   probes,
   serviceOf,
   sized,
-} from "../shared/cli/installation/objects.ts";
-import { named, ourLabels } from "../shared/cli/installation/roles.ts";
-import type { Obj } from "../shared/core/object.ts";
+} from "../shared/installation/objects.ts";
+import { named, ourLabels } from "../shared/installation/roles.ts";
 import { natsPorts, natsServer, natsUrlIn, scaledByQueue } from "./nats.ts";
 import { settingsMap } from "./settings-maps.ts";
 

@@ -7,6 +7,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import * as z from "zod";
 import { forgetOldest } from "../core/cache.ts";
+import { namespaceName } from "../core/object.ts";
 import { verified } from "../core/signature.ts";
 
 /**
@@ -25,7 +26,7 @@ export const forbidden = "forbidden: the caller may not do this, or not in this 
 
 const secret = z.string().min(16, { error: "a secret of at least 16 characters is needed" });
 const secrets = z.array(secret).min(1).max(8);
-const namespace = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: "a namespace is needed" });
+const namespace = z.string().regex(namespaceName, { error: "a namespace is needed" });
 
 const https = z
   .url({ error: "a URL is needed" })
@@ -46,7 +47,7 @@ type Oidc = z.infer<typeof oidc>;
 
 const caller = z
   .strictObject({
-    name: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: "a name in lower case is needed" }),
+    name: z.string().regex(namespaceName, { error: "a name in lower case is needed" }),
     /** Keys of signatures, the newest first. All of them are valid, so that a key can be rotated without a gap. */
     keys: secrets.optional(),
     /** Tokens for callers that cannot sign: `Authorization: Bearer TOKEN`. */

@@ -7,7 +7,7 @@
 
 import * as z from "zod";
 import { jsonOf } from "../core/json.ts";
-import { subdomain } from "../core/object.ts";
+import { namespaceName, subdomain } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import type { Ability } from "./callers.ts";
 
@@ -26,14 +26,12 @@ export const abilityFor: Readonly<Record<"step" | "notice", Ability>> = { step: 
 /** The longest time after its node has gone at which a notice is still accepted, ms: a node may be late. */
 const lateMs = 300_000;
 
-const namespace = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-
 /**
  * Returns whether the API server accepts a text as a name. Cluster-scoped objects have no namespace and cannot be named
  * here.
  */
 export const isName = (text: string): boolean => text.length <= 253 && subdomain.test(text);
-export const isNamespace = (text: string): boolean => namespace.test(text);
+export const isNamespace = (text: string): boolean => namespaceName.test(text);
 
 export const stepOf = (named: ObjectName, kinds: readonly string[], event: string): Intent => {
   if (!kinds.includes(named.kind)) return nothing(`kind must be one of ${kinds.join(", ")}`);
@@ -198,18 +196,6 @@ type Alert = z.infer<typeof alert>;
 /** Version 4 is what Alertmanager has sent since 0.16. */
 const webhook = z.looseObject({ version: z.literal("4"), alerts: z.array(alert).max(500) });
 
-/** Labels that name an object, each with the object's kind. The first one that an alert has counts. */
-export const naming: readonly { readonly label: string; readonly kind: string }[] = [
-  { label: "sparkapplication", kind: "SparkApplication" },
-  { label: "label_sparkoperator_k8s_io_app_name", kind: "SparkApplication" },
-  { label: "scheduledsparkapplication", kind: "ScheduledSparkApplication" },
-  { label: "sparkconnect", kind: "SparkConnect" },
-  { label: "volcano_job", kind: "Job" },
-  { label: "label_volcano_sh_job_name", kind: "Job" },
-  { label: "volcano_cronjob", kind: "CronJob" },
-  { label: "volcano_jobflow", kind: "JobFlow" },
-];
-
 /**
  * Labels of the object's namespace, the first one counts: where Prometheus sets its own `namespace`, the object's is
  * the exported one.
@@ -219,15 +205,20 @@ const places = ["rekindle_namespace", "exported_namespace", "namespace"] as cons
 /** The values of the label `rekindle_action`; an alert without it requests a step. */
 export const actions = ["step", "node-leaving", "node-staying"] as const;
 
-const namedIn = (given: Alert["labels"]): ObjectName | undefined => {
+type AlertReading = {
+  readonly kinds: readonly string[];
+  /** Labels that name an object, each with the object's kind. The first one that an alert has counts. */
+  readonly naming: readonly { readonly label: string; readonly kind: string }[];
+  readonly now: number;
+};
+
+const namedIn = (given: Alert["labels"], naming: AlertReading["naming"]): ObjectName | undefined => {
   const namespace = places.map((place) => given[place]).find((one) => one !== undefined) ?? "";
   const { rekindle_kind: kind, rekindle_name: name } = given;
   if (kind !== undefined && name !== undefined) return { kind, namespace, name };
   const row = naming.find(({ label }) => given[label] !== undefined);
   return row === undefined ? undefined : { kind: row.kind, namespace, name: given[row.label] ?? "" };
 };
-
-type AlertReading = { readonly kinds: readonly string[]; readonly now: number };
 
 const aboutNode = ({ status, labels: given, annotations, startsAt }: Alert, event: string, now: number): Intent => {
   const { node, rekindle_action: action } = given;
@@ -239,12 +230,12 @@ const aboutNode = ({ status, labels: given, annotations, startsAt }: Alert, even
   return noticeOf(node, until, event, now);
 };
 
-const intentOfAlert = (given: Alert, { kinds, now }: AlertReading): Intent => {
+const intentOfAlert = (given: Alert, { kinds, naming, now }: AlertReading): Intent => {
   const event = `alert ${given.fingerprint} ${given.status} ${given.startsAt}`;
   const action = given.labels["rekindle_action"] ?? "step";
   if (action === "node-leaving" || action === "node-staying") return aboutNode(given, event, now);
   if (action !== "step") return nothing(`rekindle_action must be one of ${actions.join(", ")}`);
-  const named = namedIn(given.labels);
+  const named = namedIn(given.labels, naming);
   return named === undefined ? nothing("no label names an object that Rekindle runs") : stepOf(named, kinds, event);
 };
 

@@ -2,7 +2,9 @@
  * Groups of an identity provider, and what they grant to users of the page. A user has the sum of what the groups of
  * its id token grant.
  */
+
 import * as z from "zod";
+import { namespaceName } from "../core/object.ts";
 
 /** `read`: see the page. `act`: change objects there. `trigger`: request steps there. */
 const granted = ["read", "act", "trigger"] as const;
@@ -16,7 +18,7 @@ const everybody = "*";
 
 const asGroups = 'write JSON such as {"data-team": {"may": ["read", "act"], "namespaces": ["team-a"]}}';
 
-const namespace = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, { error: asGroups });
+const namespace = z.string().regex(namespaceName, { error: asGroups });
 
 const group = z.strictObject(
   {

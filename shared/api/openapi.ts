@@ -5,7 +5,18 @@
 import * as z from "zod";
 import { fieldsOf } from "../core/json.ts";
 import { forbidden, unauthorized } from "./callers.ts";
-import { accepted, detail, executors, listQuery, losses, page, refusal, taken, updates } from "./read-schemas.ts";
+import {
+  accepted,
+  detail,
+  executors,
+  listQuery,
+  losses,
+  page,
+  refusal,
+  type ShownKinds,
+  taken,
+  updates,
+} from "./read-schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -40,8 +51,8 @@ const answers = (status: string, name: Name, description: string): Json => ({
 const parameter = (name: string): Json => ({ name, in: "path", required: true, schema: { type: "string" } });
 const named = ["kind", "namespace", "name"].map(parameter);
 
-const filters = (without: readonly string[] = []): readonly Json[] => {
-  const { properties = {} } = schemaOf(listQuery, "input");
+const filters = (kinds: ShownKinds, without: readonly string[] = []): readonly Json[] => {
+  const { properties = {} } = schemaOf(listQuery(kinds), "input");
   return Object.entries(fieldsOf(properties))
     .filter(([name]) => !without.includes(name))
     .map(([name, schema]) => ({ name, in: "query", required: false, schema }));
@@ -112,16 +123,16 @@ const posts: Json = {
   },
 };
 
-const reads: Json = {
-  "/applications": get("list", "Objects of one kind, a page at a time", filters(), "page"),
-  "/jobs": get("jobs", "Volcano's jobs: /applications with kind=Job", filters(["kind"]), "page"),
+const readsOf = (kinds: ShownKinds): Json => ({
+  "/applications": get("list", "Objects of one kind, a page at a time", filters(kinds), "page"),
+  "/jobs": get("jobs", "Volcano's jobs: /applications with kind=Job", filters(kinds, ["kind"]), "page"),
   [one]: about("get", "One object: its state, what it waits for, what to do", "detail"),
   [`${one}/executors`]: about("executors", "The executors that it has now", "executors"),
   [`${one}/losses`]: about("losses", "The executors that its newest run lost, and why", "losses"),
   [`${one}/updates`]: about("updates", "Status updates that are not acknowledged", "updates"),
-};
+});
 
-export const openApi = (version: string): Json => ({
+export const openApi = (version: string, kinds: ShownKinds): Json => ({
   openapi: "3.1.0",
   info: {
     title: "Rekindle",
@@ -131,7 +142,7 @@ export const openApi = (version: string): Json => ({
   },
   servers: [{ url: "/" }],
   security: [{ signature: [], timestamp: [] }, { token: [] }],
-  paths: { ...posts, ...reads },
+  paths: { ...posts, ...readsOf(kinds) },
   components: {
     schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, schemaOf(schema)])),
     securitySchemes: {

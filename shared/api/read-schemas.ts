@@ -4,14 +4,7 @@ import { isLabelValue } from "../core/object.ts";
 import { isNamespace } from "./events.ts";
 
 /** Kinds of the read API; the first is the default of a query. */
-export const shownKinds = [
-  "SparkApplication",
-  "ScheduledSparkApplication",
-  "SparkConnect",
-  "Job",
-  "CronJob",
-  "JobFlow",
-] as const;
+export type ShownKinds = readonly [string, ...string[]];
 
 const cursor = z.object({ n: z.number().int().min(0).max(10_000), c: z.string().max(4_096).optional() });
 
@@ -39,20 +32,24 @@ const selector = z
   });
 
 /** Filters of a list. */
-export const listQuery = z.strictObject({
-  kind: z.enum(shownKinds).optional().meta({ description: "kind of the objects; SparkApplication if absent" }),
-  namespace: z.string().refine(isNamespace, { error: "a namespace is needed" }).optional(),
-  state: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: "only objects in this state; the filter applies to each page" }),
-  selector: selector.optional().meta({ description: "label selector, as a=b,c!=d" }),
-  limit: z.coerce.number().int().min(1).max(500).default(100),
-  continue: z.string().max(8_192).optional().meta({ description: "the token in the previous page" }),
-});
+export const listQuery = (kinds: ShownKinds) =>
+  z.strictObject({
+    kind: z
+      .enum(kinds)
+      .optional()
+      .meta({ description: `kind of the objects; ${kinds[0]} if absent` }),
+    namespace: z.string().refine(isNamespace, { error: "a namespace is needed" }).optional(),
+    state: z
+      .string()
+      .max(64)
+      .optional()
+      .meta({ description: "only objects in this state; the filter applies to each page" }),
+    selector: selector.optional().meta({ description: "label selector, as a=b,c!=d" }),
+    limit: z.coerce.number().int().min(1).max(500).default(100),
+    continue: z.string().max(8_192).optional().meta({ description: "the token in the previous page" }),
+  });
 
-export type ListQuery = z.infer<typeof listQuery>;
+export type ListQuery = z.infer<ReturnType<typeof listQuery>>;
 
 /** Returns where a page begins; undefined where the token is not valid. */
 export const beginsAt = ({ continue: token }: ListQuery): Cursor | undefined =>
@@ -61,7 +58,7 @@ export const beginsAt = ({ continue: token }: ListQuery): Cursor | undefined =>
 const time = z.string().meta({ format: "date-time" });
 
 const item = z.object({
-  kind: z.enum(shownKinds),
+  kind: z.string(),
   namespace: z.string(),
   name: z.string(),
   uid: z.string(),

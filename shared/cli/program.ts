@@ -125,7 +125,7 @@ export const rows: readonly Row[] = [
   {
     name: "uninstall",
     summary: "remove what manifests installed; running applications continue",
-    open: async () => (await import("./installation/uninstall.ts")).uninstall,
+    open: async () => (await import("./commands/uninstall.ts")).uninstall,
   },
   {
     name: "docs",
@@ -254,7 +254,7 @@ const askedIn = (given: readonly string[]): string => {
 /** Prints a failure, and returns its exit code. */
 const reportFailure = async (tools: Tools, cause: unknown): Promise<number> => {
   if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
-  const { lineOf, Refused } = await import("./io/tools.ts");
+  const { lineOf, Refused } = await import("../inspection/io/refusal.ts");
   tools.warn(`rekindle: ${lineOf(cause)}`);
   return cause instanceof Refused ? cause.code : 1;
 };

@@ -1,4 +1,5 @@
 /** Metric samples and the definitions of Rekindle's own metrics. */
+import type { Resource, Stored } from "./object.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -9,6 +10,18 @@ export type MetricSample = {
   readonly value: number;
   /** Labels for the metrics of a deployment: the object's own, and its namespace. */
   readonly of: Labels;
+};
+
+/** A kind whose objects are counted at each scrape, and the share of one object in each gauge. */
+export type CountedKind = {
+  readonly resource: Resource;
+  readonly samplesOf: (object: Stored, now: number) => readonly MetricSample[];
+  /** The objects that are counted; absent: all. */
+  readonly selector?: string;
+  /** The kind with whose family these objects are counted; absent: their own. */
+  readonly of?: Resource;
+  /** True for cluster-scoped kinds: their objects are counted whatever the scope. */
+  readonly everywhere?: true;
 };
 
 /** Receives metric samples. It never throws. */
@@ -48,6 +61,18 @@ export const ownFigures = [
   { name: "rekindle_updates_total", help: "Status updates sent, by outcome", kind: "counter" },
   { name: "rekindle_updates_waiting", help: "Applications that have an unacknowledged status update", kind: "gauge" },
   { name: "rekindle_executor_losses_total", help: "Executors that were lost, by reason", kind: "counter" },
+  {
+    name: "rekindle_growth_granted_executors_total",
+    help: "Executors that Kueue granted to applications beyond their base",
+    kind: "counter",
+  },
+  {
+    name: "rekindle_growth_ended_executors_total",
+    help: "Executors whose grant beyond the base has ended: given back, evicted or deleted",
+    kind: "counter",
+  },
+  { name: "rekindle_growth_waiting_executors", help: "Executors for which growths wait", kind: "gauge" },
+  { name: "rekindle_growth_waiting_seconds", help: "Time that these have waited, summed over growths", kind: "gauge" },
   {
     name: "rekindle_executor_core_seconds_total",
     help: "Requested cores of ended executors times the seconds that they ran",
@@ -105,6 +130,10 @@ export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], rea
   rekindle_updates_total: ["outcome"],
   rekindle_updates_waiting: [],
   rekindle_executor_losses_total: ["reason"],
+  rekindle_growth_granted_executors_total: ["namespace"],
+  rekindle_growth_ended_executors_total: ["namespace"],
+  rekindle_growth_waiting_executors: ["namespace"],
+  rekindle_growth_waiting_seconds: ["namespace"],
   rekindle_executor_core_seconds_total: ["namespace"],
   rekindle_lost_core_seconds_total: ["namespace"],
   rekindle_executor_gib_seconds_total: ["namespace"],

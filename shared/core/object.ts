@@ -58,6 +58,9 @@ export type Ref = { readonly resource: Resource; readonly namespace?: string; re
 /** A subdomain of RFC 1123, which is the form of most objects' names; its length is checked elsewhere. */
 export const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
+/** A label of RFC 1123, which is the form of the names of namespaces. */
+export const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 const label = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 /** True if the text is valid as the value of a label. */

@@ -32,6 +32,9 @@ export const visible = (text: string): string => text.replace(steering, (one) =>
 export const startOf = (text: string, most: number): string =>
   text.length <= most ? text : String(JSON.parse(JSON.stringify(text.slice(0, most))));
 
+/** The message of an error; the text of anything else that was thrown. */
+export const errorText = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Returns the edit distance of two words: letters to add, drop or replace, and neighbours to swap. */

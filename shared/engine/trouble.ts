@@ -1,8 +1,8 @@
 /** Classifies errors of the platform: a refusal is evidence about the application, any other error is trouble. */
-
 import { ApiError, BudgetError } from "../core/http.ts";
 import { digest, type Key, type Message, textOf } from "../core/key.ts";
 import { policyRefused, quotaExceeded, type Trouble } from "../core/plan.ts";
+import { errorText } from "../core/text.ts";
 import { backoffOf } from "../core/time.ts";
 
 /**
@@ -79,8 +79,7 @@ const starved = "MachineBusy";
 export const troubleOf = (cause: unknown): Trouble => {
   if (cause instanceof BudgetError && cause.why === "starved") return { reason: starved, message: cause.message };
   if (cause instanceof BudgetError) return { reason: quarantined, message: cause.message, retryAfterMs: cause.waitMs };
-  if (!(cause instanceof ApiError))
-    return { reason: internal, message: cause instanceof Error ? cause.message : String(cause) };
+  if (!(cause instanceof ApiError)) return { reason: internal, message: errorText(cause) };
   if (isNamespaceEnding(cause)) return { reason: namespaceEnds, message: cause.message, retryAfterMs: namespaceWaitMs };
   return {
     reason: cause.reason,

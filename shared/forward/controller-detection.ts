@@ -11,9 +11,11 @@ import { jsonOf } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Projection } from "../core/plan.ts";
+import { errorText } from "../core/text.ts";
 import type { Cluster, Report } from "../engine/ports.ts";
 import { leaseSigns, type Upstream, upstreams } from "../kube/upstream-controllers.ts";
 import type { Cursors } from "./cursors.ts";
+import { startRounds } from "./pause.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 
@@ -177,7 +179,8 @@ export type Standby = {
   signs(group: string): readonly string[];
   /** Returns the signs for which nothing of the upstream's groups may be written, by its name. */
   all(): Standing;
-  stop(): void;
+  /** Begins no other look, and resolves when the one in flight has ended. */
+  stop(): Promise<void>;
 };
 
 export type StandbyParts = {
@@ -192,8 +195,6 @@ export type StandbyParts = {
 
 /** In one of this many rounds Deployments and pods are checked, too. */
 const workloadRounds = 6;
-
-const textOfError = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 /**
  * Checks once before anything begins, and throws an error of that check. Then checks periodically; an error of these
@@ -221,25 +222,18 @@ export const startStandby = async ({ look, groups, everyMs, report, freed }: Sta
         judge(name, await look(upstream, isThorough || led.has(name) ? "thorough" : "lease"), began);
       } catch (cause) {
         if (began) throw cause;
-        report("debug", "cannot see whether another controller leads", { upstream: name, error: textOfError(cause) });
+        report("debug", "cannot see whether another controller leads", { upstream: name, error: errorText(cause) });
       }
     }
   };
   await round(true);
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  const next = (): void => {
-    timer = setTimeout(() => {
-      void round(false).then(() => (stopped ? undefined : next()));
-    }, everyMs);
-  };
-  next();
+  const stop = startRounds(async () => {
+    await round(false);
+    return everyMs;
+  }, everyMs);
   return {
     signs: (group) => families.flatMap(({ name, groups: own }) => (own.includes(group) ? (led.get(name) ?? []) : [])),
     all: () => led,
-    stop: () => {
-      stopped = true;
-      clearTimeout(timer);
-    },
+    stop,
   };
 };

@@ -7,6 +7,7 @@ import type { Message } from "../core/key.ts";
 import { keyKindOf, type Resource, type Stored } from "../core/object.ts";
 import type { Watcher } from "../core/operator.ts";
 import { openShare } from "../core/share.ts";
+import { errorText } from "../core/text.ts";
 import type { Report } from "../engine/ports.ts";
 import {
   isWatched,
@@ -178,7 +179,7 @@ const following = (
     },
     troubled: (cause, waitMs) => {
       const spared = loop.subject.optional && cause instanceof ApiError && cause.status === 404;
-      const error = cause instanceof Error ? cause.message : String(cause);
+      const error = errorText(cause);
       const isNews = failures.isNews(error) && !(spared && troubled);
       troubled = true;
       if (spared) {

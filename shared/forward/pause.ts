@@ -1,4 +1,4 @@
-/** Waits that a signal ends early, and long work that yields to the event loop. */
+/** Waits that a signal ends early, work that is done again and again, and long work that yields to the event loop. */
 
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
@@ -31,6 +31,28 @@ export const unlessAborted = <T>(
       .then((value) => (signal.aborted ? late(value) : resolve(value)), reject)
       .finally(() => signal.removeEventListener("abort", leave));
   });
+
+/**
+ * Does `work` after `firstMs`, or at once, and again the ms after its end that it returns; it never rejects. The returned
+ * function begins no other round, and resolves when the one in flight has ended.
+ */
+export const startRounds = (work: () => Promise<number>, firstMs?: number): (() => Promise<void>) => {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  const go = (): void => {
+    running = work().then((waitMs) => {
+      if (!stopped) timer = setTimeout(go, waitMs);
+    });
+  };
+  if (firstMs === undefined) go();
+  else timer = setTimeout(go, firstMs);
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+};
 
 /**
  * Returns a function to call between parts of long work: it yields when the work has held the event loop for `mostMs`.

@@ -8,6 +8,7 @@
  */
 import { textOf } from "../core/key.ts";
 import { openShare } from "../core/share.ts";
+import { errorText } from "../core/text.ts";
 import { type Cursors, loopKey } from "./cursors.ts";
 import { type Forwarder, type ForwarderSettings, type Loop, loopsOf, startForwarder } from "./forwarder.ts";
 import { usualCacheBytes } from "./keys.ts";
@@ -91,7 +92,7 @@ export const openWindows = (settings: Settings): Windows => {
       await Promise.all([...reached].map(([loop, cursor]) => keep(loop, cursor)));
     } catch (cause) {
       report("warn", "cannot save the cursor; the next instance sends the same keys again", {
-        error: cause instanceof Error ? cause.message : String(cause),
+        error: errorText(cause),
       });
     }
   };

@@ -9,10 +9,22 @@ export type DeclaredKind = {
   readonly shortNames: readonly string[];
   /** The API group of the controllers beside which it stands by; absent: the group of its resource. */
   readonly group?: string;
+  /** As the page names it; absent: as the API does. */
+  readonly title?: string;
+  /** Its objects create others at the instants of a time table. */
+  readonly isSchedule?: true;
+  /** The Commands by which users suspend and resume an object, and the phases in which it is held; absent: `spec.suspend` does. */
+  readonly commands?: {
+    readonly suspend: string;
+    readonly resume: string;
+    readonly held: readonly string[];
+  };
   /** Its objects have no namespace. */
   readonly scope?: "Cluster";
   /** The kind of the objects that its objects create. */
   readonly creates?: Resource;
+  /** Labels of alerts that name one of its objects; the first one that an alert has counts. Absent: there are none. */
+  readonly alertLabels?: readonly string[];
   /** Its pods leave a node that is about to go, so that a notice about the node is a message for the kind. */
   readonly leavesNodes?: true;
 };

@@ -21,6 +21,9 @@ export const phaseOf = (group: Stored): string => {
 /** True for a group that is still to be admitted. */
 export const isWaiting = (group: Stored): boolean => ["", "Pending"].includes(phaseOf(group)) && !isEnding(group);
 
+/** True of the phase of a group that holds its resources in its queue. */
+export const isHolding = (phase: string): boolean => ["Inqueue", "Running", "Unknown"].includes(phase);
+
 /** Annotation of a group that Rekindle admitted; it names the scheduler of the group's pods. */
 export const scheduledByKey = "rekindle.dev/scheduled-by";
 

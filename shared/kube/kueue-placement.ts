@@ -5,7 +5,7 @@
 import { all, getIfAllowed, type Reads } from "../core/decision.ts";
 import { fieldsOf, isRecord, recordsIn, same } from "../core/json.ts";
 import type { Metadata, Obj, Ref, Resource } from "../core/object.ts";
-import { resourceFlavors } from "./kueue.ts";
+import { assignmentsIn, resourceFlavors } from "./kueue.ts";
 import type { Json } from "./responses.ts";
 
 /** The gate that Kueue takes off a pod when it has chosen the pod's place in a topology. */
@@ -28,9 +28,6 @@ const textsIn = (value: unknown): Texts =>
   Object.fromEntries(
     Object.entries(fieldsOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
-
-const assignmentsIn = (workload: Obj): readonly Json[] =>
-  recordsIn(fieldsOf(fieldsOf(workload.status)["admission"])["podSetAssignments"]);
 
 const flavorsIn = (assignment: Json): readonly string[] => [...new Set(Object.values(textsIn(assignment["flavors"])))];
 

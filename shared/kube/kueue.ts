@@ -3,7 +3,8 @@
  * that Rekindle reads and writes. A Workload is what Kueue admits: pod sets, the LocalQueue, and conditions.
  */
 import { fieldsOf, isRecord, recordsIn } from "../core/json.ts";
-import type { Obj, Resource } from "../core/object.ts";
+import { type Obj, type Resource, refTo, type Stored } from "../core/object.ts";
+import type { Effect } from "../core/plan.ts";
 import { instantOf, timeText } from "../core/time.ts";
 import { until, type WaitingOn } from "../core/waiting-on.ts";
 import type { Json } from "./responses.ts";
@@ -16,6 +17,9 @@ const resource = (plural: string, kind: string): Resource => ({
   ...{ plural, kind },
 });
 
+/** The annotation that names the LocalQueue of an application whose Workload Rekindle makes, where Kueue's integration is off. */
+export const ownQueueKey = "rekindle.dev/kueue-queue";
+
 export const workloads = resource("workloads", "Workload");
 export const resourceFlavors = resource("resourceflavors", "ResourceFlavor");
 export const workloadPriorityClasses = resource("workloadpriorityclasses", "WorkloadPriorityClass");
@@ -26,13 +30,19 @@ export const jobUidLabel = "kueue.x-k8s.io/job-uid";
 /** The label of Workloads that Rekindle has created: only these are watched. */
 export const ownWorkloads = { "app.kubernetes.io/managed-by": "rekindle" } as const;
 
-type Labelled = { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } };
+type Texts = Readonly<Record<string, string>>;
+
+type Labelled = { readonly metadata: { readonly labels?: Texts; readonly annotations?: Texts } };
 
 /** Returns the LocalQueue of an object; undefined if Kueue does not admit it. */
 export const localQueueOf = ({ metadata }: Labelled): string | undefined => {
-  const queue = metadata.labels?.[queueLabel];
+  const queue = metadata.labels?.[queueLabel] || metadata.annotations?.[ownQueueKey];
   return queue === "" ? undefined : queue;
 };
+
+/** True of an object whose LocalQueue its annotation alone names. */
+export const isOwnQueue = ({ metadata }: Labelled): boolean =>
+  (metadata.labels?.[queueLabel] ?? "") === "" && (metadata.annotations?.[ownQueueKey] ?? "") !== "";
 
 /** The wait of an object for its Workload. */
 export const untilAdmitted = (queue: string): WaitingOn =>
@@ -58,6 +68,10 @@ export const isActive = (workload: Obj): boolean => fieldsOf(workload.spec)["act
 export const reservesQuota = (workload: Obj): boolean =>
   isTrue(workload, "QuotaReserved") && isRecord(fieldsOf(workload.status)["admission"]);
 
+/** What Kueue has assigned to each pod set of a Workload: `name`, `count`, `flavors`; nothing before it is admitted. */
+export const assignmentsIn = (workload: Obj): readonly Json[] =>
+  recordsIn(fieldsOf(fieldsOf(workload.status)["admission"])["podSetAssignments"]);
+
 /** A condition to write. */
 export type NewCondition = Readonly<Record<"type" | "reason" | "message", string>> & {
   readonly status: "True" | "False";
@@ -82,6 +96,18 @@ const conditionsWith = (
 /** Returns the Workload's conditions with this one in them; its time stays as long as its status does. */
 export const withCondition = (workload: Obj, condition: NewCondition, now: number): readonly Json[] =>
   conditionsWith(conditionsOf(workload), condition, workload, now);
+
+/** Writes into the status of a Workload as it was read. */
+export const statusWrite = (workload: Stored, patch: Json): Effect => {
+  const { uid, resourceVersion } = workload.metadata;
+  return { do: "patch", ref: refTo(workloads, workload), uid, resourceVersion, patch, subresource: "status" };
+};
+
+/** Marks the Workload of an object that has ended as finished, which gives its quota back. `now`: epoch ms. */
+export const finishing = (workload: Stored, succeeded: boolean, message: string, now: number): Effect => {
+  const condition = { type: "Finished", status: "True", reason: succeeded ? "Succeeded" : "Failed", message } as const;
+  return statusWrite(workload, { conditions: withCondition(workload, condition, now) });
+};
 
 /** Reasons for an eviction after which Kueue queues the Workload again by itself. */
 const requeuing: readonly unknown[] = ["Preempted", "NodeFailures"];

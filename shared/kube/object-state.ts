@@ -59,6 +59,15 @@ export type KindInspection = {
   readonly mainPod: (object: Obj, pods: readonly Stored[]) => string | undefined;
   /** Heads and cells that `-o wide` shows beside the others: what upstream's columns show. */
   readonly wide: (object: Obj) => Cells;
+  /** Its pods in a row of a list: those that run, and those that it wants; -1: not known. Absent: it has no pods of its own. */
+  readonly podCount?: (object: Stored) => readonly [have: number, want: number];
+  /** Absent: Kueue admits no object of its kind. */
+  readonly kueue?: {
+    /** The words where no Workload of an object exists. */
+    readonly absence: string;
+    /** The pod set of which objects ask for more quota while they run; absent: of none. */
+    readonly grows?: string;
+  };
   /** The executors of a driver or server that runs; absent, or undefined: it has none now. */
   readonly executors?: (object: Obj, pods: readonly Stored[]) => ExecutorCount | undefined;
   /** True while the object's pods wait until its PodGroup is admitted; absent: its kind has no PodGroup. */

@@ -44,11 +44,15 @@ export const withQuery = (path: string, parameters: Readonly<Record<string, stri
   return pairs.length === 0 ? path : `${path}?${pairs.join("&")}`;
 };
 
-/** Returns a selector that requires all of the labels; undefined if there are none. */
-export const selectorOf = (labels: Readonly<Record<string, string>>): string | undefined => {
-  const terms = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-  return terms.length === 0 ? undefined : terms.join(",");
-};
+/** A selector that requires all of the labels; "" if there are none. */
+export const selectorText = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(",");
+
+/** The same; undefined if there are none. */
+export const selectorOf = (labels: Readonly<Record<string, string>>): string | undefined =>
+  Object.keys(labels).length === 0 ? undefined : selectorText(labels);
 
 /** Asks for a page of this many objects and, unless the page has one object, at most this many bytes. */
 type GetPage<T> = (size: number, limitBytes: number | undefined) => Promise<T>;

@@ -23,6 +23,12 @@ export type PodDefaults = {
 
 export const noPodDefaults: PodDefaults = { limitRanges: new Map(), runtimeClasses: new Map() };
 
+/** Sorts what was listed: LimitRanges of any namespaces, and RuntimeClasses. */
+export const podDefaultsOf = (ranges: readonly Stored[], classes: readonly Stored[]): PodDefaults => ({
+  limitRanges: Map.groupBy(ranges, ({ metadata: { namespace = "" } }) => namespace),
+  runtimeClasses: new Map(classes.map((one) => [one.metadata.name, one])),
+});
+
 /** Returns the item of a LimitRange with its own defaults: a limit from its maximum, a request from its limit or minimum. */
 export const limitRangeItem = (item: Json): Json => {
   if (item["type"] !== "Container") return item;

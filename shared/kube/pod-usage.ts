@@ -16,7 +16,8 @@ export const merged = (a: Amounts, b: Amounts, join: (x: Quantity, y: Quantity) 
     [...new Set([...a.keys(), ...b.keys()])].map((name) => [name, join(a.get(name) ?? none, b.get(name) ?? none)]),
   );
 
-const listOf = (value: unknown): Amounts => {
+/** Returns the amounts of a list of resources, without those that are no quantities. */
+export const amountsIn = (value: unknown): Amounts => {
   const entries = Object.entries(fieldsOf(value));
   return new Map(
     entries.flatMap(([name, amount]): readonly [string, Quantity][] => {
@@ -28,7 +29,7 @@ const listOf = (value: unknown): Amounts => {
 
 const resourcesOf = (holder: Json, kind: Kind): Amounts => {
   const { resources } = holder;
-  return listOf(isRecord(resources) ? resources[kind] : undefined);
+  return amountsIn(isRecord(resources) ? resources[kind] : undefined);
 };
 
 type Sum = Map<string, Quantity>;
@@ -65,7 +66,7 @@ const amountsOf = (spec: Json, kind: Kind): Amounts => {
   const { peak, sidecars } = starting(recordsIn(spec["initContainers"]), kind);
   const running = merged(summed(recordsIn(spec["containers"]), kind), sidecars);
   const whole = podWide(spec, kind, merged(running, peak, larger));
-  const overhead = listOf(spec["overhead"]);
+  const overhead = amountsIn(spec["overhead"]);
   if (kind === "requests") return merged(whole, overhead);
   return new Map([...whole].map(([name, amount]) => [name, plus(amount, overhead.get(name) ?? none)]));
 };

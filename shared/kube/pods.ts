@@ -4,7 +4,7 @@
  */
 import type { V1ContainerStateTerminated, V1PodSpec, V1PodStatus } from "@kubernetes/client-node";
 import { same } from "../core/json.ts";
-import type { Obj, Stored } from "../core/object.ts";
+import type { Obj, Resource, Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import { type Part, typed, type Wire } from "./objects.ts";
 
@@ -17,6 +17,9 @@ export type PodStatus = Part<V1PodStatus>;
 export const podSpec = (pod: Obj | undefined): PodSpec => typed("Pod", pod).spec ?? {};
 
 export const podStatus = (pod: Obj | undefined): PodStatus => typed("Pod", pod).status ?? {};
+
+/** Label of what Rekindle creates for an application: its UID. */
+export const appUidLabel = "rekindle.dev/app-uid";
 
 export const labelOf = (object: Obj, label: string): string | undefined => object.metadata.labels?.[label];
 
@@ -96,8 +99,14 @@ export const ownedBy = (object: Obj, uid: string): boolean =>
   object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
 
 /** For views by label: false for a pod without an owner, and for one of another object of this kind. */
-export const mayBelongTo = ({ metadata: { ownerReferences = [] } }: Obj, kind: string, own: string): boolean =>
-  ownerReferences.some((owner) => owner.kind !== kind || owner.uid === own);
+export const mayBelongTo = (
+  { metadata: { ownerReferences = [] } }: Obj,
+  { group, kind }: Pick<Resource, "group" | "kind">,
+  own: string,
+): boolean =>
+  ownerReferences.some(
+    (owner) => owner.kind !== kind || !owner.apiVersion.startsWith(`${group}/`) || owner.uid === own,
+  );
 
 /** Sorts by name, so that all readers have the same order. */
 export const inOrder = (objects: readonly Stored[]): readonly Stored[] =>

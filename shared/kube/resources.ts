@@ -4,9 +4,16 @@
  */
 import type { Resource } from "../core/object.ts";
 
-export const families = ["spark", "volcano"] as const;
+export const families = ["spark", "volcano", "apache"] as const;
 
 export type Family = (typeof families)[number];
+
+/**
+ * The families that run where none are chosen. kubectl takes the bare name of a kind from the first API group in the
+ * order of their names: once `spark.apache.org` is served, `kubectl get sparkapplications` no longer means those of
+ * `sparkoperator.k8s.io`. Apache's family is therefore installed only where somebody chooses it.
+ */
+export const defaultFamilies: readonly Family[] = ["spark", "volcano"];
 
 /** Features that need a right on one resource of the core group. */
 const coreFeatures = ["ssh", "pod-http", "gang", "gang-evict", "logs", "kept-logs"] as const;

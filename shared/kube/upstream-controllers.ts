@@ -47,6 +47,14 @@ export const upstreams: readonly Upstream[] = [
     image: /(^|\/)(kubeflow|googlecloudplatform|gcr-io)\/spark-operator(\/controller)?$|(^|\/)spark-operator$/,
   },
   {
+    name: "Apache's spark-kubernetes-operator",
+    leases: ["spark-operator-lease"],
+    groups: ["spark.apache.org"],
+    labels: { "app.kubernetes.io/name": "spark-kubernetes-operator" },
+    right: { group: "spark.apache.org", resources: ["sparkapplications/status"], verbs: ["update", "patch"] },
+    image: /(^|\/)spark-kubernetes-operator$/,
+  },
+  {
     name: "Volcano",
     leases: ["vc-controller-manager"],
     groups: ["batch.volcano.sh", "bus.volcano.sh", "scheduling.volcano.sh", "flow.volcano.sh"],

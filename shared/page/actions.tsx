@@ -4,6 +4,7 @@
  */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { commandFor } from "./kinds.ts";
 import { receiptOf, usedText } from "./receipt.ts";
 import { detail, health, isDetail, place, queues, refresh } from "./store.ts";
 import { plural, visible } from "./text.ts";
@@ -58,15 +59,6 @@ const titles: Readonly<Record<Action, string>> = {
 };
 
 const isAsking: readonly Action[] = ["suspend", "delete", "close"];
-
-/** The same in a terminal; "" where no command does it. */
-const lineOf = (action: Action, path: string): string => {
-  const [kind = "", namespace = "", name = ""] = path.split("/");
-  if (kind === "Queue") return `rekindle queue operate -a ${action} ${namespace}`;
-  if (action === "reconcile") return "";
-  if (kind === "Job" && action === "suspend") return `rekindle job suspend -n ${namespace} ${name}`;
-  return `rekindle ${action} ${kind === "SparkApplication" ? `${namespace}/${name}` : path}`;
-};
 
 const againMs = 1_000;
 
@@ -144,7 +136,7 @@ const Buttons = ({ actions, of }: { readonly actions: readonly Action[]; readonl
         type="button"
         class="action"
         disabled={busy.value === of.path}
-        title={lineOf(action, of.path)}
+        title={commandFor(action, of.path)}
         onClick={() => begin({ ...of, action })}
       >
         {titles[action]}
@@ -250,7 +242,7 @@ const Question = ({ one }: { readonly one: Asked }) => {
         </>
       ) : undefined}
       <p class="muted">
-        In a terminal: <code>{visible(lineOf(action, path))}</code>
+        In a terminal: <code>{visible(commandFor(action, path))}</code>
       </p>
       <button type="submit" class="danger">
         {title}

@@ -2,12 +2,13 @@
 import type { ComponentChildren } from "preact";
 import { ActionAnswered, ApplicationActions } from "./actions.tsx";
 import { LogEnd, Runs } from "./driver-logs.tsx";
+import { kindText, nameInCommands } from "./kinds.ts";
 import { FlowGraph, GangCells } from "./members.tsx";
 import { chosen, showLog } from "./panels.ts";
 import { CommandLine, FactList, Link, State, Table } from "./parts.tsx";
-import { receiptOf, usedText } from "./receipt.ts";
+import { quotaReceiptOf, quotaText, receiptOf, usedText } from "./receipt.ts";
 import { detail, now, place } from "./store.ts";
-import { briefly, kindText, moment, plural, span, stateText, visible } from "./text.ts";
+import { briefly, moment, plural, span, stateText, visible } from "./text.ts";
 import { slotsOf } from "./timeline.ts";
 import { Timeline } from "./timeline-view.tsx";
 import { type Detail, keyOf, type LossRow } from "./wire.ts";
@@ -161,14 +162,6 @@ const Changes = ({ one }: { readonly one: Detail }) => (
   />
 );
 
-const named = ({ kind, namespace, name }: Detail): string =>
-  kind === "SparkApplication" ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
-
-const hasExecutors = ({ kind }: Detail): boolean => kind === "SparkApplication" || kind === "SparkConnect";
-
-/** Flows and schedules have objects with pods, and none of their own. */
-const hasPods = (one: Detail): boolean => hasExecutors(one) || one.kind === "Job";
-
 /** The same in a terminal: every screen offers the line that says the same. */
 const Facts = ({ one }: { readonly one: Detail }) => (
   <section class="panel facts" aria-label="Facts">
@@ -192,16 +185,16 @@ const Facts = ({ one }: { readonly one: Detail }) => (
     ))}
     <div class="lines">
       {[
-        `rekindle status ${named(one)}`,
-        ...(hasPods(one) ? [`rekindle log ${named(one)}${one.isOver ? "" : " -f"}`] : []),
-        `rekindle plan ${named(one)}`,
+        `rekindle status ${nameInCommands(one)}`,
+        ...(one.hasPods ? [`rekindle log ${nameInCommands(one)}${one.isOver ? "" : " -f"}`] : []),
+        `rekindle plan ${nameInCommands(one)}`,
       ].map((text) => (
         <CommandLine key={text} text={text} />
       ))}
-      {hasExecutors(one) && !one.isOver ? (
+      {one.hasExecutors && !one.isOver ? (
         <>
           <p class="muted">Spark's own page, on this machine:</p>
-          <CommandLine text={`rekindle forward ${named(one)}`} />
+          <CommandLine text={`rekindle forward ${nameInCommands(one)}`} />
         </>
       ) : undefined}
     </div>
@@ -223,6 +216,7 @@ const Unbroken = ({ text }: { readonly text: string }) => (
 /** Core-hours and GiB-hours of the pods that are known here, and money where prices are set. */
 const Costs = ({ one }: { readonly one: Detail }) => {
   const receipt = receiptOf(one);
+  const quota = quotaReceiptOf(one);
   const { shares, coreHours, unknown, assumed } = receipt;
   // A flow or a schedule has no pods of its own.
   if (shares.length === 0 && unknown === 0) return undefined;
@@ -251,6 +245,11 @@ const Costs = ({ one }: { readonly one: Detail }) => {
           </div>
         ))}
       </dl>
+      {quota === undefined ? undefined : (
+        <p class="note">
+          <Unbroken text={quotaText(quota)} />
+        </p>
+      )}
       <p class="note">
         Requests of the pods times the time that they ran
         {unknown === 0
@@ -339,7 +338,7 @@ const Whole = ({ one }: { readonly one: Detail }) => (
       <Tabs
         side="left"
         tabs={[
-          ...(hasExecutors(one) ? [["Losses", one.lost, () => <Losses one={one} />] as const] : []),
+          ...(one.hasExecutors ? [["Losses", one.lost, () => <Losses one={one} />] as const] : []),
           ["Events", one.events.length, () => <Events one={one} />],
           ["Updates", one.updates?.waiting ?? 0, () => <Updates one={one} />],
           ["Runs", one.runs.length, () => <Runs one={one} />],
@@ -347,9 +346,11 @@ const Whole = ({ one }: { readonly one: Detail }) => (
       />
       <Tabs
         side="right"
-        usual={hasPods(one) && (one.isOver || one.group === "failed") ? "Log" : "Spec"}
+        usual={one.hasPods && (one.isOver || one.group === "failed") ? "Log" : "Spec"}
         tabs={[
-          ...(hasPods(one) ? [["Log", undefined, () => <LogEnd name={named(one)} now={one.now} />] as const] : []),
+          ...(one.hasPods
+            ? [["Log", undefined, () => <LogEnd name={nameInCommands(one)} now={one.now} />] as const]
+            : []),
           ["Changes", one.changes.length, () => <Changes one={one} />],
           ["Spec", undefined, () => <Text text={one.spec} label="Spec" />],
           ["Record", undefined, () => <Text text={one.record} label="Record" />],

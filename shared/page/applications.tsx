@@ -1,10 +1,11 @@
 /** The list of applications: a grid of which only the visible rows exist, a filter, and the keys that move in it. */
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { kindText } from "./kinds.ts";
 import { CommandLine, Key, Mark, State } from "./parts.tsx";
 import { withStateToggled } from "./query.ts";
 import { all, counts, go, isLoaded, listed, listedCount, place, refine, serverNow } from "./store.ts";
-import { briefly, clock, grouped, kindText, plural, span, visible } from "./text.ts";
+import { briefly, clock, grouped, plural, span, visible } from "./text.ts";
 import { spansOf, ticks } from "./timeline.ts";
 import { type Group, keyOf, type Row } from "./wire.ts";
 

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ActionDialog, isActionAsked } from "./actions.tsx";
 import { Applications, listedText, listKey } from "./applications.tsx";
 import { follow, pollMs, signIn, signOut, ways } from "./connection.ts";
+import { kindText } from "./kinds.ts";
 import { Overview } from "./overview.tsx";
 import { isTable, showLog } from "./panels.ts";
 import { Key, Link } from "./parts.tsx";
@@ -12,7 +13,7 @@ import { withStateToggled } from "./query.ts";
 import { ApplicationScreen, preload } from "./screen-part.tsx";
 import { HealthScreen, Queues, Recovery, Schedules } from "./screens.tsx";
 import { broken, go, health, heardAt, link, now, place, queues, refine, refused, type Screen } from "./store.ts";
-import { briefly, kindText, visible } from "./text.ts";
+import { briefly, visible } from "./text.ts";
 
 const titles: readonly (readonly [Screen, string])[] = [
   ["overview", "Overview"],

@@ -1,6 +1,7 @@
 /** Overview: what waits and for what, what failed lately, which queues are full, what each namespace used. */
+
+import { isSchedule } from "./kinds.ts";
 import { Link, Name, Panel, State, Table } from "./parts.tsx";
-import { isSchedule } from "./query.ts";
 import { hoursText } from "./receipt.ts";
 import { QueuePanel } from "./screens.tsx";
 import { all, costs, isLoaded, queues, serverNow } from "./store.ts";

@@ -1,4 +1,5 @@
 /** The filter of the list as people type it, `since:2h kind:Spark ns:risk state:failed text`, and the order of rows. Pure. */
+import { isSchedule } from "./kinds.ts";
 import { type Group, groups, type Row } from "./wire.ts";
 
 export type Query = {
@@ -50,9 +51,6 @@ export const matches = (query: Query, row: Row, now: number): boolean =>
   includesAny(query.states, row.state, row.group) &&
   includesAny(query.queues, row.queue) &&
   query.texts.every((text) => `${row.namespace}/${row.name} ${row.waits}`.toLowerCase().includes(text));
-
-/** Schedules and cron jobs have a screen of their own. */
-export const isSchedule = ({ kind }: Row): boolean => kind === "ScheduledSparkApplication" || kind === "CronJob";
 
 const rank: Readonly<Record<Group, number>> = {
   failed: groups.indexOf("failed"),

@@ -90,6 +90,39 @@ export const receiptOf = (detail: Known): Receipt => {
   return { shares, ...summed(parts), assumed, unknown: ran - parts.length };
 };
 
+type Quota = Pick<Detail, "lanes" | "now" | "quota">;
+
+/** Hours of executors: granted by Kueue, used of that, and waited for; undefined where these are not known. */
+export type QuotaReceipt = {
+  readonly granted: number;
+  readonly used: number;
+  readonly waited: number;
+  /** Executors of these runs that ran unseen here, so that more was used. */
+  readonly unknown: number;
+};
+
+export const quotaReceiptOf = ({ lanes, now, quota = [] }: Quota): QuotaReceipt | undefined => {
+  if (quota.length === 0) return undefined;
+  const attempts = new Set(quota.map(({ attempt }) => attempt));
+  const own = lanes.filter(({ role, attempt }) => role === "executor" && attempts.has(attempt));
+  const used = own.reduce((sum, { up, end = now }) => sum + (up === undefined ? 0 : Math.max(0, end - up)), 0);
+  const total = (of: "granted" | "waited"): number => quota.reduce((sum, one) => sum + one[of], 0);
+  return {
+    ...{ granted: total("granted"), waited: total("waited"), used: used / hourMs },
+    unknown: own.filter(
+      ({ up, end, requestedAt }) => up === undefined && end !== undefined && requestedAt === undefined,
+    ).length,
+  };
+};
+
+/** The receipt of quota in one line. */
+export const quotaText = ({ granted, used, waited, unknown }: QuotaReceipt): string =>
+  [
+    `${hoursText(granted)} executor-h granted by Kueue`,
+    `${unknown === 0 ? "" : "at least "}${hoursText(used)} used`,
+    `${hoursText(waited)} waited for`,
+  ].join(", ");
+
 /** Hours, or money, with three digits that count. */
 export const hoursText = (hours: number): string => {
   const digits = hours >= 100 ? 0 : hours >= 10 ? 1 : hours >= 1 ? 2 : 3;

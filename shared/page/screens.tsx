@@ -2,10 +2,10 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { mayAct, QueueCell } from "./actions.tsx";
+import { isSchedule, kindText } from "./kinds.ts";
 import { CommandLine, FactList, Name, Panel, State, Table } from "./parts.tsx";
-import { isSchedule } from "./query.ts";
 import { all, broken, health, isLoaded, place, queues, readHealth, serverNow } from "./store.ts";
-import { briefly, grouped, kindText, moment, visible } from "./text.ts";
+import { briefly, grouped, moment, visible } from "./text.ts";
 import { keyOf, type QueueRow } from "./wire.ts";
 
 const quantity = (text: string): number => {

@@ -5,8 +5,8 @@
  */
 import { computed, effect, signal } from "@preact/signals";
 import type { Health } from "./health.ts";
+import { canonical } from "./kinds.ts";
 import { countsOf, parse, select } from "./query.ts";
-import { canonical } from "./text.ts";
 import { withRecorded } from "./timeline.ts";
 import {
   type Batch,

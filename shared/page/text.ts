@@ -57,25 +57,6 @@ const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).
 /** A text of any author, harmless to look at. */
 export const visible = (text: string): string => text.replace(steering, (one) => one.split("").map(escaped).join(""));
 
-const kinds: Readonly<Record<string, string>> = {
-  SparkApplication: "Spark",
-  ScheduledSparkApplication: "Spark schedule",
-  SparkConnect: "Spark Connect",
-  CronJob: "Cron job",
-  JobFlow: "Job flow",
-};
-
-const kindNames = [...Object.keys(kinds), "Job"];
-
-/** KIND/NAMESPACE/NAME with its kind as the API writes it: commands print kinds in lower case. */
-export const canonical = (application: string): string => {
-  const [given = "", ...rest] = application.split("/");
-  const kind = kindNames.find((name) => name.toLowerCase() === given.toLowerCase()) ?? given;
-  return [kind, ...rest].join("/");
-};
-
 /** A state in one spelling: `SUBMISSION_FAILED` as `Submission failed`. */
 export const stateText = (state: string): string =>
   /^[A-Z_]+$/.test(state) ? `${state.slice(0, 1)}${state.slice(1).toLowerCase().replaceAll("_", " ")}` : state;
-
-export const kindText = (kind: string): string => kinds[kind] ?? kind;

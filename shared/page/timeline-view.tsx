@@ -1,6 +1,7 @@
 /** The timeline of one application: its driver and executors as lanes, each loss with what came instead. */
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { grantColours, grantMark, grantOfPods, grantText } from "./grants.ts";
 import { isTable } from "./panels.ts";
 import { Table } from "./parts.tsx";
 import { briefly, clock, span, visible } from "./text.ts";
@@ -29,7 +30,11 @@ const Lost = ({ x, y }: { readonly x: number; readonly y: number }) => (
   </g>
 );
 
+/** The places of executors' Workloads of Kueue, by pod. */
+type Users = ReadonlyMap<string, number>;
+
 type Drawn = {
+  readonly users: Users;
   readonly one: Slot["lanes"][number];
   readonly scale: Scale;
   readonly y: number;
@@ -97,6 +102,14 @@ const Gap = ({ one, scale, y, newest, now }: Drawn) => {
   return <Rect x={x} y={y} width={scale.x(to) - x} kind="gap" title="nothing runs in its place yet" />;
 };
 
+/** The edge of a lane in the colour of the Workload whose quota it uses. */
+const Granted = ({ one, y, users, from, to }: Drawn & { readonly from: number; readonly to: number }) => {
+  const at = users.get(one.pod);
+  if (at === undefined || one.up === undefined) return null;
+  const kind = `grant g${at % grantColours}`;
+  return <rect class={kind} x={from} y={y + 13} width={Math.max(2, to - from)} height={4} rx={1} />;
+};
+
 const LaneView = (drawn: Drawn) => {
   const { one, scale, y, newest, now } = drawn;
   const start = one.up ?? one.end ?? now;
@@ -109,6 +122,7 @@ const LaneView = (drawn: Drawn) => {
       {one.up === undefined ? undefined : (
         <Rect x={x1} y={y} width={x2 - x1} kind={kindOf(one, newest)} title={laneTitle(one)} />
       )}
+      <Granted {...drawn} from={x1} to={x2} />
       {isNamed ? (
         <text class="in running" x={x1 + 7} y={y + 13.5}>
           {follows}
@@ -122,14 +136,15 @@ const LaneView = (drawn: Drawn) => {
 
 const slotName = (
   { lanes }: Slot,
-  newest: number,
-  isOver: boolean,
+  { newest, isOver, users }: Pick<Row, "newest" | "isOver" | "users">,
 ): { readonly name: string; readonly next: string; readonly isLoud: boolean } => {
   const own = lanes.filter(({ attempt }) => attempt === newest);
   const [first = lanes[0], ...later] = own;
   const last = later.at(-1);
   const isOpen = own.at(-1)?.lost === true;
-  const name = first === undefined ? "" : first.role === "executor" ? `Executor ${first.id}` : first.pod;
+  const plain = first === undefined ? "" : first.role === "executor" ? `Executor ${first.id}` : first.pod;
+  const grant = users.get(own.at(-1)?.pod ?? "");
+  const name = grant === undefined ? plain : `${plain} ${grantMark(grant)}`;
   return {
     name,
     next: last === undefined ? (isOpen && !isOver ? "→ …" : "") : `→ ${last.id}`,
@@ -141,8 +156,9 @@ const short = (text: string): string => (text.length <= 18 ? text : `…${text.s
 
 type Row = Omit<Drawn, "one"> & { readonly slot: Slot; readonly isOver: boolean };
 
-const SlotRow = ({ slot, scale, y, newest, now, isOver }: Row) => {
-  const { name, next, isLoud } = slotName(slot, newest, isOver);
+const SlotRow = ({ slot, isOver, ...common }: Row) => {
+  const { y, newest, users } = common;
+  const { name, next, isLoud } = slotName(slot, { newest, isOver, users });
   return (
     <g>
       <text class={isLoud ? "label loud" : "label"} x={14} y={y + 13.5}>
@@ -153,7 +169,7 @@ const SlotRow = ({ slot, scale, y, newest, now, isOver }: Row) => {
         {next}
       </text>
       {slot.lanes.map((one) => (
-        <LaneView key={one.pod} one={one} scale={scale} y={y} newest={newest} now={now} />
+        <LaneView key={one.pod} one={one} {...common} />
       ))}
     </g>
   );
@@ -175,13 +191,13 @@ const useWidth = () => {
   return { box, width: width.value };
 };
 
-const Drivers = ({ drivers, scale, y, newest, now }: Omit<Drawn, "one"> & { readonly drivers: readonly Lane[] }) => (
+const Drivers = ({ drivers, ...common }: Omit<Drawn, "one"> & { readonly drivers: readonly Lane[] }) => (
   <g>
-    <text class="label loud" x={14} y={y + 13.5}>
+    <text class="label loud" x={14} y={common.y + 13.5}>
       Driver
     </text>
     {drivers.map((one) => (
-      <LaneView key={one.pod + one.requestedAt} one={one} scale={scale} y={y} newest={newest} now={now} />
+      <LaneView key={one.pod + one.requestedAt} one={one} {...common} />
     ))}
   </g>
 );
@@ -195,7 +211,7 @@ const Drawing = ({ detail }: { readonly detail: Detail }) => {
   const top = axisHeight + lane + (drivers.length === 0 ? 0 : lane) + 8;
   const foot = top + (shown.length + (quiet > 0 ? 1 : 0)) * lane + 8;
   const height = foot + lane * (detail.savedAt.length === 0 ? 1 : 2) + 12;
-  const common = { scale, newest, now: scale.to };
+  const common = { scale, newest, now: scale.to, users: grantOfPods(detail) };
   return (
     <div ref={box} class="drawing">
       <svg width={width} height={height} role="img" aria-label={`Timeline of ${detail.name}; t shows it as a table`}>
@@ -237,39 +253,56 @@ const Waits = ({ waits, now }: { readonly waits: readonly WaitRow[]; readonly no
   />
 );
 
-const AsTable = ({ detail: { lanes, waits, now } }: { readonly detail: Detail }) => (
-  <>
-    <div class="scroll" tabIndex={0} role="region" aria-label="Timeline as a table">
-      <table>
-        <thead>
-          <tr>
-            {["Pod", "Attempt", "Requested", "Up", "Ended", "Why", "Node"].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {lanes.map((one) => (
-            <tr key={one.pod + one.requestedAt}>
-              <td class="mono">{visible(one.pod)}</td>
-              <td>{one.attempt || ""}</td>
-              <td>{cell(one.requestedAt)}</td>
-              <td>{cell(one.up)}</td>
-              <td>{cell(one.end)}</td>
-              <td class={one.lost === true ? "failed-text" : ""}>
-                {one.lost === true ? lossText(one) : one.exit === undefined ? "" : `exit ${one.exit}`}
-              </td>
-              <td class="mono">{visible(one.node ?? "")}</td>
+/** The Workload of Kueue whose quota each living executor uses; undefined for an application whose Workloads are not known. */
+const workloadCells = (detail: Detail): ((pod: string) => string) | undefined => {
+  const { grants } = detail;
+  if (grants === undefined) return undefined;
+  const users = grantOfPods(detail);
+  return (pod) => {
+    const at = users.get(pod);
+    return at === undefined ? "" : `${grantMark(at)} ${visible(grants[at]?.workload ?? "")}`;
+  };
+};
+
+const AsTable = ({ detail }: { readonly detail: Detail }) => {
+  const { lanes, waits, now } = detail;
+  const workloadOf = workloadCells(detail);
+  const heads = ["Pod", "Attempt", "Requested", "Up", "Ended", "Why", "Node"];
+  return (
+    <>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Timeline as a table">
+        <table>
+          <thead>
+            <tr>
+              {[...heads, ...(workloadOf === undefined ? [] : ["Workload"])].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-    <Waits waits={waits} now={now} />
-  </>
-);
+          </thead>
+          <tbody>
+            {lanes.map((one) => (
+              <tr key={one.pod + one.requestedAt}>
+                <td class="mono">{visible(one.pod)}</td>
+                <td>{one.attempt || ""}</td>
+                <td>{cell(one.requestedAt)}</td>
+                <td>{cell(one.up)}</td>
+                <td>{cell(one.end)}</td>
+                <td class={one.lost === true ? "failed-text" : ""}>
+                  {one.lost === true ? lossText(one) : one.exit === undefined ? "" : `exit ${one.exit}`}
+                </td>
+                <td class="mono">{visible(one.node ?? "")}</td>
+                {workloadOf === undefined ? undefined : <td class="mono">{workloadOf(one.pod)}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Waits waits={waits} now={now} />
+    </>
+  );
+};
 
 /** The story of the attempts in one line: `attempt 1 failed after 9 min 44 s, attempt 2 runs for 26 min`. */
 const story = (detail: Detail): string =>
@@ -288,12 +321,26 @@ const Legend = () => (
   </p>
 );
 
+/** The Workloads of Kueue that grant executors: the mark of each, its name, and its number of executors. */
+const Grants = ({ detail: { grants = [] } }: { readonly detail: Detail }) =>
+  grants.length === 0 ? null : (
+    <p class="legend">
+      Quota of Kueue:{" "}
+      {grants.map((grant, at) => (
+        <span key={grant.workload}>
+          <i class={`key grant g${at % grantColours}`} /> {visible(grantText(grant, at))}
+        </span>
+      ))}
+    </p>
+  );
+
 export const Timeline = ({ detail }: { readonly detail: Detail }) => (
   <section class="panel timeline" aria-label="Timeline">
     <header>
       <h2>Timeline</h2>
       <p class="muted">{story(detail)}</p>
       <Legend />
+      <Grants detail={detail} />
       <button
         type="button"
         class="small"

@@ -120,6 +120,8 @@ export type Lane = {
   readonly up?: number;
   readonly end?: number;
   readonly node?: string;
+  /** The flavors of Kueue whose quota it uses, where its application's base uses others. */
+  readonly flavors?: string;
   /** Its requests: cores, and memory in GiB. */
   readonly cores?: number;
   readonly gib?: number;
@@ -148,6 +150,12 @@ export type Prices = {
   /** True: prices depend on nodes, and the usual one counts on a node that is not among `nodes`. */
   readonly isByNode: boolean;
   readonly nodes: Readonly<Record<string, Rate>>;
+};
+
+/** A Workload of Kueue that grants executors to an application. `flavors`: "" for those of the base. */
+export type Grant = Readonly<Record<"workload" | "flavors", string>> & {
+  readonly executors: number;
+  readonly isBase: boolean;
 };
 
 export type EventRow = {
@@ -243,6 +251,9 @@ export type Detail = SeenVersion & {
   readonly attempts: number;
   readonly message: string;
   readonly isOver: boolean;
+  /** Flows and schedules have objects with pods, and none of their own. */
+  readonly hasPods: boolean;
+  readonly hasExecutors: boolean;
   readonly createdAt: number;
   readonly waitsFor: string;
   readonly since: number | undefined;
@@ -287,6 +298,10 @@ export type Detail = SeenVersion & {
   readonly flow?: readonly FlowNode[];
   readonly lanes: readonly Lane[];
   readonly lanesAt: number;
+  /** Of each run with growths of Kueue, hours of executors granted and waited for; absent: not known of any. */
+  readonly quota?: readonly { readonly attempt: number; readonly granted: number; readonly waited: number }[];
+  /** The base first, then growths, the oldest first; absent: nothing is known of them, or Kueue does not admit it. */
+  readonly grants?: readonly Grant[];
   /** Absent: no prices are set. */
   readonly prices?: Prices;
   readonly events: readonly EventRow[];

@@ -3,7 +3,9 @@
  * the files beside each declaration: `watches.ts`, `operator.ts`.
  */
 import type { DeclaredKind } from "../kube/declared-kind.ts";
+import { apacheSparkApplication } from "../spark/apache/kind.ts";
 import { sparkApplication } from "../spark/application/kind.ts";
+import { sparkCluster } from "../spark/cluster/kind.ts";
 import { sparkConnect } from "../spark/connect/kind.ts";
 import { scheduledSparkApplication } from "../spark/scheduled/kind.ts";
 import { cronJob } from "../volcano/cron/kind.ts";
@@ -17,6 +19,8 @@ export const kinds: readonly DeclaredKind[] = [
   sparkApplication,
   scheduledSparkApplication,
   sparkConnect,
+  apacheSparkApplication,
+  sparkCluster,
   job,
   cronJob,
   jobFlow,

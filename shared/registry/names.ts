@@ -25,6 +25,11 @@ export const pluralsOf = (of: readonly Resource[]): Readonly<Record<string, stri
 
 export const plurals = pluralsOf(resources);
 
+/** Labels of alerts that name an object, each with the kind of its key. */
+export const naming: readonly { readonly label: string; readonly kind: string }[] = kinds.flatMap(
+  ({ resource, alertLabels = [] }) => alertLabels.map((label) => ({ label, kind: keyKindOf(resource) })),
+);
+
 const families: ReadonlyMap<string, Family> = new Map([
   ...kinds.map(({ resource, group = resource.group, family }): [string, Family] => [group, family]),
   ...companions.map(({ group }): [string, Family] => [group, "volcano"]),

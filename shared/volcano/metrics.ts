@@ -6,14 +6,15 @@
 
 import * as z from "zod";
 import { fieldsOf } from "../core/json.ts";
-import type { Figure, MetricSample } from "../core/metric.ts";
+import type { CountedKind, Figure, MetricSample } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import { evictedKey } from "../kube/gang-eviction.ts";
 import { lacksRoomKey, takenBackKey } from "../kube/gang-plan.ts";
-import { quantityOf } from "../kube/quantity.ts";
-import { type QueueMemory, queueOfGroup, shownState } from "./queue/state/tree.ts";
-import { isPhase } from "./schema/resource.ts";
+import { amountsIn } from "../kube/pod-usage.ts";
+import type { QueueMemory } from "./queue/state/memory.ts";
+import { queueOfGroup, shownState } from "./queue/state/tree.ts";
+import { isPhase, jobs, podGroups, queues } from "./schema/resource.ts";
 
 /** A metric and the labels of its values. */
 type Labelled = Figure & { readonly labels: readonly string[] };
@@ -210,10 +211,7 @@ export const gaugesOfGroup = (group: Stored): readonly MetricSample[] => {
 /** Returns amounts in units of the resource: 500m of CPU is 0.5. */
 const allocatedIn = (queue: Stored): readonly (readonly [string, number])[] => {
   const { allocated } = fieldsOf(queue.status);
-  return Object.entries(fieldsOf(allocated)).flatMap(([resource, amount]) => {
-    const quantity = quantityOf(amount);
-    return quantity === undefined ? [] : [[resource, Number(quantity.nano) / 1e9] as const];
-  });
+  return [...amountsIn(allocated)].map(([resource, { nano }]) => [resource, Number(nano) / 1e9] as const);
 };
 
 /** Returns the samples of one Queue: its state, its allocated amounts, and a zero for each phase of its groups. */
@@ -227,6 +225,12 @@ export const gaugesOfQueue = (queue: Stored): readonly MetricSample[] => {
     ),
   ];
 };
+
+export const volcanoGauges: readonly CountedKind[] = [
+  { resource: jobs, samplesOf: gaugesOfJob },
+  { resource: podGroups, samplesOf: gaugesOfGroup },
+  { resource: queues, samplesOf: gaugesOfQueue, everywhere: true },
+];
 
 /** Returns the samples of one save of a Queue's record: a nomination is saved once, before its first eviction. */
 export const measuresOfQueueSave = (before: QueueMemory | undefined, after: QueueMemory): readonly MetricSample[] => {

@@ -13,7 +13,7 @@ const help = `npm run bench [-- --parts NAME,NAME] [--publish] [--json FILE]
 
 npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [--count N] | restart [--count N] | settled [--count N,N] |
                  upstream [--count N] | functions [--part dispatch] | cloud | bell | recovery | elastic | fairness [--count N] | page |
-                 job [--count N] | gang [--count N] | sweep [--json FILE]
+                 job [--count N] | gang [--count N] | kueue | sweep [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default 400, most 1000), all at once, unseen;
@@ -22,8 +22,12 @@ npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [
              DELETE, requests per change, core-hours against fixed executors
   job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced, a spec changed, a storm of such changes;
              --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single | resize; --profile DIR
+  beside     Volcano's own controller manager and the host in turns: N Jobs of one pod (default 500) and one of 2 N, each on a control
+             plane of its own: time, CPU, requests, memory, and Rekindle's by Volcano's
   gang       N gangs of 100 pods (default 100) by plans on the real scheduler and 100 nodes without kubelets: time until all are
              bound beside the same pods without gangs, CPU, requests; --profile DIR
+  kueue      20 applications that share a quota of 100 executors on a real Kueue: unused quota, unserved demand, from demand to
+             executor, requests and CPU a change, beside drivers that Kueue holds back, and fixed executors; needs root
   bell       functions whose keys come from the bell: from a change to its first write, beside a forwarder's in the same run; rings,
              messages, invocations and US$ of an application and at rest; a Job of 200 pods; what a ring adds to its writer
   cloud      a deployment on AWS: starts of each function, requests, units and GB-seconds per application and per executor
@@ -82,12 +86,15 @@ const benchSweep = async (): Promise<readonly Figure[]> => (await import("./swee
 
 const benchElastic = async (): Promise<readonly Figure[]> => (await import("./elastic.ts")).benchElastic();
 
+const benchKueue = async (): Promise<readonly Figure[]> => (await import("./kueue/kueue.ts")).benchKueue();
+
 /** The benchmarks that take no number; of some a part can be measured alone. */
 const byPart: ReadonlyMap<string, typeof benchPage> = new Map([
   ["bell", benchBell],
   ["cloud", benchCloud],
   ["elastic", benchElastic],
   ["functions", benchFunctions],
+  ["kueue", benchKueue],
   ["page", benchPage],
   ["sweep", benchSweep],
 ]);
@@ -104,6 +111,7 @@ type Counted = (
 
 /** The benchmarks that take a number, or several; some of them leave profiles. */
 const byCount: ReadonlyMap<string, Counted> = new Map<string, Counted>([
+  ["beside", async (many = 500) => (await import("./beside.ts")).benchBeside(many)],
   ["fairness", async (many = 10_000, profile) => (await import("./fairness.ts")).benchFairness(many, profile)],
   ["gang", async (many = 100, profile) => (await import("./gang.ts")).benchGang(many, profile)],
   ["restart", async (many = 10_000) => (await import("./restart.ts")).benchRestart(many)],

@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { conclude, tallyOf } from "../../infra/tally.ts";
-import { columns } from "../../shared/cli/io/text.ts";
+import { columns } from "../../shared/inspection/io/text.ts";
 import { type Figure, figureShape } from "./figures.ts";
 import { publish, quietShare } from "./published.ts";
 import { busySeconds, ownSeconds } from "./seconds.ts";

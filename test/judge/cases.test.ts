@@ -1,8 +1,8 @@
 /** The parts of the judge that need no cluster: readings of requests, names and batches of cases, points, and the generic rows. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { batchesOf, caseName, casesOf, readCase } from "./cases.ts";
-import { isOfAnswer } from "./faults.ts";
+import { batchesFrom, batchesOf, type Case, caseName, casesOf, readCase } from "./cases.ts";
+import { isOfAnswer, isOfProcess } from "./faults.ts";
 import { problemsAtRest } from "./oracle.ts";
 import { openPoints } from "./points.ts";
 import { readRequest } from "./requests.ts";
@@ -55,12 +55,25 @@ describe("cases", () => {
     assert.equal(Math.max(...cases.map(({ fault }) => fault.occurrence)), 3);
   });
 
-  test("faults of answers and faults of the process share no batch, and no case is left out", () => {
+  test("faults of answers, of watches and of the process share no batch, and no case is left out", () => {
     const cases = casesOf(points, 1);
-    const batches = batchesOf(cases, 2);
-    assert.equal(batches.flat().length, cases.length);
-    for (const batch of batches) assert.equal(new Set(batch.map(({ fault }) => isOfAnswer(fault))).size, 1);
-    assert.ok(batches.every((batch) => batch.length <= (batch.every(({ fault }) => isOfAnswer(fault)) ? 8 : 1)));
+    const batches = batchesOf(cases, 4);
+    assert.equal(new Set(batches.flat()).size, cases.length);
+    const laneOf = ({ fault }: Case): string =>
+      isOfAnswer(fault) ? "answer" : isOfProcess(fault) ? "process" : "watch";
+    const most: Readonly<Record<string, number>> = { answer: 8, watch: 2, process: 1 };
+    for (const batch of batches) {
+      const lanes = [...new Set(batch.map(laneOf))];
+      assert.equal(lanes.length, 1);
+      assert.ok(batch.length <= (most[lanes[0] ?? ""] ?? 0));
+    }
+  });
+
+  test("two pieces of an order try all its cases, each once", () => {
+    const cases = casesOf(points, 1);
+    const batches = batchesOf(cases, 4);
+    for (const from of [0, 5, 8, 31, cases.length])
+      assert.deepEqual(batchesFrom(batches, from).flat(), batches.flat().slice(from));
   });
 });
 

@@ -1,5 +1,5 @@
 /** The cases of a subject: their names, their order by seed, and the lanes in which they may run beside each other. */
-import { type Fault, faultName, faultsAt, isOfAnswer, readFault } from "./faults.ts";
+import { type Fault, faultName, faultsAt, isOfAnswer, isOfProcess, readFault } from "./faults.ts";
 
 export type Case = { readonly scenario: string; readonly fault: Fault; readonly seed: number };
 
@@ -46,25 +46,44 @@ export const casesOf = (points: ReadonlyMap<string, ReadonlyMap<string, number>>
   );
 
 /** Faults of answers in a batch, for each place of those that run at once. */
-const turns = 4;
+const turns = 2;
 
 /**
- * Batches: faults of answers strike one namespace, so a batch has several for each place; those of the process and its
- * watches strike all, so a batch has few. Batches of both take turns.
+ * Batches: faults of answers strike one namespace, so a batch has several for each place. Those of watches strike all that
+ * run beside, and those of the process stop all, so a batch has few. Batches of the three take turns.
  */
 export const batchesOf = (cases: readonly Case[], atOnce: number): readonly (readonly Case[])[] => {
   const split = (all: readonly Case[], size: number): Case[][] =>
     Array.from({ length: Math.ceil(all.length / size) }, (_, nth) => all.slice(nth * size, (nth + 1) * size));
-  const answers = split(
-    cases.filter(({ fault }) => isOfAnswer(fault)),
-    atOnce * turns,
-  );
-  const others = split(
-    cases.filter(({ fault }) => !isOfAnswer(fault)),
-    Math.max(1, Math.floor(atOnce / 2)),
-  );
-  const longest = Math.max(answers.length, others.length);
-  return Array.from({ length: longest }, (_, nth) => [answers[nth] ?? [], others[nth] ?? []])
+  const share = (part: number): number => Math.max(1, Math.floor(atOnce / part));
+  const lanes = [
+    split(
+      cases.filter(({ fault }) => isOfAnswer(fault)),
+      atOnce * turns,
+    ),
+    split(
+      cases.filter(({ fault }) => !isOfAnswer(fault) && !isOfProcess(fault)),
+      share(2),
+    ),
+    split(
+      cases.filter(({ fault }) => isOfProcess(fault)),
+      share(4),
+    ),
+  ];
+  const longest = Math.max(...lanes.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, nth) => lanes.map((lane) => lane[nth] ?? []))
     .flat()
+    .filter((batch) => batch.length > 0);
+};
+
+/** The batches without the first cases of their order. */
+export const batchesFrom = (batches: readonly (readonly Case[])[], from: number): readonly (readonly Case[])[] => {
+  let left = from;
+  return batches
+    .map((batch) => {
+      const rest = batch.slice(left);
+      left = Math.max(0, left - batch.length);
+      return rest;
+    })
     .filter((batch) => batch.length > 0);
 };

@@ -6,12 +6,14 @@
 /** Faults of one answer strike one namespace; faults of the process and of its watches strike all that run beside. */
 export const answerFaults = ["lost", "500", "429", "409", "504"] as const;
 export const processFaults = ["kill-before", "kill-done", "kill-after"] as const;
+/** SIGKILL to the process that sent the request, alone: of a program with several. */
+export const senderFaults = ["sender-before", "sender-done", "sender-after"] as const;
 export const watchFaults = ["hold", "cut", "gone", "stale"] as const;
 
 const awaySeconds = [1, 10] as const;
 
 /** `two`: a second instance of the controller runs beside the first from this point on. */
-const kinds: readonly string[] = [...answerFaults, ...processFaults, ...watchFaults, "two"];
+const kinds: readonly string[] = [...answerFaults, ...processFaults, ...senderFaults, ...watchFaults, "two"];
 
 export type Fault = {
   /** As in names of cases: `lost`, `kill-after`, `kill-after-10s`, `hold`. */
@@ -26,6 +28,9 @@ export const faultName = (fault: Fault): string =>
   `${fault.kind}${fault.awayMs > 1_000 ? `-${fault.awayMs / 1_000}s` : ""}/${pointOf(fault)}`;
 
 export const isOfAnswer = ({ kind }: Fault): boolean => answerFaults.some((one) => one === kind);
+export const isOfSender = ({ kind }: Fault): boolean => senderFaults.some((one) => one === kind);
+/** True for a fault after which the process is away for a while. */
+export const isOfProcess = ({ kind }: Fault): boolean => kind === "stale" || processFaults.some((one) => one === kind);
 
 /** Reads `KIND[-10s]` and `PATTERN#N`; undefined if it names no fault. */
 export const readFault = (name: string, point: string): Fault | undefined => {
@@ -43,7 +48,7 @@ const kindsAt = (pattern: string): readonly { readonly kind: string; readonly aw
   const away = (names: readonly string[]) =>
     names.flatMap((kind) => awaySeconds.map((seconds) => ({ kind, awayMs: seconds * 1_000 })));
   return isRequest(pattern)
-    ? [...once(answerFaults), ...away(processFaults), ...once([...watchFaults, "two"])]
+    ? [...once(answerFaults), ...away(processFaults), ...once([...senderFaults, ...watchFaults, "two"])]
     : [...away(["kill-after"]), ...once(["hold", "cut", "gone"])];
 };
 

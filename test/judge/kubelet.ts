@@ -6,8 +6,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "../real/cluster/api.ts";
 import { isDeleted, listAt, nameOf, namespaceOf, numberAt, phaseOf, textAt, uidOf } from "./values.ts";
 
-/** Runs for `runMs`, or until it is deleted, then ends with `exit`. `graceMs`: the time that it takes to end when asked to. */
-export type PodPlan = { readonly runMs?: number; readonly exit: number; readonly graceMs?: number };
+/**
+ * Runs for `runMs`, or until it is deleted, then ends with `exit`. `graceMs`: the time that it takes to end when asked to.
+ * `isLost`: its node is silent once it is deleted, so that it stays until somebody removes it by force.
+ */
+export type PodPlan = {
+  readonly runMs?: number;
+  readonly exit: number;
+  readonly graceMs?: number;
+  readonly isLost?: true;
+};
 
 export type Kubelet = { readonly seen: (type: string, pod: unknown) => void; readonly stop: () => void };
 
@@ -104,6 +112,7 @@ export const openKubelet = async ({ api, planOf, reported }: Options): Promise<K
   };
 
   const end = async (pod: unknown): Promise<void> => {
+    if (planOf(pod).isLost === true) return void ending.add(uidOf(pod));
     const uid = uidOf(pod);
     const hadEnded = ending.has(uid);
     ending.add(uid);

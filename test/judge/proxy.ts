@@ -12,10 +12,10 @@ import type { Fault } from "./faults.ts";
 import type { Points } from "./points.ts";
 import { patternOf, type Request, readRequest } from "./requests.ts";
 
-export type Moment = "before" | "done" | "after";
+type Moment = "before" | "done" | "after";
 
-/** Strikes the process or its watches; the proxy itself deals with answers. */
-type Strike = (fault: Fault, moment: Moment) => void;
+/** Strikes the process or its watches; the proxy itself deals with answers. `port`: of the sender's connection. */
+export type Strike = (fault: Fault, moment: Moment, port: number) => void;
 
 export type ProxyServer = {
   readonly url: string;
@@ -104,6 +104,10 @@ type Exchange = {
 /** Faults that answer in place of the API server, which sees no request. */
 const refusals = new Set(["500", "429", "409"]);
 
+/** Faults by which the process has gone before its request is forwarded, and before it is answered. */
+const beforehand = new Set(["kill-before", "sender-before"]);
+const unanswered = new Set(["lost", "kill-done", "sender-done"]);
+
 type Watch = { readonly res: Http2ServerResponse; readonly answer: IncomingMessage };
 
 type Stale = { readonly version: string; readonly untilMs: number };
@@ -151,10 +155,10 @@ export const openProxy = async ({ server, pki, points, strike }: Options): Promi
   ): Promise<void> => {
     const { req, res, seen, body } = exchange;
     const told = (moment: Moment): void => {
-      if (fault !== undefined) strike(fault, moment);
+      if (fault !== undefined) strike(fault, moment, req.socket.remotePort ?? 0);
     };
     told("before");
-    if (fault?.kind === "kill-before") {
+    if (fault !== undefined && beforehand.has(fault.kind)) {
       log("not forwarded: the process was killed");
       return drop(req);
     }
@@ -163,7 +167,7 @@ export const openProxy = async ({ server, pki, points, strike }: Options): Promi
     told("done");
     log(`${answer.statusCode} ${fault?.kind ?? ""}`);
     if (fault?.kind === "504") return refuse(res, 504);
-    if (fault?.kind === "lost" || fault?.kind === "kill-done") return drop(req);
+    if (fault !== undefined && unanswered.has(fault.kind)) return drop(req);
     res.writeHead(answer.statusCode ?? 502, { ...passedOn(answer.headers), "content-length": String(content.length) });
     res.end(content, () => told("after"));
   };
@@ -207,8 +211,9 @@ export const openProxy = async ({ server, pki, points, strike }: Options): Promi
       heldUntil = performance.now() + ms;
       for (const { answer } of watches) answer.pause();
       setTimeout(() => {
-        for (const { answer } of watches) answer.resume();
-      }, ms).unref();
+        // A later hold ends by its own timer.
+        if (!isHeld()) for (const { answer } of watches) answer.resume();
+      }, ms + 1).unref();
     },
     cut,
     gone: () => {

@@ -7,22 +7,26 @@ import { startController } from "./controller.ts";
 import { type Judged, tableOf } from "./report.ts";
 import { type Plan, runSession, type Session } from "./session.ts";
 import type { Subject } from "./subject.ts";
+import { jobset } from "./subjects/jobset/subject.ts";
 import { kubernetes } from "./subjects/kubernetes/subject.ts";
 import { noisy, planted } from "./subjects/noisy/subject.ts";
 import { modes } from "./subjects/rekindle/subject.ts";
+import { sparkOperator } from "./subjects/spark-operator/subject.ts";
+import { volcano } from "./subjects/volcano/subject.ts";
 import { openWorld, type World } from "./world.ts";
 
 const help = `npm run judge -- --of NAME [--mode MODE] [--case NAME] [--scenarios N] [--minutes N] [--seed N]
-                     [--at-once N] [--json FILE]
+                     [--from N] [--at-once N] [--json FILE]
 
-  --of NAME      rekindle; kubernetes: its controllers of Jobs; or noisy: a toy controller with five planted
-                 faults, which must be found, and its sound twin
-  --mode MODE    of rekindle: ${Object.keys(modes).join(", ")}; without it all of them, one after the other
+  --of NAME      rekindle; kubernetes: its controllers of Jobs; volcano; spark-operator: kubeflow's; jobset; or
+                 noisy: a toy controller with five planted faults, which must be found, and its sound twin
+  --mode MODE    of rekindle: ${Object.keys(modes).join(", ")}; without it all of them at once, each on a control plane of its own
   --case NAME    repeats a case by its whole name, as it is printed, or runs the cases whose name contains this
   --scenarios N  as many scenarios, drawn by the seed; without it all
   --minutes N    the time for cases of a controller, after its runs without fault (5)
   --seed N       the order of the cases (1)
-  --at-once N    namespaces at once (8)
+  --from N       leaves out the first N cases of that order, which an earlier run has tried
+  --at-once N    namespaces at once (24); a half of them where a fault strikes all watches, a quarter where it stops the process
   --json FILE    the outcome as data
 
 A proxy stands between the controller's process and a real API server; nodes are reported as a kubelet would. A case is a
@@ -54,13 +58,40 @@ const sumOf = (tallies: readonly Tally[]): Tally => ({
   skipped: tallies.reduce((sum, { skipped = 0 }) => sum + skipped, 0),
 });
 
+/** Controllers of other projects. */
+const others: readonly Subject[] = [kubernetes, volcano, sparkOperator, jobset];
+
 /** The whole name of a case selects its subject. */
 const subjectsOf = (of: string, mode: string, part: string): readonly Subject[] => {
-  const all = of === "rekindle" ? Object.entries(modes) : of === "kubernetes" ? [["", kubernetes] as const] : [];
+  const all =
+    of === "rekindle"
+      ? Object.entries(modes)
+      : others.filter(({ name }) => name === of).map((one) => ["", one] as const);
   return all
     .filter(([word, { name }]) => (mode === "" || mode === word) && (!readCase(part) || part.startsWith(`${name}/`)))
     .map(([, subject]) => subject);
 };
+
+/** Runs a subject on a control plane of its own. */
+const judgeAlone = async (subject: Subject, plan: Plan): Promise<Judged> => {
+  const world = await openWorld(subject.planeFlags);
+  try {
+    return await judge(world, subject, plan);
+  } finally {
+    await world.close();
+  }
+};
+
+/** Faults of the process strike all namespaces of a world, so subjects that run at once have a world each. */
+const judgeApart = (subjects: readonly Subject[], plan: Plan): Promise<readonly Judged[]> =>
+  Promise.all(
+    subjects.map((subject) =>
+      judgeAlone(
+        subject,
+        subjects.length === 1 ? plan : { ...plan, say: (line) => plan.say(`${subject.name}: ${line}`) },
+      ),
+    ),
+  );
 
 /** Runs a subject beside others, and prints its lines when it has ended. */
 const judgeBeside = async (world: World, subject: Subject, plan: Plan): Promise<Judged> => {
@@ -70,11 +101,13 @@ const judgeBeside = async (world: World, subject: Subject, plan: Plan): Promise<
   return judged;
 };
 
+type Outcome = { readonly judged: readonly Judged[]; readonly tally: Tally };
+
 /**
  * Each planted fault must be found in its row, and nothing in the sound twin under the same cases. Each toy looks after
- * the namespaces with its own name, so that all run at once.
+ * the namespaces with its own name, so that all run at once in one world.
  */
-const judgeNoisy = async (world: World, plan: Plan): Promise<{ judged: readonly Judged[]; tally: Tally }> => {
+const judgeToys = async (world: World, plan: Plan): Promise<Outcome> => {
   const [sound, ...judged] = await Promise.all([
     judgeBeside(world, noisy(""), plan),
     ...planted.map(({ fault, part }) => judgeBeside(world, noisy(fault), { ...plan, part })),
@@ -87,6 +120,20 @@ const judgeNoisy = async (world: World, plan: Plan): Promise<{ judged: readonly 
   return { judged: [...judged, sound], tally: sumOf([tallyOfResults(found), tallyOf(sound.session)]) };
 };
 
+const judgeNoisy = async (plan: Plan): Promise<Outcome> => {
+  const world = await openWorld();
+  try {
+    return await judgeToys(world, plan);
+  } finally {
+    await world.close();
+  }
+};
+
+const judgeSubjects = async (subjects: readonly Subject[], plan: Plan): Promise<Outcome> => {
+  const judged = await judgeApart(subjects, plan);
+  return { judged, tally: sumOf(judged.map(({ session }) => tallyOf(session))) };
+};
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
@@ -97,7 +144,8 @@ const main = async (): Promise<void> => {
       scenarios: { type: "string", default: "0" },
       minutes: { type: "string", default: "5" },
       seed: { type: "string", default: "1" },
-      "at-once": { type: "string", default: "8" },
+      from: { type: "string", default: "0" },
+      "at-once": { type: "string", default: "24" },
       json: { type: "string" },
     },
   });
@@ -110,23 +158,11 @@ const main = async (): Promise<void> => {
   const plan: Plan = {
     say: console.log,
     ...{ minutes: Number(values.minutes), seed: Number(values.seed), scenarios: Number(values.scenarios) },
-    ...{ atOnce: Number(values["at-once"]), part: values.case },
+    ...{ atOnce: Number(values["at-once"]), from: Number(values.from), part: values.case },
   };
-  const world = await openWorld(subjects[0]?.planeFlags);
-  try {
-    if (values.of === "noisy") {
-      const { judged, tally } = await judgeNoisy(world, plan);
-      console.log(`\n${tableOf(judged)}`);
-      return conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { judged } });
-    }
-    const judged: Judged[] = [];
-    for (const subject of subjects) judged.push(await judge(world, subject, plan));
-    console.log(`\n${tableOf(judged)}`);
-    const tally = sumOf(judged.map(({ session }) => tallyOf(session)));
-    conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { judged } });
-  } finally {
-    await world.close();
-  }
+  const { judged, tally } = await (values.of === "noisy" ? judgeNoisy(plan) : judgeSubjects(subjects, plan));
+  console.log(`\n${tableOf(judged)}`);
+  conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { judged } });
 };
 
 // A signal that comes twice, from a terminal's group and from npm, must not cut the cleaning up of the first.

@@ -1,8 +1,8 @@
 /** A session with one subject: runs without fault, batches of cases, each problem again alone, and its reduction. */
-import { batchesOf, type Case, caseName, casesOf, readCase, shuffled } from "./cases.ts";
-import { type Fault, isOfAnswer } from "./faults.ts";
+import { batchesFrom, batchesOf, type Case, caseName, casesOf, readCase, shuffled } from "./cases.ts";
+import { type Fault, isOfAnswer, isOfSender } from "./faults.ts";
 import type { Problem } from "./oracle.ts";
-import type { Scenario } from "./subject.ts";
+import type { Scenario, Subject } from "./subject.ts";
 import { type Bench, type Pace, paceOf, runTrial, type Trial } from "./trial.ts";
 
 export type Finding = {
@@ -34,6 +34,8 @@ export type Plan = {
   /** The time in which cases begin. */
   readonly minutes: number;
   readonly atOnce: number;
+  /** Cases of the order that an earlier run has tried. */
+  readonly from: number;
   readonly say: (line: string) => void;
 };
 
@@ -161,11 +163,20 @@ const runBatch = async (
   plan: Plan,
   open: Open,
 ): Promise<void> => {
+  const beganMs = performance.now();
   const tried = await atOnce(batch, plan.atOnce, async (one) => ({
     one,
     result: await problemsUnder(tryingOf(one), one.fault),
   }));
   open.cases += tried.length;
+  const slowest = tried.toSorted((a, b) => b.result.trial.seconds - a.result.trial.seconds)[0];
+  if (slowest !== undefined) {
+    const name = caseName(tryingOf(slowest.one).bench.subject.name, slowest.one);
+    const seconds = Math.round((performance.now() - beganMs) / 1_000);
+    plan.say(
+      `${open.cases} cases; the last ${tried.length} took ${seconds} s, the longest ${Math.round(slowest.result.trial.seconds)} s: ${name}`,
+    );
+  }
   for (const { one, result } of tried) {
     if (!result.trial.hasFired) open.unfired += 1;
     if (result.problems.length === 0) continue;
@@ -175,6 +186,9 @@ const runBatch = async (
     await confirm(tryingOf(one), { one, trial: result.trial }, plan, open);
   }
 };
+
+const isWanted = ({ name, hasParts }: Subject, one: Case, part: string): boolean =>
+  (hasParts === true || !isOfSender(one.fault)) && caseName(name, one).includes(part);
 
 const drawn = (all: readonly Scenario[], { scenarios, seed }: Plan): readonly Scenario[] =>
   scenarios === 0 ? all : shuffled(all, seed).slice(0, scenarios);
@@ -191,7 +205,7 @@ export const runSession = async (bench: Bench, plan: Plan): Promise<Session> => 
   for (const habit of habits) plan.say(`! without fault: ${habit}`);
   const points = new Map([...baselines].map(([name, { counts }]) => [name, counts]));
   const all = exact === undefined ? casesOf(points, plan.seed) : [exact];
-  const chosen = exact === undefined ? all.filter((one) => caseName(bench.subject.name, one).includes(plan.part)) : all;
+  const chosen = exact === undefined ? all.filter((one) => isWanted(bench.subject, one, plan.part)) : all;
   const tryingOf = (one: Case): Trying => {
     const baseline = baselines.get(one.scenario);
     if (baseline === undefined) throw new Error(`no run of ${one.scenario} without fault`);
@@ -199,11 +213,13 @@ export const runSession = async (bench: Bench, plan: Plan): Promise<Session> => 
   };
   const endMs = performance.now() + plan.minutes * 60_000;
   const open: Open = { endMs, cases: 0, unfired: 0, findings: [], unrepeated: [] };
-  plan.say(`${chosen.length} cases`);
-  for (const batch of batchesOf(chosen, plan.atOnce)) {
+  plan.say(`${chosen.length} cases${plan.from === 0 ? "" : `, from ${plan.from}`}`);
+  for (const batch of batchesFrom(batchesOf(chosen, plan.atOnce), plan.from)) {
     if (performance.now() > open.endMs) break;
     await runBatch(batch, tryingOf, plan, open);
   }
   const { cases, unfired, findings, unrepeated } = open;
+  const tried = plan.from + cases;
+  if (tried < chosen.length) plan.say(`the time is over; the rest: --seed ${plan.seed} --from ${tried}`);
   return { cases, unfired, findings, unrepeated, habits, seconds: (performance.now() - beganMs) / 1_000 };
 };

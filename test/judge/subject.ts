@@ -4,6 +4,9 @@ import type { Fault } from "./faults.ts";
 import type { PodPlan } from "./kubelet.ts";
 import type { History } from "./world.ts";
 
+/** Arguments of setpriv(1): the program ends with the process that started it, even by SIGKILL. */
+export const endsWithParent = ["--pdeathsig", "KILL"] as const;
+
 export type Program = { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> };
 
 /** The tools of a script's step: create, read and change the user's objects, and wait for pods; never for status or time. */
@@ -12,7 +15,8 @@ export type User = {
   readonly create: (object: object) => Promise<void>;
   readonly get: (path: string) => Promise<unknown>;
   readonly patch: (path: string, body: object) => Promise<void>;
-  readonly remove: (path: string) => Promise<void>;
+  /** `isForced`: at once, as the garbage collector of pods removes those of a node that is gone. */
+  readonly remove: (path: string, isForced?: boolean) => Promise<void>;
   /** Resolves when the history has pods of this phase: as many as `count`, gone ones included. */
   readonly pods: (phase: string, count: number) => Promise<void>;
 };
@@ -55,6 +59,10 @@ export type Subject = {
   readonly install: (plane: ControlPlane) => Promise<Accounts>;
   /** The program; `kubeconfigOf` has the file with the token of an account, which leads through the proxy. */
   readonly program: (kubeconfigOf: (account: string) => string) => Program;
+  /** True for a program of several processes, of which one alone can die. */
+  readonly hasParts?: true;
+  /** A program that runs beside the controller, straight at the API server, and is never struck: a scheduler. */
+  readonly beside?: (kubeconfig: string) => Program;
   readonly version: () => Promise<string>;
   readonly rows: Rows;
   readonly scenarios: readonly Scenario[];

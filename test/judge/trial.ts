@@ -23,7 +23,7 @@ export type Trial = {
 };
 
 /**
- * Rest is `restMs` without a write; a run in a wrong end gets `stuckMs`; and all is given up after `mostMs`. On a machine
+ * Rest is `restMs` without a write; a run in a wrong end, or with an untrue status, gets `stuckMs`; and all is given up after `mostMs`. On a machine
  * that took long in the runs without fault, both are longer.
  */
 export type Pace = { readonly stuckMs: number; readonly mostMs: number };
@@ -44,7 +44,31 @@ const failed = (what: string, reply: { status: number; body: unknown }): Error =
 /** Deletes dependents, too: without it, the API server leaves the pods of a batch/v1 Job. */
 const asKubectl = { propagationPolicy: "Background" };
 
-const userOf = (api: Api, namespace: string, history: History, mostMs: number): User => ({
+type Waiting = { readonly bench: Bench; readonly namespace: string; readonly untilMs: number };
+
+const quietFor = ({ bench, namespace }: Waiting, sinceMs: number): number => {
+  if (!bench.controller.isReady()) return 0;
+  const lastWrite = bench.world.points.placeOf(namespace)?.lastWriteMs ?? 0;
+  return performance.now() - Math.max(lastWrite, sinceMs);
+};
+
+/** Waits until no write has followed for the time that `neededMs` says; false if `isOver` or the trial's time is over before. */
+const untilRest = async (
+  waiting: Waiting,
+  neededMs: () => Promise<number>,
+  isOver: () => boolean = () => false,
+): Promise<boolean> => {
+  let sinceMs = performance.now();
+  while (performance.now() < waiting.untilMs && !isOver()) {
+    if (!waiting.bench.controller.isReady()) sinceMs = performance.now();
+    const quiet = quietFor(waiting, sinceMs);
+    if (quiet > restMs && quiet > (await neededMs())) return true;
+    await sleep(50);
+  }
+  return false;
+};
+
+const userOf = (api: Api, { bench, namespace }: Omit<Waiting, "untilMs">, history: History, pace: Pace): User => ({
   namespace,
   create: async (object) => {
     const { path, ...body } = { path: "", ...object };
@@ -56,39 +80,21 @@ const userOf = (api: Api, namespace: string, history: History, mostMs: number): 
     const reply = await api.call("PATCH", `/${path}`, body, "application/merge-patch+json");
     if (reply.status !== 200) throw failed(`patch ${path}`, reply);
   },
-  remove: async (path) => {
-    const reply = await api.call("DELETE", `/${path}`, asKubectl);
+  remove: async (path, isForced = false) => {
+    const reply = await api.call("DELETE", `/${path}`, isForced ? { ...asKubectl, gracePeriodSeconds: 0 } : asKubectl);
     if (reply.status >= 300 && reply.status !== 404) throw failed(`delete ${path}`, reply);
   },
   pods: async (phase, count) => {
-    const seen = (): number => [...history.pods.values()].filter(({ pod }) => phaseOf(pod) === phase).length;
-    for (const end = performance.now() + mostMs / 2; seen() < count && performance.now() < end; ) await sleep(50);
+    const seen = (): boolean => [...history.pods.values()].filter(({ pod }) => phaseOf(pod) === phase).length >= count;
+    // Pods that do not come are waited for as long as a controller that does nothing.
+    const waiting = { bench, namespace, untilMs: performance.now() + pace.mostMs / 2 };
+    await untilRest(waiting, async () => pace.stuckMs, seen);
   },
 });
 
 const enterNamespace = async (api: Api, namespace: string): Promise<void> => {
   await api.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   await api.until(`/api/v1/namespaces/${namespace}/serviceaccounts/default`, ({ status }) => status === 200, 20_000);
-};
-
-type Waiting = { readonly bench: Bench; readonly namespace: string; readonly untilMs: number };
-
-const quietFor = ({ bench, namespace }: Waiting, sinceMs: number): number => {
-  if (!bench.controller.isReady()) return 0;
-  const lastWrite = bench.world.points.placeOf(namespace)?.lastWriteMs ?? 0;
-  return performance.now() - Math.max(lastWrite, sinceMs);
-};
-
-/** Waits until no write has followed for the time that `neededMs` says; false if the trial's time is over before. */
-const untilRest = async (waiting: Waiting, neededMs: () => Promise<number>): Promise<boolean> => {
-  let sinceMs = performance.now();
-  while (performance.now() < waiting.untilMs) {
-    if (!waiting.bench.controller.isReady()) sinceMs = performance.now();
-    const quiet = quietFor(waiting, sinceMs);
-    if (quiet > restMs && quiet > (await neededMs())) return true;
-    await sleep(100);
-  }
-  return false;
 };
 
 const observe = async (
@@ -101,15 +107,25 @@ const observe = async (
   return { object, end: bench.subject.rows.endOf(object, history) };
 };
 
-const removedCleanly = async (waiting: Waiting, scenario: Scenario, stuckMs: number): Promise<readonly Problem[]> => {
-  const { bench, namespace } = waiting;
+/** Deletes the user's objects. Something is an orphan if it is left after a controller at work has done nothing for `stuckMs`. */
+const removedCleanly = async (
+  { bench, namespace }: Omit<Waiting, "untilMs">,
+  scenario: Scenario,
+  { stuckMs, mostMs }: Pace,
+): Promise<readonly Problem[]> => {
   const { api } = bench.world.plane;
   const paths = [scenario.object(namespace), ...(scenario.beside?.(namespace) ?? [])];
   for (const path of paths) await api.call("DELETE", `/${path}`, asKubectl);
   const left = (): Promise<readonly string[]> => leftIn(api, namespace, bench.subject.rows.leftovers);
-  for (const end = performance.now() + stuckMs; performance.now() < end; await sleep(250))
-    if ((await left()).length === 0) return [];
-  return [{ row: "orphan", text: `left after the deletion: ${(await left()).join(", ")}` }];
+  const waiting = { bench, namespace, untilMs: performance.now() + mostMs };
+  let found = await left();
+  for (let sinceMs = performance.now(); found.length > 0; found = await left()) {
+    if (!bench.controller.isReady()) sinceMs = performance.now();
+    if (quietFor(waiting, sinceMs) > stuckMs || performance.now() > waiting.untilMs)
+      return [{ row: "orphan", text: `left after the deletion: ${found.join(", ")}` }];
+    await sleep(250);
+  }
+  return [];
 };
 
 type Expected = { readonly fault?: Fault; readonly ends?: ReadonlySet<string>; readonly pace?: Pace };
@@ -129,21 +145,24 @@ export const runTrial = async (
   world.points.arm(namespace, fault);
   for (const step of scenario.steps) {
     world.pass(namespace, `user ${step.name}`);
-    await step.does(userOf(api, namespace, history, pace.mostMs));
+    await step.does(userOf(api, { bench, namespace }, history, pace));
   }
   const waiting = { bench, namespace, untilMs: performance.now() + pace.mostMs };
   const neededMs = async (): Promise<number> => {
     const { object, end } = await observe(waiting, scenario, history);
     if (ends.size === 0) return subject.rows.isFinal(object) ? restMs * 2 : pace.stuckMs;
-    return ends.has(end) ? restMs : pace.stuckMs;
+    // A status that is behind may still follow on a slow machine.
+    const isTrue = object === undefined || subject.rows.untrue(object, history).length === 0;
+    return ends.has(end) && isTrue ? restMs : pace.stuckMs;
   };
   const isAtRest = await untilRest(waiting, neededMs);
   const rest = { ...(await observe(waiting, scenario, history)), isAtRest };
   const longestGapMs = world.points.placeOf(namespace)?.longestGapMs ?? 0;
   const problems = problemsAtRest(subject.rows, history, rest, ends);
-  const atDeletion = isDeleted(rest.object) ? [] : await removedCleanly(waiting, scenario, pace.stuckMs);
+  const atDeletion = isDeleted(rest.object) ? [] : await removedCleanly({ bench, namespace }, scenario, pace);
   const place = world.points.placeOf(namespace);
-  await api.call("DELETE", `/api/v1/namespaces/${namespace}`);
+  // An empty namespace stays: its deletion would ask the API server for every kind of object, which costs more than the trial.
+  if (atDeletion.length > 0) await api.call("DELETE", `/api/v1/namespaces/${namespace}`);
   return {
     problems: [...problems, ...atDeletion],
     end: rest.end,

@@ -22,8 +22,8 @@ type Build = { readonly meta: Metafile; readonly paths: readonly string[] };
 
 const ageMs = (path: string): number => Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
 
-/** Age, ms, at which a lock was left by a process that was killed, and no process copies an older build any more. */
-const [deadMs, oldMs] = [120_000, 3_600_000];
+/** Age, ms, at which no process copies a build any more. */
+const oldMs = 3_600_000;
 
 const make = async (key: string): Promise<void> => {
   for (const other of globSync(join(cache, "*"))) if (ageMs(other) > oldMs) rmSync(other, { recursive: true });
@@ -35,20 +35,35 @@ const make = async (key: string): Promise<void> => {
   renameSync(folder, join(cache, key));
 };
 
-/** True for the process that is to build. */
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (cause) {
+    return cause instanceof Error && "code" in cause && cause.code === "EPERM";
+  }
+};
+
+/** True for the process that is to build: the lock names it. A lock of a process that has ended is removed. */
 const takes = (lock: string): boolean => {
-  if (ageMs(lock) > deadMs) rmSync(lock, { recursive: true });
-  return mkdirSync(lock, { recursive: true }) !== undefined;
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch {
+    const owner = existsSync(lock) ? readFileSync(lock, "utf8") : "";
+    if (owner !== "" && !isAlive(Number(owner))) rmSync(lock, { force: true });
+    return false;
+  }
 };
 
 const openBuild = async (key: string): Promise<Build> => {
   const [done, lock] = [join(cache, key, "build.json"), join(cache, `${key}.lock`)];
+  mkdirSync(cache, { recursive: true });
   while (!existsSync(done)) {
     if (takes(lock))
       try {
         if (!existsSync(done)) await make(key);
       } finally {
-        rmSync(lock, { recursive: true });
+        rmSync(lock, { force: true });
       }
     else await sleep(50);
   }

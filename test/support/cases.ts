@@ -8,4 +8,7 @@ export const allCases = "TEST_ALL_CASES";
 
 /** Returns every n-th case, from the one with index `from % n` on; all cases with `--all`. */
 export const everyNth = <T>(n: number, cases: readonly T[], from = 0): readonly T[] =>
-  process.env[allCases] === "1" ? cases : cases.filter((_, at) => at % n === from % n);
+  isExhaustive() ? cases : cases.filter((_, at) => at % n === from % n);
+
+/** True where all cases are taken. */
+export const isExhaustive = (): boolean => process.env[allCases] === "1";

@@ -109,6 +109,13 @@ export const reserved = (workload: Obj, flavor: string, now: number, admits: boo
   };
 };
 
+/** The same with the least number of each pod set that may be admitted in part. */
+export const reservedInPart = (workload: Obj, flavor: string, now: number): Fields => {
+  const spec = Object(workload["spec"]);
+  const podSets = (spec.podSets ?? []).map((set: Fields) => ({ ...set, count: set["minCount"] ?? set["count"] }));
+  return reserved({ ...workload, spec: { ...spec, podSets } }, flavor, now, true);
+};
+
 /** Returns the status by which Kueue evicts a Workload. */
 export const evicted = (workload: Obj, reason: string, now: number): Fields => ({
   conditions: withConditions(

@@ -91,6 +91,8 @@ export const samples: Readonly<Record<SettingName, string>> = {
   partialRestart: "true",
   sparkDefaults: '{"spark.eventLog.enabled":"true"}',
   maxTrackedExecutorPerApp: "20000",
+  apacheOperatorName: "my-operator",
+  apacheTrimsHistory: "false",
   metricsPrefix: "batch",
   metricsLabels: "team",
   metricsJobSubmitLatencyBuckets: "1,2",

@@ -8,6 +8,7 @@ import { buildQueryString } from "@smithy/core/protocols";
 import { Hash } from "@smithy/core/serde";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { ApiError } from "../../core/http.ts";
+import { errorText } from "../../core/text.ts";
 
 export type EksCluster = { readonly name: string; readonly region: string };
 
@@ -48,7 +49,7 @@ const identity = async (): Promise<Credentials> => {
   try {
     return await defaultProvider()();
   } catch (cause) {
-    const [line] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const [line] = errorText(cause).split("\n");
     const message = `no AWS credentials for a token of EKS: give this process a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (${line})`;
     throw new ApiError({ status: 401, reason: "NoCredentials", message, cause });
   }

@@ -1,5 +1,6 @@
 /** Credentials of requests to an API server: fixed ones, or of a provider, fetched once for all requests that wait. */
 import { ApiError } from "../../core/http.ts";
+import { errorText } from "../../core/text.ts";
 
 /** What a request is sent with: a token, or a client certificate with its key, or both. The last two are PEM texts. */
 export type Credential = {
@@ -28,7 +29,7 @@ export type Login = {
 
 const refusal = (cause: unknown): ApiError => {
   if (cause instanceof ApiError) return cause;
-  const message = `no credentials: ${cause instanceof Error ? cause.message : String(cause)}`;
+  const message = `no credentials: ${errorText(cause)}`;
   return new ApiError({ status: 401, reason: "Unauthorized", message, cause });
 };
 

@@ -9,6 +9,7 @@ import { delimiter, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { ApiError, type Transport } from "../../core/http.ts";
+import { errorText } from "../../core/text.ts";
 import type { Cluster } from "../../engine/ports.ts";
 import { type ClusterOptions, openCluster } from "./cluster.ts";
 import type { Credential } from "./credentials.ts";
@@ -181,7 +182,7 @@ const checkCertificates = async ({ ca, auth }: Endpoint, context: string): Promi
   try {
     createSecureContext({ ...(ca === undefined ? {} : { ca }), ...(cert && key ? { cert, key } : {}) });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new KubeconfigError(`the certificates of context ${context} cannot be used: ${why}`);
   }
 };

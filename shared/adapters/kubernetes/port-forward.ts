@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import type { HttpRequest } from "../../core/http.ts";
+import { errorText } from "../../core/text.ts";
 import { objectPath } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
 import { type Connection, connect, type Endpoint } from "./https.ts";
@@ -95,9 +96,7 @@ export const openPortForward = async (
 ): Promise<PortForward> => {
   const connection = connect(endpoint);
   const server = createServer((incoming, outgoing) => {
-    pass(connection, leading, incoming, outgoing).catch((cause: unknown) =>
-      fail(outgoing, 502, cause instanceof Error ? cause.message : String(cause)),
-    );
+    pass(connection, leading, incoming, outgoing).catch((cause: unknown) => fail(outgoing, 502, errorText(cause)));
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) =>

@@ -4,9 +4,9 @@
  * `1:30` and instants are strings. It is a module of its own, so that a host without a file of settings does not load
  * the parser.
  */
-
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, type ScalarTag, type YAMLMap } from "yaml";
 import { isRecord } from "../../core/json.ts";
+import { errorText } from "../../core/text.ts";
 
 /** The bases of Go's prefixes; `0` alone means octal. */
 const bases: Readonly<Record<string, number>> = { "0b": 2, "0o": 8, "0x": 16, "0": 8 };
@@ -128,7 +128,7 @@ export const yamlDocuments = (text: string): readonly YamlDocument[] =>
     try {
       return { value: nodeValue(document.contents, { anchors: new Map(), values: 0 }) };
     } catch (cause) {
-      return { problem: `is not YAML (${cause instanceof Error ? cause.message : String(cause)})` };
+      return { problem: `is not YAML (${errorText(cause)})` };
     }
   });
 

@@ -4,7 +4,7 @@
  * to the dead.
  */
 import type { Report } from "../../engine/ports.ts";
-import type { Received } from "../sqs/receiver.ts";
+import type { Received } from "../poller.ts";
 import type { Nats } from "./connection.ts";
 import type { Lock, Locks, Waiting, WaitingRoom } from "./locks.ts";
 import type { Names } from "./streams.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Queue, Report } from "../../engine/ports.ts";
-import type { Received, Receiver } from "../sqs/receiver.ts";
+import type { Received, Receiver } from "../poller.ts";
 import { acknowledge, type Claims, claimAll, extendAll, giveBack, nextMs, noteFree, openClaims } from "./claims.ts";
 import { type Arrived, type Nats, type NatsAddress, openNats, refusalOf } from "./connection.ts";
 import { openLocks, openWaiting } from "./locks.ts";

@@ -7,6 +7,10 @@ import { ApiError } from "../../core/http.ts";
 import { fieldsOf, isRecord, jsonOf } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { oneLine } from "../../core/text.ts";
+import { type Document, documentsOf, nameText } from "../../inspection/io/documents.ts";
+import { adviceOn, lineOf, Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { kindOf, usual } from "../../inspection/kinds/all.ts";
 import { collectionPath, objectPath, withQuery } from "../../kube/paths.ts";
 import { bodyOf, errorOf, storedOf } from "../../kube/responses.ts";
 import { scheduledSparkApplications as resource } from "../../spark/schema/resource.ts";
@@ -22,10 +26,8 @@ import {
   withHadoop,
   withUploads,
 } from "../creation/files.ts";
-import { type Document, documentsOf, nameText } from "../io/documents.ts";
 import { connected, onNamespace, type Scoped } from "../io/options.ts";
-import { adviceOn, lineOf, Refused, type Session, type Tools } from "../io/tools.ts";
-import { kindOf, usual } from "../kinds/all.ts";
+import type { Tools } from "../io/tools.ts";
 
 type Creating = {
   readonly namespace: string | undefined;

@@ -1,7 +1,8 @@
 /** `rekindle docs`: finds sections of the documentation by words. The pages are those of the package; no cluster is asked. */
 import { Command } from "commander";
+import { Refused } from "../../inspection/io/refusal.ts";
 import { countFrom } from "../io/options.ts";
-import { type Page, Refused, type Tools } from "../io/tools.ts";
+import type { Page, Tools } from "../io/tools.ts";
 
 export type Section = {
   /** Page and anchor, as a link names them. */

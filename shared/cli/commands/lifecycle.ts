@@ -4,8 +4,6 @@ import type { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { isLabelValue, keyKindOf, type Stored } from "../../core/object.ts";
-import { mayBelongTo } from "../../kube/pods.ts";
-import { pods as podResource } from "../../kube/resources.ts";
 import {
   deleteObject,
   mustSuspend,
@@ -15,14 +13,18 @@ import {
   resumeObject,
   type Subject,
   suspendObject,
-} from "../actions/lifecycle.ts";
-import { findTarget, shortName, type Target } from "../inspection/target.ts";
+} from "../../inspection/actions/lifecycle.ts";
+import { nameText } from "../../inspection/io/documents.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { kindNamed, kindNames, usual } from "../../inspection/kinds/all.ts";
+import type { Kind } from "../../inspection/kinds/kind.ts";
+import { findTarget, shortName, type Target } from "../../inspection/target.ts";
+import { mayBelongTo } from "../../kube/pods.ts";
+import { pods as podResource } from "../../kube/resources.ts";
 import { type Bounds, within } from "../io/deadline.ts";
-import { nameText } from "../io/documents.ts";
 import { application, connected, onNamespace, type Scoped, spanOption } from "../io/options.ts";
-import { Refused, type Session, type Tools } from "../io/tools.ts";
-import { kindNamed, kindNames, usual } from "../kinds/all.ts";
-import type { Kind } from "../kinds/kind.ts";
+import type { Tools } from "../io/tools.ts";
 
 type Act = (session: Session, subject: Subject) => Promise<Outcome>;
 
@@ -88,7 +90,7 @@ const isLeft = async ({ transport }: Session, { target, uid }: Going): Promise<b
   const labels = kind.podLabels(key.name);
   if (!Object.values(labels).every(isLabelValue)) return false;
   const { value: pods } = await cluster.list({ do: "list", resource: podResource, namespace: key.namespace, labels });
-  return pods.some((pod) => mayBelongTo(pod, kind.resource.kind, uid));
+  return pods.some((pod) => mayBelongTo(pod, kind.resource, uid));
 };
 
 const againMs = 1_000;

@@ -6,11 +6,11 @@
 import type { Command } from "commander";
 import { ApiError } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
-import { labelOf, podStatus, waitingReason } from "../../kube/pods.ts";
-import { errorOf } from "../../kube/responses.ts";
-import { keptLogLines, keptLogsOf, keptLogText } from "../inspection/kept-logs.ts";
-import { eventText, heardOf, logPath, mainContainer } from "../inspection/log.ts";
-import { driverWordsOf, driverWordsText, recordOf } from "../inspection/record.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { keptLogLines, keptLogsOf, keptLogText } from "../../inspection/kept-logs.ts";
+import { eventText, heardOf, logPath, mainContainer } from "../../inspection/log.ts";
+import { driverWordsOf, driverWordsText, recordOf } from "../../inspection/record.ts";
 import {
   findTarget,
   fullName,
@@ -27,7 +27,9 @@ import {
   stillText,
   type Target,
   targetOf,
-} from "../inspection/target.ts";
+} from "../../inspection/target.ts";
+import { isOver as hasEnded, labelOf, podStatus, waitingReason } from "../../kube/pods.ts";
+import { errorOf } from "../../kube/responses.ts";
 import { type Bounds, within } from "../io/deadline.ts";
 import {
   application,
@@ -39,7 +41,7 @@ import {
   spanOf,
   timeoutOption,
 } from "../io/options.ts";
-import { Refused, type Session, type Tools } from "../io/tools.ts";
+import type { Tools } from "../io/tools.ts";
 
 export type LogOptions = PodChoice & {
   readonly follow: boolean;
@@ -99,8 +101,6 @@ const readOnce = async (
 const passes = (cause: unknown): boolean =>
   cause instanceof ApiError &&
   (cause.status === 0 || cause.status === 400 || cause.status === 404 || cause.status >= 500);
-
-const isOver = (pod: Stored): boolean => ["Succeeded", "Failed"].includes(podStatus(pod).phase ?? "");
 
 const againMs = 1_000;
 
@@ -179,7 +179,7 @@ const readOn = async (tools: Tools, session: Session, seen: Seen, before: Follow
   if (pod === undefined || pod.metadata.uid === before.done) return before;
   const reading = readingOf(tools, before.reading, pod);
   const isRead = await readThrough(tools, session, { target, options, pod, reading });
-  return isRead && isOver(pod) ? { reading, done: reading.uid } : { ...before, reading };
+  return isRead && hasEnded(podStatus(pod)) ? { reading, done: reading.uid } : { ...before, reading };
 };
 
 const follow = async (tools: Tools, session: Session, target: Target, options: LogOptions): Promise<void> => {

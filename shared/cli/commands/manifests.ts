@@ -2,8 +2,7 @@
 import { isIP } from "node:net";
 import { Command } from "commander";
 import type { Obj } from "../../core/object.ts";
-import { type Family, families, features } from "../../kube/resources.ts";
-import { familyOf } from "../../registry/names.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
 import {
   bellText,
   crdsText,
@@ -16,10 +15,12 @@ import {
   podRulesIn,
   policiesText,
   webhooksText,
-} from "../installation/manifests.ts";
-import { featureNeeds } from "../installation/roles.ts";
+} from "../../installation/manifests.ts";
+import { featureNeeds } from "../../installation/roles.ts";
+import { defaultFamilies, type Family, families, features } from "../../kube/resources.ts";
+import { familyOf } from "../../registry/names.ts";
 import { connected, onCluster } from "../io/options.ts";
-import { Refused, type ServerChoice, type Tools } from "../io/tools.ts";
+import type { ServerChoice, Tools } from "../io/tools.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
 
@@ -40,7 +41,7 @@ const networksOf = (text: string): readonly string[] => {
 const familiesIn = (text: string): readonly Family[] => {
   const found = namesOf(text).flatMap((name) => families.filter((family) => family === name));
   if (found.length === 0 || found.length < namesOf(text).length)
-    throw new Refused(`--family ${JSON.stringify(text)}: write ${families.join(" or ")}`);
+    throw new Refused(`--family ${JSON.stringify(text)}: write names of ${families.join(", ")}, separated by commas`);
   return found;
 };
 
@@ -52,7 +53,7 @@ type Options = ServerChoice & {
   readonly image: string;
   readonly namespaces: readonly string[];
   readonly namespaceSelector?: string;
-  /** Absent: all. */
+  /** Absent: the default ones. */
   readonly family?: readonly Family[];
   readonly sparkNamespace: readonly string[];
   readonly sparkAccount: readonly string[];
@@ -80,12 +81,15 @@ type Options = ServerChoice & {
 const sparkAccounts: readonly string[] = ["spark", "spark-operator-spark"];
 
 /** The CRDs to print: those of the chosen families, without the groups of `--without-crds`. */
-const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly, family }: Options): Promise<readonly string[]> => {
+const wantedCrds = async (
+  tools: Tools,
+  { withoutCrds, rbacOnly, family = defaultFamilies }: Options,
+): Promise<readonly string[]> => {
   if (withoutCrds === true || rbacOnly === true) return [];
   const crds = await tools.crds();
   const isWanted = (group: string): boolean => {
     const of = familyOf(group);
-    return withoutCrds?.includes(group) !== true && (of === undefined || family?.includes(of) !== false);
+    return withoutCrds?.includes(group) !== true && (of === undefined || family.includes(of));
   };
   return crds.filter(({ group }) => isWanted(group)).map(({ text }) => text);
 };
@@ -184,7 +188,11 @@ const withScope = (command: Command, version: string): Command =>
       "--namespace-selector <selector>",
       "look after namespaces with these labels, too, e.g. spark=enabled: a ClusterRole, and one that lists namespaces",
     )
-    .option("--family <spark|volcano>", "one family only: its CRDs, its rights, and a host that runs it", familiesIn)
+    .option(
+      "--family <a,b>",
+      `families to install: their CRDs, their rights, and a host that runs them; names of ${families.join(", ")} (default: ${defaultFamilies.join(",")})`,
+      familiesIn,
+    )
     .option(
       "--spark-namespace <a,b>",
       "create accounts with the rights of Spark drivers in these namespaces, too",

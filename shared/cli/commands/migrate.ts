@@ -6,10 +6,12 @@
 import { type Command, Option } from "commander";
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
-import { asJson, asYaml } from "../io/documents.ts";
+import { asJson, asYaml } from "../../inspection/io/documents.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { columns } from "../../inspection/io/text.ts";
 import { connected, onCluster, outputOption, spanOf } from "../io/options.ts";
-import { columns } from "../io/text.ts";
-import { Refused, type ServerChoice, type Session, type Tools } from "../io/tools.ts";
+import type { ServerChoice, Tools } from "../io/tools.ts";
 import { holderText, leave } from "../migration/apply.ts";
 import { type Family, type FamilyName, families, familyNames } from "../migration/families.ts";
 import { examine, type Report } from "../migration/report.ts";

@@ -6,10 +6,10 @@
 import type { Command } from "commander";
 import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-
-import { findTarget, lifeOf, missing, noPod, podOf, type Target } from "../inspection/target.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { findTarget, lifeOf, missing, noPod, podOf, type Target } from "../../inspection/target.ts";
 import { application, connected, countFrom, onNamespace, type Scoped } from "../io/options.ts";
-import type { Session, Tools } from "../io/tools.ts";
+import type { Tools } from "../io/tools.ts";
 
 type Options = Scoped & { readonly port: number; readonly act?: true };
 

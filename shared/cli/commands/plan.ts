@@ -8,16 +8,19 @@ import { readFile, writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { recordUntil } from "../../core/annotation.ts";
 import { isRecord } from "../../core/json.ts";
-import { refText } from "../../core/object.ts";
+import { keyKindOf, refText } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { counted } from "../../core/text.ts";
 import { isInstant, timeText } from "../../core/time.ts";
+import { annotate, objectOf } from "../../inspection/actions/lifecycle.ts";
+import { asDocuments, asJson, asYaml, documentsOf, yamlText } from "../../inspection/io/documents.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import { columns, whenText } from "../../inspection/io/text.ts";
+import { kindOf, usual } from "../../inspection/kinds/all.ts";
+import { lookHinting, type StatusInput } from "../../inspection/status.ts";
+import { sweepCaseOf } from "../../inspection/sweep-case.ts";
+import { findTarget, type Target } from "../../inspection/target.ts";
 import { podStatus } from "../../kube/pods.ts";
-import { annotate, objectOf } from "../actions/lifecycle.ts";
-import { lookHinting, type StatusInput } from "../inspection/status.ts";
-import { sweepCaseOf } from "../inspection/sweep-case.ts";
-import { findTarget, type Target } from "../inspection/target.ts";
-import { asDocuments, asJson, asYaml, documentsOf, yamlText } from "../io/documents.ts";
 import {
   application,
   connected,
@@ -27,9 +30,7 @@ import {
   type Scoped,
   spanOption,
 } from "../io/options.ts";
-import { columns, whenText } from "../io/text.ts";
-import { type Preview, Refused, type Replayed, type Tools } from "../io/tools.ts";
-import { kindOf } from "../kinds/all.ts";
+import type { Preview, Replayed, Tools } from "../io/tools.ts";
 
 const indent = (text: string): string =>
   text
@@ -252,10 +253,10 @@ type ReplayOptions = { readonly output: "text" | "json"; readonly export?: strin
 
 /** Writes what the recorded decisions about one application saw as a case of the sweep. */
 const exportCase = async (tools: Tools, decided: readonly Decided[], to: string, of: string | undefined) => {
-  const spark = decided.filter(({ key }) => key.kind === "SparkApplication");
+  const spark = decided.filter(({ key }) => key.kind === keyKindOf(usual.resource));
   const names = [...new Set(spark.map(({ key }) => `${key.namespace}/${key.name}`))];
   const [only, another] = of === undefined ? names : names.filter((name) => name === of);
-  if (only === undefined) throw new Refused(`no recorded decision is about ${of ?? "a SparkApplication"}`);
+  if (only === undefined) throw new Refused(`no recorded decision is about ${of ?? `a ${usual.resource.kind}`}`);
   if (another !== undefined) throw new Refused(`name one application with --of: ${names.join(", ")}`);
   const seen = spark.filter(({ key }) => `${key.namespace}/${key.name}` === only).map((one) => one.seen);
   await writeFile(to, `${asJson(sweepCaseOf(only, seen))}\n`);

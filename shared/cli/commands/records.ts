@@ -8,9 +8,11 @@ import { Command } from "commander";
 import { request } from "../../adapters/kubernetes/requests.ts";
 import { isRecord } from "../../core/json.ts";
 import { counted } from "../../core/text.ts";
-import { asJson } from "../io/documents.ts";
+import { asJson } from "../../inspection/io/documents.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
 import { connected, onCluster, outputOption, spanOption } from "../io/options.ts";
-import { type CopyResult, Refused, type ServerChoice, type Session, type Tools } from "../io/tools.ts";
+import type { CopyResult, ServerChoice, Tools } from "../io/tools.ts";
 
 type ClusterOptions = ServerChoice & {
   readonly eks?: string;

@@ -6,10 +6,14 @@ import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import { keyKindOf, type Metadata, type Resource } from "../../core/object.ts";
+import { asJson, asYaml } from "../../inspection/io/documents.ts";
+import { exits, notServed, Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { everyKind } from "../../inspection/kinds/all.ts";
+import { isNameOf, placeNamed } from "../../inspection/kinds/name.ts";
+import { ambiguous, findTarget, isMissing, targetOf } from "../../inspection/target.ts";
 import type { DeclaredKind } from "../../kube/declared-kind.ts";
 import { kinds } from "../../registry/kinds.ts";
-import { ambiguous, findTarget, isMissing, targetOf } from "../inspection/target.ts";
-import { asJson, asYaml } from "../io/documents.ts";
 import {
   application,
   connected,
@@ -20,9 +24,7 @@ import {
   spanOf,
   spanOption,
 } from "../io/options.ts";
-import { exits, notServed, type Recovered, type RecoverHow, Refused, type Session, type Tools } from "../io/tools.ts";
-import { everyKind } from "../kinds/all.ts";
-import { isNameOf, placeNamed } from "../kinds/name.ts";
+import type { Recovered, RecoverHow, Tools } from "../io/tools.ts";
 
 /** Kinds whose objects have records that people may recover. */
 const places: readonly DeclaredKind[] = kinds.filter(({ resource }) => resource.group !== "");

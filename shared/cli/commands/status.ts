@@ -1,15 +1,17 @@
 /** `rekindle status` and `rekindle list` as people type them. */
 import type { Command } from "commander";
-import { changedRows, type Listed, type ListScope, listed, listText } from "../inspection/list.ts";
-import { lookHinting, type StatusInput, statusText, statusView } from "../inspection/status.ts";
-import { findTarget, fullName, stillText, type Target } from "../inspection/target.ts";
+import { asJson, asYaml, nameText } from "../../inspection/io/documents.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import type { Paint } from "../../inspection/io/text.ts";
+import { everyKind, kindNamed, kindNames, usual } from "../../inspection/kinds/all.ts";
+import type { Kind } from "../../inspection/kinds/kind.ts";
+import { changedRows, type Listed, type ListScope, listed, listText } from "../../inspection/list.ts";
+import { lookHinting, type StatusInput, statusText, statusView } from "../../inspection/status.ts";
+import { findTarget, fullName, stillText, type Target } from "../../inspection/target.ts";
 import { type Bounds, within } from "../io/deadline.ts";
-import { asJson, asYaml, nameText } from "../io/documents.ts";
 import { application, connected, onNamespace, outputOption, type Scoped, timeoutOption } from "../io/options.ts";
-import type { Paint } from "../io/text.ts";
-import { Refused, type Session, type Tools } from "../io/tools.ts";
-import { everyKind, kindNamed, kindNames, usual } from "../kinds/all.ts";
-import type { Kind } from "../kinds/kind.ts";
+import type { Tools } from "../io/tools.ts";
 
 type Options = Scoped & { readonly output: string; readonly watch?: true; readonly timeout?: number };
 

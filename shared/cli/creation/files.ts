@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { type Bucket, type BucketPlace, digestsOf, objectUrl, openGcs, openS3 } from "../../adapters/buckets.ts";
 import { isRecord } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
+import type { Document } from "../../inspection/io/documents.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import { usual } from "../../inspection/kinds/all.ts";
 import { scheduledSparkApplications } from "../../spark/schema/resource.ts";
-import type { Document } from "../io/documents.ts";
-import { Refused } from "../io/tools.ts";
-import { usual } from "../kinds/all.ts";
 
 export type UploadOptions = {
   readonly uploadTo?: string;

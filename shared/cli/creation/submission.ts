@@ -3,9 +3,9 @@
  * to do instead.
  */
 import { fieldsOf, isRecord } from "../../core/json.ts";
-import type { Obj } from "../../core/object.ts";
-
-import { Refused } from "../io/tools.ts";
+import { apiVersionOf, type Obj } from "../../core/object.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import { usual } from "../../inspection/kinds/all.ts";
 
 type Path = readonly string[];
 
@@ -246,8 +246,7 @@ export const applicationOf = (line: Line): Obj => {
     ...(Object.keys(labels).length === 0 ? {} : { labels }),
   };
   return {
-    apiVersion: "sparkoperator.k8s.io/v1beta2",
-    kind: "SparkApplication",
+    ...{ apiVersion: apiVersionOf(usual.resource), kind: usual.resource.kind },
     metadata: { name: whole ?? "", ...metadata },
     spec: {
       type: languageOf(file),

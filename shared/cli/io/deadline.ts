@@ -3,7 +3,9 @@
  * its timeout has passed.
  */
 import type { HttpStream, Transport } from "../../core/http.ts";
-import { exits, Refused, type Session, type Tools } from "./tools.ts";
+import { exits, Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import type { Tools } from "./tools.ts";
 
 export type Bounds = { readonly tools: Tools; readonly session: Session };
 

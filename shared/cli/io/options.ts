@@ -1,8 +1,10 @@
 /** Options that many commands share, and the connection that they are for. */
 import { Command, Option } from "commander";
 import { ApiError } from "../../core/http.ts";
-import { spanText } from "./text.ts";
-import { adviceOn, Refused, type ServerChoice, type Session, type Tools } from "./tools.ts";
+import { adviceOn, Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { spanText } from "../../inspection/io/text.ts";
+import type { ServerChoice, Tools } from "./tools.ts";
 
 export type Scoped = ServerChoice & { readonly namespace?: string };
 

@@ -1,57 +1,11 @@
-/**
- * The ports of the commands: a connection, a terminal, and functions of other rooms; and the failures of a command,
- * each with one line that says what to type next.
- */
-import type { TableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
-import type { Local, PortForward, PortForwardTarget } from "../../adapters/kubernetes/port-forward.ts";
-import { ApiError, type Transport } from "../../core/http.ts";
+/** The ports of the commands: a terminal, connections, and functions of other rooms. */
 import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Effect, Next } from "../../core/plan.ts";
-import { oneLine } from "../../core/text.ts";
-import type { Prices } from "../../kube/prices.ts";
-import type { Paint } from "./text.ts";
-
-/** A table that holds the records, in place of objects beside their applications. */
-export type RecordTable = {
-  readonly name: string;
-  /** Alias of the cluster: its records are a partition. */
-  readonly cluster: string;
-  readonly records: TableCheckpoints;
-};
-
-/** A `RecordTable` that is only read. */
-export type ReadTable = Omit<RecordTable, "records"> & { readonly records: Pick<TableCheckpoints, "load"> };
-
-/** The source of one application and its record; without a table, records are objects of the cluster. */
-export type Source = {
-  readonly transport: Transport;
-  readonly table?: ReadTable | undefined;
-  /** Returns one line per sign of another controller of an API group's kinds; none if the caller's rights are too few. */
-  readonly controllers?: ((group: string) => Promise<readonly string[]>) | undefined;
-};
-
-/** A connection to the cluster of a kubeconfig. */
-export type Session = {
-  readonly transport: Transport;
-  readonly server: string;
-  /** PEM text of the server's certificate authority; absent: those that the machine trusts. */
-  readonly authority?: string | undefined;
-  /** Name of the kubeconfig's context; undefined inside a pod. */
-  readonly context: string | undefined;
-  /** The context's namespace. */
-  readonly namespace: string | undefined;
-  /** Absent: records are objects of the cluster. */
-  readonly table?: RecordTable | undefined;
-  readonly controllers?: Source["controllers"];
-  /** Namespaces in which signs of other controllers count; absent: the usual ones. */
-  readonly controllerNamespaces?: readonly string[] | undefined;
-  /** Absent: no money is shown. */
-  readonly prices?: Prices | undefined;
-  /** Opens a port of this machine that leads to a pod's. */
-  passage(leading: PortForwardTarget, local: Local): Promise<PortForward>;
-  close(): void;
-};
+import type { Session } from "../../inspection/io/session.ts";
+import type { Paint } from "../../inspection/io/text.ts";
+import type { SeenByDecision } from "../../inspection/sweep-case.ts";
+import type { Forecast, Rendered, Rendering } from "../../kube/forecast.ts";
 
 export type ServerChoice = {
   readonly kubeconfig?: string | undefined;
@@ -75,16 +29,6 @@ export type Preview =
   /** Its checkpoint cannot be used. */
   | { readonly would: "stop"; readonly why: string };
 
-/** The objects that a recorded decision read. `at`: the API server's clock, epoch ms. */
-export type SeenByDecision = {
-  readonly at: number;
-  readonly object: Stored | undefined;
-  /** The pods among the answers to its reads. */
-  readonly pods: readonly Stored[];
-  /** The phase that its plan saves; "" for a kind without one. */
-  readonly phase: string;
-};
-
 /** A recorded decision that was taken again, or a line whose recording cannot be read. */
 export type Replayed =
   | {
@@ -105,26 +49,11 @@ export type Replayed =
     }
   | { readonly is: "refused"; readonly line: number; readonly why: string };
 
-/** Rekindle's view of an object that it does not run, or not yet. */
-export type Forecast = {
-  /** The reason for which its next submission would be refused. */
-  readonly refused: string | undefined;
-  /** Fields of the object that Rekindle understands differently, and those without effect. */
-  readonly notes: readonly string[];
-};
-
-export type Rendered =
-  | { readonly objects: readonly Obj[]; readonly notes: readonly string[] }
-  | { readonly refused: string };
-
 /** A row of the tables of timeouts and policies, with the kind that may ask for it. */
 export type Policy = Readonly<Record<"kind" | "annotation" | "default" | "range" | "meaning", string>>;
 
 /** The meaning of an upstream controller's flag for Rekindle. */
 export type FlagView = { readonly is: "taken" | "ignored" | "refused"; readonly says: string };
-
-/** Attempt and UID of a rendered application, and the settings of the host. */
-export type Rendering = { readonly attempt: number; readonly uid: string; readonly settings: readonly string[] };
 
 /** Options of a recovery; times in ms where their names say so. */
 export type RecoverHow = {
@@ -233,55 +162,4 @@ export type Tools = {
   stopped(): Promise<unknown>;
   /** Reads standard input to its end. */
   stdin(): Promise<string>;
-};
-
-/** The exit codes of a command that was understood and could not be done. */
-export const exits = { refused: 1, applicationFailed: 3, timeOver: 4 } as const;
-
-/** A command that cannot do its work, with the reason. Ends the program with its exit code. */
-export class Refused extends Error {
-  override readonly name = "Refused";
-  readonly code: number;
-
-  constructor(message: string, options: ErrorOptions & { readonly code?: number } = {}) {
-    super(message, options);
-    this.code = options.code ?? exits.refused;
-  }
-}
-
-type Advice = { readonly when: (error: ApiError) => boolean; readonly say: (error: ApiError, at: string) => string };
-
-const install = "rekindle manifests | kubectl apply --server-side -f -";
-
-/** The server does not know the resource at all: its CRD is not installed. */
-export const notServed = (error: ApiError): boolean => error.status === 404 && error.message.includes("does not serve");
-
-const advice: readonly Advice[] = [
-  // The message of a record table already says what to change. It does not come from the API server.
-  { when: ({ reason }) => reason.startsWith("Store"), say: ({ message }) => message },
-  {
-    when: (error) => error.status === 0 && error.reason !== "BadAnswer",
-    say: (error, at) => `cannot reach the API server${at}: ${error.message}; is it up, and is it the right --context?`,
-  },
-  {
-    when: (error) => error.status === 401,
-    say: (_, at) => `the API server${at} does not know who you are; log in again or choose another --context`,
-  },
-  {
-    when: (error) => error.status === 403,
-    say: (error) => `${error.message}; ask for this right, or choose a namespace that you may see with -n NAME`,
-  },
-  { when: notServed, say: (error) => `${error.message} Install with: ${install}` },
-];
-
-/** The line for an error of the API server; `at` names the server when it is known. */
-export const adviceOn = (error: ApiError, session?: Pick<Session, "server">): string => {
-  const at = session === undefined ? "" : ` at ${session.server}`;
-  return advice.find(({ when }) => when(error))?.say(error, at) ?? error.message;
-};
-
-/** One line for anything that was thrown. */
-export const lineOf = (cause: unknown): string => {
-  const text = cause instanceof ApiError ? adviceOn(cause) : cause instanceof Error ? cause.message : String(cause);
-  return oneLine(text);
 };

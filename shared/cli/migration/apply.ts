@@ -10,7 +10,9 @@ import { mergeObject, replaceObject } from "../../adapters/kubernetes/requests.t
 import { ApiError } from "../../core/http.ts";
 import type { Obj, Ref, Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
-import { type RecordTable, Refused, type Session, type Tools } from "../io/tools.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import type { RecordTable, Session } from "../../inspection/io/session.ts";
+import type { Tools } from "../io/tools.ts";
 import type { Family } from "./families.ts";
 import {
   all,

@@ -3,7 +3,7 @@
  * families, and know only these rows.
  */
 import * as z from "zod";
-import type { Obj, Resource, Stored } from "../../core/object.ts";
+import { keyKindOf, type Obj, type Resource, type Stored } from "../../core/object.ts";
 import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
 import { inspections } from "../../registry/inspections.ts";
 import { kinds } from "../../registry/kinds.ts";
@@ -90,7 +90,7 @@ const kindsOf = (family: FamilyName, ...others: readonly CountedKind[]): readonl
 };
 
 const rememberedOf = (family: FamilyName): readonly string[] =>
-  kinds.filter((kind) => kind.family === family).map(({ resource }) => resource.kind);
+  kinds.filter((kind) => kind.family === family).map(({ resource }) => keyKindOf(resource));
 
 const spark: Family = {
   name: "spark",

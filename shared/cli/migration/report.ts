@@ -9,14 +9,14 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { yamlDocuments } from "../../adapters/kubernetes/yaml.ts";
 import { ApiError } from "../../core/http.ts";
 import { isRecord } from "../../core/json.ts";
-import type { Resource, Stored } from "../../core/object.ts";
+import { keyKindOf, type Resource, type Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { registered } from "../../installation/webhooks.ts";
 import { podsWrittenTo } from "../../kube/admission.ts";
 import { type ResourceGroup, resourceGroups } from "../../kube/resource-groups.ts";
 import { configMaps, mutatingWebhooks } from "../../kube/resources.ts";
-
-import { registered } from "../installation/webhooks.ts";
-import type { Session, Tools } from "../io/tools.ts";
+import type { Tools } from "../io/tools.ts";
 import type { CountedKind, Family } from "./families.ts";
 import {
   all,
@@ -334,7 +334,7 @@ const looked = async (session: Session, tools: Tools, family: Family, watched: r
     const said = await forecasts(tools, kind, mine);
     refused.push(...said.refused);
     notes.push(...said.notes);
-    if (mine.length > 0 && isRun && !runs.includes(resource.kind))
+    if (mine.length > 0 && isRun && !runs.includes(keyKindOf(resource)))
       still.push(`${mine.length} ${resource.plural} would stand still: this version does not run them`);
   }
   return { objects, unfinished, still, refused, notes };

@@ -2,9 +2,9 @@
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { isRefusal } from "../../core/http.ts";
 import type { Query } from "../../core/plan.ts";
+import type { Session } from "../../inspection/io/session.ts";
 import type { Account, ClusterRight } from "../../kube/accounts.ts";
 import { withRight } from "../../kube/cluster-rights.ts";
-import type { Session } from "../io/tools.ts";
 
 /** Returns those of the accounts that have the right; none where the user may not read bindings and roles. */
 export const ableAccounts = async (

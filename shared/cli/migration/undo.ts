@@ -8,8 +8,8 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { replaceObject } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import { keyKindOf, type Obj, type Ref, type Stored } from "../../core/object.ts";
-import { recordId, recordsIn } from "../inspection/record.ts";
-import { Refused } from "../io/tools.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import { recordId, recordsIn } from "../../inspection/record.ts";
 import {
   dropRecords,
   heldByOther,

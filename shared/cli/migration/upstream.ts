@@ -9,11 +9,12 @@ import { pages, replaceObject } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
 import { type Obj, type Ref, type Resource, refTo, type Stored } from "../../core/object.ts";
+import { notServed, Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { ourLabels } from "../../installation/roles.ts";
 import { type Account, accountIn } from "../../kube/accounts.ts";
 import { configMaps, namespaces } from "../../kube/resources.ts";
 import { isRenewed, type Part, partOf, usualNamespaces } from "../../kube/upstream-controllers.ts";
-import { ourLabels } from "../installation/roles.ts";
-import { notServed, Refused, type Session } from "../io/tools.ts";
 import type { Family } from "./families.ts";
 import { ableAccounts } from "./rights.ts";
 

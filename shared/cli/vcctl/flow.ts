@@ -4,11 +4,13 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { createObject, pages } from "../../adapters/kubernetes/requests.ts";
 import { fieldsOf } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Resource, type Stored } from "../../core/object.ts";
+import { asJson, asYaml, documentsOf, nameText } from "../../inspection/io/documents.ts";
+import { lineOf, Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { placeNamed } from "../../inspection/kinds/name.ts";
 import { jobFlows, jobTemplates } from "../../volcano/schema/resource.ts";
-import { asJson, asYaml, documentsOf, nameText } from "../io/documents.ts";
 import { connected, elsewhere, onNamespace, outputOption, type Scoped } from "../io/options.ts";
-import { lineOf, Refused, type Session, type Tools } from "../io/tools.ts";
-import { placeNamed } from "../kinds/name.ts";
+import type { Tools } from "../io/tools.ts";
 import { flowTable, type OutputForm } from "./tables.ts";
 
 type Named = Scoped & { readonly name?: string };

@@ -4,17 +4,19 @@ import { Command } from "commander";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { createObject, pages } from "../../adapters/kubernetes/requests.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
+import { order } from "../../inspection/actions/order.ts";
+import { asJson, asYaml, documentsOf, nameText } from "../../inspection/io/documents.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { placeNamed } from "../../inspection/kinds/name.ts";
+import { eventsAbout } from "../../inspection/log.ts";
+import { recordOf } from "../../inspection/record.ts";
 import { quantityOf } from "../../kube/quantity.ts";
 import { job as jobKind } from "../../volcano/job/kind.ts";
 import { phaseOf, specOf } from "../../volcano/job/view.ts";
 import { jobs } from "../../volcano/schema/resource.ts";
-import { order } from "../actions/order.ts";
-import { eventsAbout } from "../inspection/log.ts";
-import { recordOf } from "../inspection/record.ts";
-import { asJson, asYaml, documentsOf, nameText } from "../io/documents.ts";
 import { connected, countFrom, elsewhere, onNamespace, outputOption, type Scoped } from "../io/options.ts";
-import { Refused, type Session, type Tools } from "../io/tools.ts";
-import { placeNamed } from "../kinds/name.ts";
+import type { Tools } from "../io/tools.ts";
 import { jobTable, podRows, podTable, viewOf } from "./tables.ts";
 
 /** Flags of `rekindle job run`. */

@@ -7,15 +7,15 @@ import * as z from "zod";
 import { isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { columns, spanText, whenText } from "../../inspection/io/text.ts";
+import type { EventEntry } from "../../inspection/log.ts";
+import type { RecordView } from "../../inspection/record.ts";
 import { collectionPath, withQuery } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
 import { bodyOf } from "../../kube/responses.ts";
 import { phaseOf, type Status, specOf, statusOf, type Task } from "../../volcano/job/view.ts";
 import { jobFlows } from "../../volcano/schema/resource.ts";
-import type { EventEntry } from "../inspection/log.ts";
-import type { RecordView } from "../inspection/record.ts";
-import { columns, spanText, whenText } from "../io/text.ts";
-import type { Session } from "../io/tools.ts";
 
 const count = (value: number | undefined): string => `${value ?? 0}`;
 

@@ -6,6 +6,7 @@
 import { Hono } from "hono";
 import { BudgetError } from "../../core/http.ts";
 import { isRecord, jsonOf, opensMoreThan } from "../../core/json.ts";
+import { errorText } from "../../core/text.ts";
 import type { Slices } from "../../engine/ports.ts";
 import { openDecisionQueue } from "../../engine/quarantine.ts";
 import {
@@ -21,6 +22,7 @@ import {
 } from "../../kube/admission.ts";
 import type { Labels, Selects } from "../../kube/selector.ts";
 import { familyOf } from "../../registry/names.ts";
+import type { NamespaceRoom } from "../../spark/admission/quota.ts";
 import type { RelatedObjects } from "../../volcano/admission/review.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import { limitBody } from "../http/request-body.ts";
@@ -45,11 +47,11 @@ export type ReviewReads = {
 /** Runs a judgement of a request when its turn comes, and stops it when it takes too long. */
 type Judging = (request: AdmissionRequest, work: () => Verdict) => Promise<Verdict>;
 
-const withoutQueue = (verdict: Verdict, cause: unknown): Verdict => {
-  if (!verdict.allowed) return verdict;
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return { ...verdict, warnings: [...verdict.warnings, `queues could not be read: ${why}`] };
-};
+const unreadText = (what: string, cause: unknown): string => `${what} could not be read: ${errorText(cause)}`;
+
+/** Adds the warning of a read that failed to a verdict; a refusal stays as it is. */
+const unread = (verdict: Verdict, what: string, cause: unknown): Verdict =>
+  verdict.allowed ? { ...verdict, warnings: [...verdict.warnings, unreadText(what, cause)] } : verdict;
 
 /**
  * Judges a request, with the queues if its rules need them. A Queue, and a request that a reused listing refuses, is
@@ -67,7 +69,7 @@ const volcanoJudged = async (request: AdmissionRequest, judging: Judging, around
       ? verdict
       : await judged({ queues: await around.queues(true) });
   } catch (cause) {
-    return withoutQueue(own, cause);
+    return unread(own, "queues", cause);
   }
 };
 
@@ -78,7 +80,7 @@ const volcanoPatched = async (request: AdmissionRequest, judging: Judging, aroun
   try {
     return await patched({ annotations: await around.annotations(request.namespace ?? "default") });
   } catch (cause) {
-    return withoutQueue(await patched(), cause);
+    return unread(await patched(), "the annotations of its namespace", cause);
   }
 };
 
@@ -88,8 +90,8 @@ export const largest = 8 * 1024 * 1024;
 /** The most arrays and objects in a review: the parser blocks all other work for some microseconds with each. */
 const mostParts = 100_000;
 
-/** Reads the quotas of a namespace. Throws where the API server cannot be read. */
-export type Quotas = (namespace: string) => Promise<readonly unknown[]>;
+/** Reads the quotas of a namespace, with what the API server adds to pods there. Throws where the quotas cannot be read. */
+export type Quotas = (namespace: string) => Promise<NamespaceRoom>;
 
 /** Checks the quotas after the rules. A failed read allows the request with a warning. */
 const counted = async (
@@ -104,8 +106,7 @@ const counted = async (
     const found = await quotas(request.namespace ?? "default");
     return await judging(request, () => withinQuotas(found, request, { verdict, confs, estimate }));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    return { ...verdict, warnings: [...verdict.warnings, `the quotas of its namespace could not be read: ${why}`] };
+    return unread(verdict, "the quotas of its namespace", cause);
   }
 };
 
@@ -120,7 +121,7 @@ export type Admits = {
   readonly estimate?: boolean | undefined;
   /** The label selector of the deployment's scope; absent: all objects. Objects outside it are allowed. */
   readonly selects?: Selects | undefined;
-  /** The namespaces in scope; absent: all. While they cannot be read, a request counts as out of scope. */
+  /** The namespaces in scope; absent: all. While they cannot be read, a request is allowed with a warning. */
   readonly within?: NamespaceScope["within"] | undefined;
   /** Confs of the deployment below those of each application; absent: none. */
   readonly confs?: Readonly<Record<string, string>> | undefined;
@@ -175,15 +176,21 @@ const openJudging = (slices: Slices | undefined): Judging => {
 
 const everywhere: NamespaceScope["within"] = async () => () => true;
 
-const isWithin = async ({ namespace = "default" }: AdmissionRequest, { within = everywhere }: Admits) =>
-  (await within().catch(() => () => false))(namespace);
+/** True in scope; else the verdict outside it, which warns where the namespaces in scope could not be read. */
+const inScope = async ({ namespace = "default" }: AdmissionRequest, { within = everywhere }: Admits) => {
+  try {
+    return (await within())(namespace) || pass;
+  } catch (cause) {
+    return { ...pass, warnings: [unreadText("it was not checked: the namespaces in scope", cause)] };
+  }
+};
 
-/** Returns whether a request is in scope. Pods are selected by a label or an annotation; queues have no namespace. */
-const isOurs = async (request: AdmissionRequest, admits: Admits) => {
+/** The same for the whole scope. Pods are selected by a label or an annotation; queues have no namespace. */
+const scopeOf = async (request: AdmissionRequest, admits: Admits): Promise<true | Verdict> => {
   const { selects = () => true } = admits;
   if (request.kind.kind === "Pod") return true;
-  if (!selects(labelsOf(request))) return false;
-  return request.kind.kind === "Queue" || (await isWithin(request, admits));
+  if (!selects(labelsOf(request))) return pass;
+  return request.kind.kind === "Queue" || (await inScope(request, admits));
 };
 
 const patched = async (request: AdmissionRequest, judging: Judging, admits: Admits): Promise<Verdict> => {
@@ -191,8 +198,11 @@ const patched = async (request: AdmissionRequest, judging: Judging, admits: Admi
   const { patchedBy } = await sparkRules();
   const verdict = await judging(request, () => patchedBy(request, admits.confs));
   const more = podPatch(request, admits.pods ?? noPodRules);
-  if (!verdict.allowed || more.length === 0 || !(await isWithin(request, admits))) return verdict;
-  return { ...verdict, patch: [...verdict.patch, ...more] };
+  if (!verdict.allowed || more.length === 0) return verdict;
+  const scope = await inScope(request, admits);
+  return scope === true
+    ? { ...verdict, patch: [...verdict.patch, ...more] }
+    : { ...verdict, warnings: [...verdict.warnings, ...scope.warnings] };
 };
 
 export const admissionApp = (admits: Admits = {}): Hono => {
@@ -206,7 +216,8 @@ export const admissionApp = (admits: Admits = {}): Hono => {
         return c.json({ error: `more than ${mostParts} arrays and objects: make the object smaller` }, 413);
       const request = readReview(jsonOf(text));
       if (request === undefined) return c.json({ error: "an AdmissionReview of admission.k8s.io/v1 is needed" }, 400);
-      return c.json(answerTo(request, (await isOurs(request, admits)) ? await judge(request) : pass));
+      const scope = await scopeOf(request, admits);
+      return c.json(answerTo(request, scope === true ? await judge(request) : scope));
     });
   };
   app.use(limitBody(largest));

@@ -9,17 +9,18 @@ import { join } from "node:path";
 import { bundled, isFresh, makePair, type Pair } from "../../adapters/certificates/pair.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { applyObject, replaceObject, request } from "../../adapters/kubernetes/requests.ts";
-import { ourLabels } from "../../cli/installation/roles.ts";
-import { type Reach, type Registration, webhookConfigurations } from "../../cli/installation/webhooks.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { digestOf, isRecord } from "../../core/json.ts";
 import { type Obj, type Ref, type Resource, refText, type Stored } from "../../core/object.ts";
+import { errorText } from "../../core/text.ts";
 import type { Report, Slices } from "../../engine/ports.ts";
-import { type Family, families, mutatingWebhooks, secrets, validatingWebhooks } from "../../kube/resources.ts";
-
+import { startRounds } from "../../forward/pause.ts";
+import { ourLabels } from "../../installation/roles.ts";
+import { type Reach, type Registration, webhookConfigurations } from "../../installation/webhooks.ts";
+import type { DeclaredKind } from "../../kube/declared-kind.ts";
+import { defaultFamilies, type Family, mutatingWebhooks, secrets, validatingWebhooks } from "../../kube/resources.ts";
 import { selectorOf } from "../../kube/selector.ts";
-import { sparkApplications } from "../../spark/schema/resource.ts";
-import { jobs } from "../../volcano/schema/resource.ts";
+import { kinds } from "../../registry/kinds.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
 import { addressOf } from "../http/address.ts";
 import { requestListener } from "../http/process.ts";
@@ -112,7 +113,7 @@ export const sharedCertificates = (shared: Shared): Certificates => {
 
 const read = (folder: string, file: string): Promise<string> =>
   readFile(join(folder, file), "utf8").catch((cause: unknown) => {
-    throw new Error(`admission-certificates ${folder}: ${cause instanceof Error ? cause.message : cause}`);
+    throw new Error(`admission-certificates ${folder}: ${errorText(cause)}`);
   });
 
 /** Reads `tls.crt` and `tls.key`, as cert-manager and kubectl name them, and `ca.crt`, if it exists. */
@@ -149,13 +150,8 @@ const marked = (object: Obj): Obj => ({
   metadata: { ...object.metadata, annotations: { [mark]: digestOf(object).slice(0, 32) } },
 });
 
-const representatives: Readonly<Record<Family, Resource>> = { spark: sparkApplications, volcano: jobs };
-
-/**
- * Returns whether the server serves the API group and version of a resource. Webhooks for missing kinds would only
- * confuse.
- */
-const isServed = async (transport: Transport, { group, version }: Resource): Promise<boolean> => {
+/** Returns whether the server serves the API group and version of a kind. Webhooks for missing kinds would only confuse. */
+const isServed = async (transport: Transport, { resource: { group, version } }: DeclaredKind): Promise<boolean> => {
   try {
     await request(transport, "GET", `/apis/${group}/${version}`);
     return true;
@@ -166,15 +162,18 @@ const isServed = async (transport: Transport, { group, version }: Resource): Pro
 };
 
 type RegistrationOptions = Omit<Registration, "families"> & {
-  /** Families to run; absent: all. */
+  /** Families to run; absent: the default ones. */
   readonly families?: readonly Family[];
 };
 
 /** Writes the webhook configurations that differ. Returns how many were written. */
 export const register = async (transport: Transport, options: RegistrationOptions): Promise<number> => {
   const cluster = openCluster(transport);
+  const firstKinds = (options.families ?? defaultFamilies).flatMap(
+    (one) => kinds.find(({ family }) => family === one) ?? [],
+  );
   const served = await Promise.all(
-    (options.families ?? families).map(async (one) => ((await isServed(transport, representatives[one])) ? [one] : [])),
+    firstKinds.map(async (kind) => ((await isServed(transport, kind)) ? [kind.family] : [])),
   );
   const registration = { ...options, families: served.flat() };
   let written = 0;
@@ -226,29 +225,15 @@ const renewed = async (admission: Admission, server: Server, before: Served): Pr
 const lookAfter = (admission: Admission, server: Server, first: Served) => {
   const { everyMs, report } = admission;
   let served = first;
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  const again = (): void => {
-    if (!stopped) timer = setTimeout(look, everyMs);
-  };
-  const look = (): void => {
-    running = renewed(admission, server, served)
-      .then((next) => {
-        served = next;
-      })
-      .catch((cause: unknown) => {
-        const error = cause instanceof Error ? cause.message : String(cause);
-        report("warn", "cannot renew admission's certificate or registration, trying again", { error });
-      })
-      .then(again);
-  };
-  again();
-  return async (): Promise<void> => {
-    stopped = true;
-    clearTimeout(timer);
-    await running;
-  };
+  return startRounds(async () => {
+    try {
+      served = await renewed(admission, server, served);
+    } catch (cause) {
+      const error = errorText(cause);
+      report("warn", "cannot renew admission's certificate or registration, trying again", { error });
+    }
+    return everyMs;
+  }, everyMs);
 };
 
 /** Serves, then registers. Throws one line where the start fails. */

@@ -18,7 +18,7 @@ import openApi from "../../api/openapi.json" with { type: "json" };
 import { beginsAt, listQuery } from "../../api/read-schemas.ts";
 import { ApiError } from "../../core/http.ts";
 import { standbyLines } from "../../forward/controller-detection.ts";
-import { isNamespaced } from "../../registry/names.ts";
+import { isNamespaced, naming } from "../../registry/names.ts";
 import {
   type Acknowledging,
   type Admitted,
@@ -38,7 +38,9 @@ const off = (c: Context): Response => c.json({ error: "the read API is off: conf
 type Query = Readonly<Record<string, string>>;
 
 const list = async (c: Context, reader: Reader, caller: Caller, given: Query): Promise<Response> => {
-  const query = listQuery.safeParse(given);
+  // Code of kinds as people are shown them is loaded with the first read.
+  const { shownKinds } = await import("../../inspection/kinds/all.ts");
+  const query = listQuery(shownKinds).safeParse(given);
   const at = query.success ? beginsAt(query.data) : undefined;
   if (!query.success || at === undefined) {
     const fields = query.error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? ["continue"];
@@ -163,7 +165,7 @@ const serveTriggers = (app: Hono, parts: ApiParts, gate: Gate): void => {
   app.post("/alerts", async (c) => {
     const admitted = await gate(c, undefined);
     if (admitted instanceof Response) return admitted;
-    return await answer(c, parts, admitted, alertIntents(admitted.body, { kinds: kinds(), now: Date.now() }));
+    return await answer(c, parts, admitted, alertIntents(admitted.body, { kinds: kinds(), naming, now: Date.now() }));
   });
   app.use("/events", limitBody(262_144));
   app.post("/events", async (c) => {

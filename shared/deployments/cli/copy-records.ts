@@ -6,12 +6,13 @@
 import { checkpointResource, hintOf, kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { tableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import type { CopyResult, Move, RecordTable } from "../../cli/io/tools.ts";
+import type { CopyResult, Move } from "../../cli/io/tools.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { same } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import { readAny } from "../../engine/checkpoint/record.ts";
 import type { AnyRecord, Checkpoints, Loaded, Version } from "../../engine/ports.ts";
+import type { RecordTable } from "../../inspection/io/session.ts";
 import { type Place, place } from "../settings/formats.ts";
 import { type Environment, settingsForCli } from "../settings/read.ts";
 

@@ -9,7 +9,8 @@ import * as z from "zod";
 import { checkpointRef, kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../../adapters/kubernetes/requests.ts";
-import type { Recovered, RecoverHow, Replayed, SeenByDecision, Session } from "../../cli/io/tools.ts";
+import { openTelemetry } from "../../adapters/telemetry/tracing.ts";
+import type { Recovered, RecoverHow, Replayed } from "../../cli/io/tools.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { fieldsOf, jsonOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
@@ -26,11 +27,14 @@ import { recovery, timing } from "../../engine/settings.ts";
 import { statusPatch } from "../../engine/writes/status.ts";
 import { upstreamsOf } from "../../forward/controller-detection.ts";
 import { findController } from "../../forward/controller-workloads.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import type { SeenByDecision } from "../../inspection/sweep-case.ts";
 import { usualNamespaces } from "../../kube/upstream-controllers.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
 import { operatorsFor } from "../common/operators.ts";
-import { openWorld, operatorsByKind } from "../common/step-dependencies.ts";
+import { openRuntime } from "../common/runtime.ts";
+import { operatorsByKind } from "../common/step-dependencies.ts";
 
 const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
 
@@ -86,6 +90,20 @@ const aliasOf = async ({ transport, table }: Place, key: Key): Promise<string> =
   return value?.metadata.labels?.["rekindle.dev/cluster"] ?? key.cluster;
 };
 
+const silent: Report = () => {};
+
+/** Opens steps that a command takes by itself: no queue gets their messages, and nothing is logged. */
+const openSteps = (
+  { transport, table }: Pick<Session, "transport" | "table">,
+  set: typeof timing,
+  own: (opened: World) => Partial<World>,
+): Promise<World> =>
+  openRuntime({
+    ...{ transport, checkpoints: table?.records, operatorOf: operatorsByKind(operatorsFor(set)) },
+    ...{ queue: nowhere, report: silent, timing: set, clockFrom: "answered", own, more: () => ({}) },
+    telemetry: openTelemetry({ report: silent, level: "debug" }),
+  });
+
 const openContext = async (
   place: Place,
   given: Key,
@@ -95,20 +113,15 @@ const openContext = async (
   const { transport, table, controllerNamespaces = usualNamespaces } = place;
   const key = { ...given, cluster: await aliasOf(place, given) };
   const stored = await (table?.records ?? kubernetesCheckpoints(transport)).load(key);
-  const set = { ...timing, ...madeBy(stored?.record) };
-  const ports = { queue: nowhere, report: () => {}, timing: set };
-  const parts = { ...ports, transport, checkpoints: table?.records, operatorOf: operatorsByKind(operatorsFor(set)) };
-  const opened = await openWorld(parts);
   const findings: Finding[] = [];
   const ended = new Set<string>();
-  const world: World = {
-    ...opened,
-    cluster: withoutCreating(opened.cluster),
+  const world = await openSteps(place, { ...timing, ...madeBy(stored?.record) }, ({ cluster }) => ({
+    cluster: withoutCreating(cluster),
     recovery: { ...recovery, strict: how.strict },
     found: (_, finding) => void findings.push(finding),
     witness: (_, effect) => void (effect.do === "delete" && ended.add(refText(effect.ref))),
     ...(how.dryRun ? { shadow: () => {} } : {}),
-  };
+  }));
   return { transport, world, key, how, controllerNamespaces, sleep, findings, ended };
 };
 
@@ -266,23 +279,15 @@ const brought = async (stage: RecoverContext): Promise<Recovered> => {
   };
 };
 
-const silent: Report = () => {};
-
 export type Previewed =
   | { readonly would: "plan"; readonly plan: Plan<unknown> }
   | { readonly would: "nothing" | "stop"; readonly why: string };
 
 /** Previews the step. Records are read from `table`, else from the cluster. */
-export const preview = async (
-  { transport, table }: Pick<Session, "transport" | "table">,
-  key: Key,
-): Promise<Previewed> => {
-  const checkpoints = table?.records;
-  const operatorOf = operatorsByKind(operatorsFor(timing));
-  const parts = { transport, checkpoints, queue: nowhere, report: silent, timing, operatorOf };
-  const world = await openWorld(parts);
+export const preview = async (place: Pick<Session, "transport" | "table">, key: Key): Promise<Previewed> => {
   const plans: Plan<unknown>[] = [];
-  const ending = await step({ ...world, shadow: (_, plan) => void plans.push(plan) }, { ...key, reason: "preview" });
+  const world = await openSteps(place, timing, () => ({ shadow: (_, plan) => void plans.push(plan) }));
+  const ending = await step(world, { ...key, reason: "preview" });
   const [plan] = plans;
   if (plan !== undefined) return { would: "plan", plan };
   if (ending.did === "troubled") throw new Error(ending.message);

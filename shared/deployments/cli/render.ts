@@ -3,17 +3,15 @@
  * migration from another controller, with the handling of its flags. Pure.
  */
 
-import type * as z from "zod";
-import type { FlagView, Forecast, Rendered, Rendering } from "../../cli/io/tools.ts";
-import type { Obj, Stored } from "../../core/object.ts";
+import type { FlagView } from "../../cli/io/tools.ts";
+import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import { timing } from "../../engine/settings.ts";
+import { type Forecast, noForecast, type Rendered, type Rendering } from "../../kube/forecast.ts";
 import { unknownFieldsIn } from "../../kube/unknown-fields.ts";
+import { definitions } from "../../registry/definitions.ts";
 import { defaultOptions } from "../../spark/auxiliary-objects/options.ts";
-import { connectSpecSchema, scheduledSpecSchema, specSchema } from "../../spark/schema/application.ts";
-import { cronSaying, newJobSaying } from "../../volcano/admission/job.ts";
-import { volcanoForecast } from "../../volcano/forecast.ts";
+import { forecastFor, rendered } from "../common/forecasts.ts";
 import { operatorsFor } from "../common/operators.ts";
-import { rendered, sparkForecast } from "../common/spark-forecast.ts";
 import { sparkOptionsOf } from "../settings/conversions.ts";
 import { readConfiguration } from "../settings/host.ts";
 import { flagName } from "../settings/table.ts";
@@ -21,14 +19,10 @@ import { type Row, rows, understood, volcanoRows } from "../settings/upstream-fl
 
 type Texts = Readonly<Record<string, string>>;
 
-const specs: Readonly<Record<string, z.ZodType>> = {
-  SparkApplication: specSchema,
-  ScheduledSparkApplication: scheduledSpecSchema,
-  SparkConnect: connectSpecSchema,
-};
-
 const unknownIn = (object: Obj): readonly string[] => {
-  const schema = specs[object.kind];
+  const schema = definitions.find(
+    ({ kind: { resource } }) => resource.kind === object.kind && apiVersionOf(resource) === object.apiVersion,
+  )?.spec;
   return schema === undefined ? [] : unknownFieldsIn(object, schema).map((path) => `unknown field "${path}"`);
 };
 
@@ -42,20 +36,8 @@ export const render = async (object: Obj, { settings, ...of }: Rendering): Promi
   return { refused: read.do === "refuse" ? read.problems.join("; ") : "after --, write only settings of a host" };
 };
 
-/** The rules of admission that need no cluster, by apiVersion and kind. */
-const volcanoRules: Readonly<Record<string, (name: string, spec: unknown) => string>> = {
-  "batch.volcano.sh/v1alpha1 Job": newJobSaying,
-  "batch.volcano.sh/v1alpha1 CronJob": cronSaying,
-};
-
-const isSpark = ({ apiVersion }: Obj): boolean => apiVersion.startsWith("sparkoperator.k8s.io/");
-
 /** Returns the refusal that an object would get at its submission, and what it would not get as it is written. */
-export const check = (object: Obj): Forecast => {
-  const said = volcanoRules[`${object.apiVersion} ${object.kind}`]?.(object.metadata.name ?? "generated", object.spec);
-  if (said !== undefined) return { refused: said === "" ? undefined : said, notes: [] };
-  return isSpark(object) ? sparkForecast(object, defaultOptions) : { refused: undefined, notes: [] };
-};
+export const check = (object: Obj): Forecast => forecastFor(object).created?.(object, defaultOptions) ?? noForecast;
 
 /** The kinds that hosts of this version run. */
 export const runs: readonly string[] = operatorsFor(timing).map(({ kind }) => kind);
@@ -65,7 +47,7 @@ export const runs: readonly string[] = operatorsFor(timing).map(({ kind }) => ki
  * object.
  */
 export const forecast = (object: Stored, confs: Texts): Forecast =>
-  isSpark(object) ? sparkForecast(object, { ...defaultOptions, sparkDefaults: confs }) : volcanoForecast(object);
+  forecastFor(object).takenOver?.(object, { ...defaultOptions, sparkDefaults: confs }) ?? noForecast;
 
 const tables: Readonly<Record<"spark" | "volcano", readonly Row[]>> = { spark: rows, volcano: volcanoRows };
 

@@ -1,12 +1,14 @@
 /** The command line's tools: connections, previews, files of the package, the terminal. */
 
 import { readdir, readFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Paint, paintFor, printable, wantsColour } from "../../cli/io/text.ts";
-import type { Preview, ServerChoice, Session, Tools } from "../../cli/io/tools.ts";
+import type { Preview, ServerChoice, Tools } from "../../cli/io/tools.ts";
 import type { Line } from "../../core/annotation.ts";
 import type { Key } from "../../core/key.ts";
 import { waitOf, waitsForText } from "../../core/plan.ts";
+import type { Session } from "../../inspection/io/session.ts";
+import { type Paint, paintFor, printable, wantsColour } from "../../inspection/io/text.ts";
 
 export type CommandLine = {
   /** The package's root, with infra/crds and package.json. */
@@ -55,15 +57,18 @@ const preview = async (session: Session, key: Key): Promise<Preview> => {
   return { would: "plan", stages, status, memory, waitsFor, wakeAt, again: next.do === "again" };
 };
 
-/** Reads the CRDs from their files, which are named `group_plural.yaml`. */
+/** Reads the CRDs of all families from their files, which are named `group_plural.yaml`. */
 const crds = async (root: URL): ReturnType<Tools["crds"]> => {
-  const folder = new URL("infra/crds/", root);
-  const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml")).sort();
-  const texts = files.map(async (file) => ({
-    group: file.split("_")[0] ?? "",
-    text: await readFile(new URL(file, folder), "utf8"),
-  }));
-  return Promise.all(texts);
+  const found = ["infra/crds/", "infra/optional-crds/"].map(async (name) => {
+    const folder = new URL(name, root);
+    const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith(".yaml")).sort();
+    const texts = files.map(async (file) => ({
+      group: basename(file).split("_")[0] ?? "",
+      text: await readFile(new URL(file, folder), "utf8"),
+    }));
+    return Promise.all(texts);
+  });
+  return (await Promise.all(found)).flat();
 };
 
 /** Reads the pages of the documentation, with README first. */

@@ -1,6 +1,6 @@
 /** The settings of a deployment as its kinds take them, and the parts that only some deployments load. */
 import { promptness, settledMs, type Timing, timing as usualTiming } from "../../engine/settings.ts";
-import { families as allFamilies, type Family } from "../../kube/resources.ts";
+import { defaultFamilies, type Family } from "../../kube/resources.ts";
 import type { KindSettings } from "../../registry/settings.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { type GangEviction, isPlanning } from "../../volcano/gang/settings.ts";
@@ -14,12 +14,12 @@ export type DeploymentKinds = {
   readonly options?: Options | undefined;
   /** Options of Volcano's queues. */
   readonly queues?: QueueOptions | undefined;
-  /** Families to run; absent: all. */
+  /** Families to run; absent: the default ones. */
   readonly families?: readonly Family[] | undefined;
 };
 
 /** True where groups start by plans: the deployment makes them in the steps of queues. */
-const plans = ({ queues, families = allFamilies }: DeploymentKinds): boolean =>
+const plans = ({ queues, families = defaultFamilies }: DeploymentKinds): boolean =>
   isPlanning(queues?.gang) && families.includes("volcano");
 
 /** How groups that lack room get that of others; undefined: they do not. */

@@ -6,8 +6,10 @@
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
+import { errorText } from "../../core/text.ts";
 import type { World } from "../../engine/context/world.ts";
 import type { Report } from "../../engine/ports.ts";
+import { startRounds } from "../../forward/pause.ts";
 import { namespaces as resource } from "../../kube/resources.ts";
 import { selectorOf } from "../../kube/selector.ts";
 
@@ -22,8 +24,8 @@ export type NamespaceScope = {
   readonly watched: readonly string[];
   /** Returns the check, at most a few seconds old. Throws while no list is known and the server cannot be read. */
   within(): Promise<Within>;
-  /** Calls `grown` when namespaces have joined the scope, until the returned function is called. */
-  survey(everyMs: number, grown: () => void): () => void;
+  /** Begins no other survey, and resolves when the one in flight has ended. */
+  survey(everyMs: number, grown: () => void): () => Promise<void>;
 };
 
 export type NamespaceChoice = {
@@ -60,7 +62,7 @@ const openSelected = (settings: Settings): (() => Promise<ReadonlySet<string>>) 
     } catch (cause) {
       if (known === undefined) throw cause;
       report("warn", "cannot list namespaces: continuing with those that were selected last", {
-        error: cause instanceof Error ? cause.message : String(cause),
+        error: errorText(cause),
       });
     } finally {
       asking = undefined;
@@ -77,26 +79,19 @@ const openSelected = (settings: Settings): (() => Promise<ReadonlySet<string>>) 
 
 const startSurvey = (selectedNow: () => Promise<ReadonlySet<string>>, everyMs: number, grown: () => void) => {
   let before: ReadonlySet<string> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  const look = async (): Promise<void> => {
+  return startRounds(async () => {
     const names = await selectedNow().catch(() => before);
     if (before !== undefined && [...(names ?? [])].some((name) => before?.has(name) !== true)) grown();
     before = names;
-    if (!stopped) timer = setTimeout(() => void look(), everyMs);
-  };
-  void look();
-  return (): void => {
-    stopped = true;
-    clearTimeout(timer);
-  };
+    return everyMs;
+  });
 };
 
 export const openNamespaceScope = (settings: Settings): NamespaceScope => {
   const { namespaces, namespaceSelector = "" } = settings;
   if (namespaceSelector === "") {
     const named: Within = (namespace) => namespaces.length === 0 || namespaces.includes(namespace);
-    return { watched: namespaces, within: async () => named, survey: () => () => {} };
+    return { watched: namespaces, within: async () => named, survey: () => async () => {} };
   }
   const selectedNow = openSelected(settings);
   return {

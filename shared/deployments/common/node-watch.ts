@@ -1,6 +1,7 @@
 /** The watch of nodes of a deployment: each deleted node is put into its queue as a notice whose time has come. */
 import type { Transport } from "../../core/http.ts";
 import { dedupe, noticeKey } from "../../core/key.ts";
+import { keyKindOf } from "../../core/object.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import type { WatchState } from "../../forward/listwatch.ts";
 import { startNodeWatch } from "../../forward/node-watch.ts";
@@ -21,7 +22,7 @@ export const watchNodes = (isWanted = false, { cluster, queue, ...parts }: Parts
     ...parts,
     ...{ now: () => performance.now(), random: Math.random },
     deleted: async (node, uid) => {
-      const key = noticeKey(cluster, sparkApplications.kind, node);
+      const key = noticeKey(cluster, keyKindOf(sparkApplications), node);
       await queue.send({ ...key, reason: "notice", until: Date.now() }, dedupe.trigger(key, uid));
     },
   });

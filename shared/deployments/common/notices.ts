@@ -1,5 +1,6 @@
 /** The messages of a notice that a node is about to go. */
 import { type Message, noticeKey } from "../../core/key.ts";
+import { keyKindOf } from "../../core/object.ts";
 import { kinds } from "../../registry/kinds.ts";
 
 /**
@@ -10,5 +11,5 @@ export const noticesOf = (cluster: string, node: string, until: number | undefin
   const says = until === undefined ? ({ stays: true } as const) : { until };
   return kinds
     .filter(({ leavesNodes }) => leavesNodes === true)
-    .map(({ resource: { kind } }) => ({ ...noticeKey(cluster, kind, node), reason: "notice", ...says }));
+    .map(({ resource }) => ({ ...noticeKey(cluster, keyKindOf(resource), node), reason: "notice", ...says }));
 };

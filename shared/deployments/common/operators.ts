@@ -10,6 +10,7 @@ import { evictingIn } from "../../volcano/gang/eviction/round.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
 import { kindSettings } from "./kind-settings.ts";
 
+/** The kinds of these families, which are all unless some are named: commands read objects of each kind. */
 export const operatorsFor = (
   timing: Timing,
   options?: Options,

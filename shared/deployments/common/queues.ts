@@ -6,7 +6,7 @@
 
 import { type Carrier, openCarrier } from "../../adapters/dispatch/carrier.ts";
 import type { NatsQueues } from "../../adapters/nats/receiver.ts";
-import type { Receiver } from "../../adapters/sqs/receiver.ts";
+import type { Receiver } from "../../adapters/poller.ts";
 import type { Telemetry } from "../../adapters/telemetry/tracing.ts";
 import { type Key, subjectOf } from "../../core/key.ts";
 import type { Queue, Report } from "../../engine/ports.ts";

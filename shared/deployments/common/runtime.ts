@@ -1,6 +1,6 @@
 /**
  * The runtime of every process that takes steps: one way from a transport and a queue to the world of its steps. A host,
- * the functions and the demo are profiles of it: each names its ports, its scope, and the parts that only it has.
+ * the functions, the demo and `rekindle recover` are profiles of it: each names its ports, its scope, and the parts that only it has.
  */
 import type { Telemetry } from "../../adapters/telemetry/tracing.ts";
 import type { World } from "../../engine/context/world.ts";

@@ -1,6 +1,7 @@
 /** Opens secrets: a text is used as it is, a file or an ARN is read at its first use and again every five minutes. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { errorText } from "../../core/text.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { SecretSource } from "../settings/formats.ts";
 
@@ -35,7 +36,7 @@ const storedNow = async (arn: string): Promise<string> => {
 
 const fromFile = async (path: string): Promise<string> => {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw new Error(`${path} cannot be read (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+    throw new Error(`${path} cannot be read (${errorText(cause)})`, { cause });
   });
   return text;
 };
@@ -48,7 +49,7 @@ const longEnough = (place: string, text: string): string => {
 
 const named = (setting: string, read: () => Promise<string>) => async (): Promise<string> =>
   await read().catch((cause: unknown) => {
-    throw new Error(`setting ${setting}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(`setting ${setting}: ${errorText(cause)}`, { cause });
   });
 
 /** Caches a text. While it cannot be read again, the last one stays in use. */

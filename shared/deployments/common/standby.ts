@@ -8,7 +8,9 @@
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
+import type { Resource } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
+import { errorText } from "../../core/text.ts";
 import type { World } from "../../engine/context/world.ts";
 import type { Cluster, Report } from "../../engine/ports.ts";
 import {
@@ -25,6 +27,7 @@ import {
   upstreamsOf,
 } from "../../forward/controller-detection.ts";
 import { type Cursors, cursorKey } from "../../forward/cursors.ts";
+import { startRounds } from "../../forward/pause.ts";
 import type { Upstream } from "../../kube/upstream-controllers.ts";
 import type { Configuration } from "../settings/table.ts";
 
@@ -118,8 +121,6 @@ type Parts = {
   readonly report: Report;
 };
 
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
-
 type Seeing = Pick<Parts, "cluster" | "groups" | "lookout">;
 
 /** Looks for every upstream of these kinds. `blind`: what could not be read. */
@@ -159,13 +160,28 @@ export const openSighter = ({ key, cursors, report, ...seeing }: Parts): Sighter
       await sightings.save(seen).catch((cause: unknown) => {
         if (!isUnsavedTold)
           warn(
-            `the signs of other controllers cannot be saved, so every function looks for them itself: ${messageOf(cause)}`,
+            `the signs of other controllers cannot be saved, so every function looks for them itself: ${errorText(cause)}`,
           );
         isUnsavedTold = true;
       });
       return seen;
     },
   };
+};
+
+type Looking = Omit<Parts, "key" | "groups"> & {
+  /** Alias of the cluster. */
+  readonly alias: string;
+  /** Namespaces that the deployment watches; empty: all. */
+  readonly namespaces: readonly string[];
+  readonly operators: readonly { readonly resource: Pick<Resource, "group"> }[];
+};
+
+/** The looks of a deployment for other controllers of its kinds; undefined where no record of them may be kept. */
+export const sightingOver = ({ alias, namespaces, operators, ...looking }: Looking) => {
+  const key = sightingKey(alias, namespaces);
+  const groups = operators.map(({ resource }) => resource.group);
+  return key && { groups, sighter: openSighter({ ...looking, key, groups }) };
 };
 
 type Watching = Seeing & {
@@ -192,27 +208,16 @@ export const sightOnce = async (watching: Watching): Promise<void> => {
     await sightings.save(seen);
     if (before !== undefined && [...standingIn(before).keys()].some((name) => !standing.has(name))) freed();
   } catch (cause) {
-    report("debug", "cannot look for other controllers", { error: messageOf(cause) });
+    report("debug", "cannot look for other controllers", { error: errorText(cause) });
   }
 };
 
 /** Looks at an interval until the returned function is called. */
-export const startSighting = (watching: Watching): (() => Promise<void>) => {
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  let running = Promise.resolve();
-  const go = (): void => {
-    running = sightOnce(watching).then(() => {
-      if (!stopped) timer = setTimeout(go, lookMs);
-    });
-  };
-  timer = setTimeout(go, firstLookMs);
-  return async () => {
-    stopped = true;
-    clearTimeout(timer);
-    await running;
-  };
-};
+export const startSighting = (watching: Watching): (() => Promise<void>) =>
+  startRounds(async () => {
+    await sightOnce(watching);
+    return lookMs;
+  }, firstLookMs);
 
 type Settings = {
   readonly cluster: Cluster;

@@ -1,8 +1,8 @@
 /** The deliver function as a process: it polls its queue, or serves a dispatcher's calls, until it is stopped. */
-import { startPoller } from "../../adapters/sqs/receiver.ts";
+import { startPoller } from "../../adapters/poller.ts";
+import { againMs, batchesFor, graceMs, pause, receiverOf } from "../common/polling.ts";
 import { stopped, tellHealth } from "../http/server.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
-import { againMs, batchesFor, graceMs, pause, receiverOf } from "../wake/process.ts";
 import { openDelivering } from "./function.ts";
 
 /** Polls deliveries of status updates from their own queue; without one, serves calls. */

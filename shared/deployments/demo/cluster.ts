@@ -18,6 +18,7 @@ import type { Queue, Report } from "../../engine/ports.ts";
 import { take } from "../../engine/reconcile/intake.ts";
 import { timing } from "../../engine/settings.ts";
 import { startForwarder } from "../../forward/forwarder.ts";
+import { defaultFamilies } from "../../kube/resources.ts";
 import { serveSimulator } from "../../simulator/http/serve.ts";
 import type { Scripts } from "../../simulator/nodes/script.ts";
 import { openSimulator, type Simulator } from "../../simulator/open.ts";
@@ -289,7 +290,7 @@ const counts = ({ namespace }: Key): boolean => namespace !== "";
 
 export const startFunctions = (settings: FunctionSettings): Functions => {
   const { transport, visibilityMs, kills, notice } = settings;
-  const operators = operatorsFor(timing);
+  const operators = operatorsFor(timing, undefined, undefined, defaultFamilies);
   const operatorOf = operatorsByKind(operators);
   const queue = openQueue({ now: () => performance.now(), visibilityMs });
   const open: InstanceSettings["open"] = (doors) =>

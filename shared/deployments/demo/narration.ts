@@ -1,18 +1,20 @@
 /** Describes changes in the API to a person. Pure: the reader's observations are the only input. */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
-import { everyKind } from "../../cli/kinds/all.ts";
-import type { Kind } from "../../cli/kinds/kind.ts";
-import type { Stored } from "../../core/object.ts";
+import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import type { Change } from "../../forward/keys.ts";
+import { kindOf } from "../../inspection/kinds/all.ts";
+import type { Kind } from "../../inspection/kinds/kind.ts";
 import type { ObjectState } from "../../kube/object-state.ts";
 import { labelOf } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
 import {
   type ApplicationView,
   applicationNamed,
   applications,
   applicationView,
+  events,
   namesIn,
   type ObservedCluster,
   otherKinds,
@@ -155,7 +157,9 @@ const event = z.looseObject({
   type: z.string(),
   reason: z.string(),
   message: z.string(),
-  involvedObject: z.looseObject({ kind: z.enum(everyKind.map(({ resource }) => resource.kind)) }),
+  involvedObject: z
+    .looseObject({ apiVersion: z.string(), kind: z.string() })
+    .refine((object) => kindOf(object) !== undefined, "an object of a kind that people are shown"),
 });
 
 const eventSaid = ({ before, after }: Change): readonly NarrationLine[] => {
@@ -165,14 +169,23 @@ const eventSaid = ({ before, after }: Change): readonly NarrationLine[] => {
   return [{ lane: "event", tone: type === "Warning" ? "bad" : "faint", text: `${reason}: ${message}` }];
 };
 
-const tellers: ReadonlyMap<string, (change: Change, observed: ObservedCluster) => readonly NarrationLine[]> = new Map([
-  [applications.kind, applicationSaid],
-  [checkpointResource.kind, checkpointSaid],
-  ["Pod", podSaid],
-  ["Event", eventSaid],
-  ...otherKinds.map((kind) => [kind.resource.kind, otherSaid(kind)] as const),
-]);
+const typeOf = ({ apiVersion, kind }: Pick<Obj, "apiVersion" | "kind">): string => `${apiVersion}/${kind}`;
+
+type Teller = (change: Change, observed: ObservedCluster) => readonly NarrationLine[];
+
+const tellers: ReadonlyMap<string, Teller> = new Map(
+  [
+    { resource: applications, tells: applicationSaid },
+    { resource: checkpointResource, tells: checkpointSaid },
+    { resource: pods, tells: podSaid },
+    { resource: events, tells: eventSaid },
+    ...otherKinds.map((kind) => ({ resource: kind.resource, tells: otherSaid(kind) })),
+  ].map(({ resource, tells }): [string, Teller] => [
+    typeOf({ apiVersion: apiVersionOf(resource), kind: resource.kind }),
+    tells,
+  ]),
+);
 
 /** Returns the lines about one change; often none. */
 export const narrate = (change: Change, observed: ObservedCluster): readonly NarrationLine[] =>
-  tellers.get((change.after ?? change.before).kind)?.(change, observed) ?? [];
+  tellers.get(typeOf(change.after ?? change.before))?.(change, observed) ?? [];

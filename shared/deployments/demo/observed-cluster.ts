@@ -5,27 +5,23 @@
  */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
-import { everyKind } from "../../cli/kinds/all.ts";
-import type { Kind } from "../../cli/kinds/kind.ts";
 import type { Transport } from "../../core/http.ts";
-import type { Obj, Resource, Stored } from "../../core/object.ts";
+import { apiVersionOf, type Obj, type Resource, type Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import type { Change } from "../../forward/keys.ts";
 import { follow } from "../../forward/listwatch.ts";
 import { pause } from "../../forward/pause.ts";
+import { everyKind, kindOf, usual } from "../../inspection/kinds/all.ts";
+import type { Kind } from "../../inspection/kinds/kind.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
-import { pods } from "../../kube/resources.ts";
+import { defaultFamilies, pods } from "../../kube/resources.ts";
+import { runs } from "../../registry/names.ts";
 
-export const applications: Resource = {
-  group: "sparkoperator.k8s.io",
-  version: "v1beta2",
-  plural: "sparkapplications",
-  kind: "SparkApplication",
-};
-const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
+export const applications: Resource = usual.resource;
+export const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
 
-/** The kinds other than SparkApplication, as the command line knows them. */
-export const otherKinds: readonly Kind[] = everyKind.filter(({ resource }) => resource.kind !== applications.kind);
+/** The kinds other than SparkApplication that the demo's functions run, as the command line knows them. */
+export const otherKinds: readonly Kind[] = everyKind.filter(runs(defaultFamilies)).filter((kind) => kind !== usual);
 
 /** Resources that the reader watches. */
 const followed: readonly Resource[] = [
@@ -138,43 +134,42 @@ export const podView = (object: Obj): PodView => {
   };
 };
 
-const ofKind = ({ seen }: ObservedCluster, kind: string): readonly Stored[] =>
-  [...seen.values()].filter((object) => object.kind === kind);
+const ofKind = ({ seen }: ObservedCluster, resource: Resource): readonly Stored[] =>
+  [...seen.values()].filter(({ apiVersion, kind }) => kind === resource.kind && apiVersion === apiVersionOf(resource));
 
 /** Returns the names of all applications ever seen; the newest last. */
 export const namesIn = (observed: ObservedCluster): readonly string[] => {
-  const names = ofKind(observed, applications.kind).map(({ metadata }) => metadata.name);
+  const names = ofKind(observed, applications).map(({ metadata }) => metadata.name);
   return names.filter((name, at) => names.lastIndexOf(name) === at);
 };
 
 /** Returns the newest existing object of a kind that Rekindle runs. */
 export const newestIn = ({ seen, gone }: ObservedCluster): Stored | undefined => {
-  const kinds = everyKind.map(({ resource }) => resource.kind);
-  return [...seen.values()].filter(({ kind, metadata }) => kinds.includes(kind) && !gone.has(metadata.uid)).at(-1);
+  return [...seen.values()].filter((object) => kindOf(object) !== undefined && !gone.has(object.metadata.uid)).at(-1);
 };
 
 /** Returns the pods of an object of another kind, by the labels that its kind sets, deleted ones included. */
 export const podsOfKind = (observed: ObservedCluster, kind: Kind, name: string): readonly PodView[] => {
   const labels = Object.entries(kind.podLabels(name));
-  return ofKind(observed, pods.kind)
+  return ofKind(observed, pods)
     .filter((pod) => labels.every(([label, value]) => labelOf(pod, label) === value))
     .map(podView);
 };
 
 /** Returns the newest existing application of this name. */
 export const applicationNamed = (observed: ObservedCluster, name: string): Stored | undefined =>
-  ofKind(observed, applications.kind)
+  ofKind(observed, applications)
     .filter(({ metadata }) => metadata.name === name && !observed.gone.has(metadata.uid))
     .at(-1);
 
 export const recordNamed = (observed: ObservedCluster, name: string): Stored | undefined =>
-  ofKind(observed, checkpointResource.kind)
+  ofKind(observed, checkpointResource)
     .filter(({ metadata }) => metadata.name === name && !observed.gone.has(metadata.uid))
     .at(-1);
 
 /** Returns all pods of one application object that were ever seen, deleted ones included. */
 export const podsOf = (observed: ObservedCluster, uid: string): readonly PodView[] =>
-  ofKind(observed, pods.kind)
+  ofKind(observed, pods)
     .filter((pod) => labelOf(pod, "rekindle.dev/app-uid") === uid)
     .map(podView);
 

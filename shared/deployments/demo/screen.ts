@@ -4,9 +4,10 @@
  */
 import { styleText } from "node:util";
 import { checkpointName } from "../../adapters/checkpoints/kubernetes.ts";
-import { wantsColour } from "../../cli/io/text.ts";
-import type { Kind } from "../../cli/kinds/kind.ts";
 import type { Stored } from "../../core/object.ts";
+import { wantsColour } from "../../inspection/io/text.ts";
+import { kindOf, usual } from "../../inspection/kinds/all.ts";
+import type { Kind } from "../../inspection/kinds/kind.ts";
 import { exampleFile, moreExamples, type Served } from "./cluster.ts";
 import type { NarrationLine, Tone } from "./narration.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type Claim,
   newestIn,
   type ObservedCluster,
-  otherKinds,
   type PodView,
   podsOf,
   podsOfKind,
@@ -234,8 +234,8 @@ const nothing: Portrait = { name: "", state: "nothing applied yet", waits: "", p
 const portraitOf = (observed: ObservedCluster): Portrait => {
   const object = newestIn(observed);
   if (object === undefined) return nothing;
-  const kind = otherKinds.find(({ resource }) => resource.kind === object.kind);
-  return kind === undefined ? ofApplication(observed, object) : ofOther(observed, kind, object);
+  const kind = kindOf(object);
+  return kind === undefined || kind === usual ? ofApplication(observed, object) : ofOther(observed, kind, object);
 };
 
 /** Returns the rows for the newest object, or placeholders without one. */

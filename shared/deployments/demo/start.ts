@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { errorText } from "../../core/text.ts";
 import type { LocalPage } from "../page/local.ts";
 import { type DemoCluster, exampleFile, openDemoCluster, readManifests, type Served } from "./cluster.ts";
 import type { NarrationLine } from "./narration.ts";
@@ -85,7 +86,7 @@ const readArgs = (args: readonly string[]): DemoArguments | "help" | { readonly 
       return { wrong: "--json writes the story, which --skip-story leaves out: use one of them" };
     return { serve: serve || port !== 0 || kubeconfig !== undefined || skipStory, port, kubeconfig, skipStory, json };
   } catch (cause) {
-    return { wrong: cause instanceof Error ? cause.message : String(cause) };
+    return { wrong: errorText(cause) };
   }
 };
 

@@ -1,38 +1,32 @@
 /**
- * The wiring of the forward function: a window of watching from the stored cursors, which sends keys to the FIFO queue.
+ * The forward function: a window of watching from the stored cursors, which sends keys to the FIFO queue.
  */
-import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { remainingMsOf } from "../../adapters/lambda.ts";
-import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Transport } from "../../core/http.ts";
 import { isRecord } from "../../core/json.ts";
 import { dedupe } from "../../core/key.ts";
 import type { Watcher } from "../../core/operator.ts";
-import type { Cluster, Queue, Report } from "../../engine/ports.ts";
-import { openSignStore } from "../../forward/controller-detection.ts";
-import { type Cursors, openCursors } from "../../forward/cursors.ts";
+import type { Queue, Report } from "../../engine/ports.ts";
+import type { Cursors } from "../../forward/cursors.ts";
 import type { ForwarderSettings, Loop } from "../../forward/forwarder.ts";
 import type { Sending } from "../../forward/keys.ts";
 import type { WatchState } from "../../forward/listwatch.ts";
 import { openNodes } from "../../forward/node-watch.ts";
 import { openWindows, type WindowResult, type Windows } from "../../forward/windows.ts";
-import { runs } from "../../registry/names.ts";
-import { watchers } from "../../registry/watchers.ts";
-import { openAccess } from "../common/cluster-access.ts";
-import { type NamespaceScope, openNamespaceScope, type Scope } from "../common/namespaces.ts";
+import { openKeySource } from "../common/key-source.ts";
+import type { Scope } from "../common/namespaces.ts";
 import { watchNodes } from "../common/node-watch.ts";
-import { openSender } from "../common/queues.ts";
-import { openRecords, type Records } from "../common/records.ts";
-import { sightingKey, startSighting } from "../common/standby.ts";
-import { readClusterUid } from "../common/step-dependencies.ts";
+import type { Records } from "../common/records.ts";
+import { startSighting } from "../common/standby.ts";
 import { restingIn } from "../resync/rest-check.ts";
 import { hintsIn, resync } from "../resync/sweep.ts";
-import { lookoutOf } from "../settings/conversions.ts";
 import { lookLength } from "../settings/formats.ts";
-import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
+import { type Environment, settingsFor } from "../settings/read.ts";
 
 export type ForwardParts = Scope & {
   readonly records: Records;
+  /** Where the last windows ended. */
+  readonly cursors: Cursors;
   readonly transport: Transport;
   readonly send: Queue["send"];
   readonly report: Report;
@@ -65,72 +59,47 @@ const straysIn =
       });
   };
 
-/**
- * Opens windows over everything that the operators watch. Reads the cluster's identity, because cursors of another
- * cluster are not valid here.
- */
-export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
-  const { transport, report, records } = parts;
-  const clusterUid = await readClusterUid(openCluster(transport));
-  const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid, report });
-  return openWindows({
+/** Opens windows over everything that the operators watch. */
+export const windowsOver = (parts: ForwardParts): Windows =>
+  openWindows({
     ...parts,
-    cursors,
     strays: straysIn(parts),
-    resting: restingIn({ ...parts, hints: records.hints, now: Date.now }),
+    resting: restingIn({ ...parts, hints: parts.records.hints, now: Date.now }),
     now: Date.now,
     random: Math.random,
   });
-};
 
-type Sighted = {
-  readonly settings: Settings<"forward">;
-  readonly cursors: Cursors;
-  readonly opened: Cluster;
-  readonly parts: ForwardParts;
-  readonly within: NamespaceScope["within"];
-};
+type Source = Awaited<ReturnType<typeof openKeySource>>;
 
 /** Makes what begins to look for other controllers. Without leases in the settings there is no detection. */
-const sightingIn = ({ settings, cursors, opened, parts, within }: Sighted): (() => () => Promise<void>) => {
-  const { cluster, selector, namespaces, transport, send, operators, records, report } = parts;
-  const key = sightingKey(cluster, namespaces);
-  const groups = operators.map(({ resource }) => resource.group);
-  const lookout = lookoutOf(settings);
-  const scope = { cluster, selector, namespaces, within, transport, queue: { send }, operators, hints: records.hints };
+const sightingIn = (
+  { scope, records, report, cluster, lookout, sighting }: Source,
+  send: Queue["send"],
+): (() => () => Promise<void>) => {
+  if (lookout.leases.length === 0 || sighting === undefined) return () => async () => {};
+  const { groups, sighter } = sighting;
   const freed = (): void => {
-    resync(scope, String(Date.now())).catch((cause: unknown) =>
+    resync({ ...scope, queue: { send }, hints: records.hints }, String(Date.now())).catch((cause: unknown) =>
       report("warn", "resync failed", { error: String(cause) }),
     );
   };
-  if (lookout.leases.length === 0 || key === undefined) return () => async () => {};
-  const sightings = openSignStore(cursors, key);
-  return () => startSighting({ cluster: opened, groups, lookout, report, freed, sightings });
+  return () => startSighting({ cluster, groups, lookout, report, freed, sightings: sighter.sightings });
 };
 
 /** Opens the forwarder from the environment's settings. `kinds`: absent, the registered ones that the settings choose. */
 export const openForwarding = async (env: Environment, kinds?: readonly Watcher[]) => {
   const settings = settingsFor("forward", env);
-  const { windowMs, cluster, selector, home } = settings;
-  const transport = openAccess(settings.clusterRecord, { userAgent: "rekindle-forward" });
-  const telemetry = openLines(settings);
-  const { report } = telemetry;
-  const { watched: namespaces, within } = openNamespaceScope({ ...settings, transport, report, now: Date.now });
-  const sender = openSender(settings, telemetry);
-  const send: Queue["send"] = async (message, id) => {
-    if (!(await within())(message.namespace)) return;
-    await telemetry.part("forward", () => sender.send(message, id));
-  };
-  const operators = kinds ?? watchers.filter(runs(settings.families));
-  const records = openRecords(settings.checkpoints, { transport, cluster, home });
-  const parts = { cluster, selector, records, namespaces, transport, report, send, operators };
-  const opened = openCluster(transport);
-  const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid: await readClusterUid(opened), report });
-  const sighting = sightingIn({ settings, cursors, opened, parts, within });
-  const windows = await windowsOver(parts);
+  const source = await openKeySource(settings, { userAgent: "rekindle-forward", kinds });
+  const { scope, records, cursors, report, telemetry, sender } = source;
+  const { transport, cluster, within } = scope;
   const queue: Pick<Queue, "send"> = {
     send: (message, id) => telemetry.part("forward", () => sender.send(message, id)),
   };
+  const send: Queue["send"] = async (message, id) => {
+    if ((await within())(message.namespace)) await queue.send(message, id);
+  };
+  const sighting = sightingIn(source, send);
+  const windows = windowsOver({ ...scope, records, cursors, report, send });
   const nodes = { transport, report, cluster, queue, state: openNodes() };
   const run = async (...window: Parameters<Windows["run"]>): Promise<WindowResult> => {
     const [stop, endNodeWatch] = [sighting(), watchNodes(settings.watchNodes, nodes)];
@@ -140,7 +109,7 @@ export const openForwarding = async (env: Environment, kinds?: readonly Watcher[
       await Promise.all([stop(), endNodeWatch()]);
     }
   };
-  return { windows: { run }, windowMs, report, close: sender.close };
+  return { windows: { run }, windowMs: settings.windowMs, report, close: sender.close };
 };
 
 export type Forward = (event: unknown, context?: unknown) => Promise<WindowResult>;

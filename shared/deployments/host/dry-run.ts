@@ -1,12 +1,12 @@
 /** The output of a dry run: the plan of each step, printed once and again only when it differs, and a line after each resync. */
 
 import { isDeepStrictEqual } from "node:util";
-import { type Paint, paintFor, plain, wantsColour } from "../../cli/io/text.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import { refText, type Stored } from "../../core/object.ts";
 import { type Effect, type Plan, waitsForText } from "../../core/plan.ts";
 import { counted } from "../../core/text.ts";
+import { type Paint, paintFor, plain, wantsColour } from "../../inspection/io/text.ts";
 
 type Shadow = (key: Key, plan: Plan<unknown>, object?: Stored) => void;
 

@@ -1,6 +1,6 @@
 /** The kinds of a host: what it watches of each, and their decisions, which are loaded with their first step. */
 import type { Watcher } from "../../core/operator.ts";
-import { families } from "../../kube/resources.ts";
+import { defaultFamilies } from "../../kube/resources.ts";
 import { runs } from "../../registry/names.ts";
 import { watchers } from "../../registry/watchers.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
@@ -18,7 +18,7 @@ export type HostKinds = {
 
 /** Opens the kinds of the families to run. */
 export const kindsOf = (settings: Settings): HostKinds => {
-  const operators = watchers.filter(runs(settings.families ?? families));
+  const operators = watchers.filter(runs(settings.families ?? defaultFamilies));
   return {
     families: openFamilies({ ...settings, options: settings.spark, queues: settings }),
     operators,

@@ -4,7 +4,6 @@
  * exists.
  */
 import { type Family, openMetrics, openProcessMetrics } from "../../adapters/telemetry/metrics.ts";
-import type { Rates } from "../../cli/inspection/rates.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { Message } from "../../core/key.ts";
@@ -12,6 +11,7 @@ import { type Figure, type Meter, type MetricSample, ownFigures, ownLabels } fro
 import type { Ending } from "../../engine/context/world.ts";
 import type { Queue } from "../../engine/ports.ts";
 import type { Standing } from "../../forward/controller-detection.ts";
+import type { Rates } from "../../inspection/rates.ts";
 import { sparkFigures } from "../../spark/application/metrics.ts";
 import { volcanoFigures } from "../../volcano/metrics.ts";
 import { openAccess } from "../common/cluster-access.ts";
@@ -194,7 +194,7 @@ const isCounted = ({ figure: { kind, ofObjects, lasting } }: Family): boolean =>
  * Opens only the metrics that are counted from objects, under the same names as a host's. Counters of occurrences
  * belong to the process in which they occur.
  */
-export const openGauges = (parts: Omit<Parts, "now">, without: readonly string[] = []): (() => Promise<Scrape>) => {
+export const openGauges = (parts: Parts, without: readonly string[] = []): (() => Promise<Scrape>) => {
   const families = familiesFor(parts.naming).filter((one) => isCounted(one) && !without.includes(one.figure.name));
   const { render, contentType } = openMetrics(families);
   return async () => ({ text: await render(await censusOf(parts)), type: contentType });
@@ -268,7 +268,7 @@ export const gaugesFrom = (
 ): (() => Promise<Scrape>) => {
   const transport = openAccess(access, { userAgent: "rekindle-api" });
   const namespaceScope = openNamespaceScope({ ...everywhere, transport });
-  const naming = { ...upstreamNaming, ...called };
-  if (kept.in === "kubernetes") return openGauges({ naming, transport, namespaceScope, ...health });
-  return openGauges({ naming, transport, namespaceScope, ...health, hints: async () => [] }, ofRecords);
+  const parts = { naming: { ...upstreamNaming, ...called }, transport, namespaceScope, now: Date.now };
+  if (kept.in === "kubernetes") return openGauges({ ...parts, ...health });
+  return openGauges({ ...parts, ...health, hints: async () => [] }, ofRecords);
 };

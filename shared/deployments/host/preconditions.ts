@@ -6,10 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { request } from "../../adapters/kubernetes/requests.ts";
-import { hostRulesOf } from "../../cli/installation/roles.ts";
-import type { Rule } from "../../cli/installation/rule.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
-import { type Family, families, namespaces } from "../../kube/resources.ts";
+import { hostRulesOf } from "../../installation/roles.ts";
+import type { Rule } from "../../installation/rule.ts";
+import { defaultFamilies, type Family, namespaces } from "../../kube/resources.ts";
 import type { Configuration } from "../settings/table.ts";
 
 const names = z.array(z.string()).nullish();
@@ -45,7 +45,10 @@ const isGiven = (given: Given, { verb, resource, group }: Right): boolean =>
  * Resources without which a host can run nothing. A missing right to any other holds up only the work that needs it,
  * and is reported.
  */
-const essential = new Set(["pods", "services", "configmaps", "sparkapplications", "checkpoints"]);
+const essential = new Set([
+  ...["pods", "services", "configmaps"].map((resource) => `/${resource}`),
+  ...["sparkoperator.k8s.io/sparkapplications", "rekindle.dev/checkpoints"],
+]);
 
 export type MissingPrecondition = {
   /** One line that says what to change; undefined: nothing is missing, or the server cannot tell. */
@@ -60,7 +63,7 @@ type PreconditionContext = {
   readonly transport: Transport;
   /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
-  /** Families to run; absent: all. */
+  /** Families to run; absent: the default ones. */
   readonly families?: readonly Family[];
   /** True: records are stored outside the cluster, so rights to `Checkpoint` objects are not needed. */
   readonly elsewhere: boolean;
@@ -69,7 +72,7 @@ type PreconditionContext = {
 const path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
 const lackingIn = async (
-  { transport, families: chosen = families, elsewhere }: PreconditionContext,
+  { transport, families: chosen = defaultFamilies, elsewhere }: PreconditionContext,
   namespace: string,
 ): Promise<readonly Right[]> => {
   const answer = await request(transport, "POST", path, {
@@ -97,7 +100,7 @@ const lineOf = (rights: readonly Right[], namespace: string): string => {
 const lookedAt = async (context: PreconditionContext): Promise<MissingPrecondition> => {
   for (const namespace of context.namespaces.length === 0 ? ["default"] : context.namespaces) {
     const rights = await lackingIn(context, namespace);
-    const worst = rights.filter(({ resource }) => essential.has(resource));
+    const worst = rights.filter(({ group, resource }) => essential.has(`${group}/${resource}`));
     if (rights.length > 0)
       return { line: lineOf(worst.length > 0 ? worst : rights, namespace), fatal: worst.length > 0 };
   }

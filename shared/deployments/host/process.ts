@@ -2,17 +2,17 @@
  * The host as a process: it prints its cluster, stands by where another controller leads, serves health, and drains
  * when it is stopped.
  */
-
 import { openJournal } from "../../adapters/journal.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../../adapters/kubernetes/kubeconfig.ts";
 import { takingTurns } from "../../adapters/kubernetes/turns.ts";
 import { pinoReport } from "../../adapters/telemetry/log.ts";
 import type { Identify } from "../../api/callers.ts";
-import { openRates } from "../../cli/inspection/rates.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import { digest, type Key } from "../../core/key.ts";
+import { errorText } from "../../core/text.ts";
 import type { Journal, Report } from "../../engine/ports.ts";
 import type { Standing } from "../../forward/controller-detection.ts";
+import { openRates } from "../../inspection/rates.ts";
 import { plurals } from "../../registry/names.ts";
 import { type Acknowledging, acknowledgingFor, checkCallers, identifyBy } from "../common/authentication.ts";
 import { once } from "../common/once.ts";
@@ -180,7 +180,7 @@ const journalIn = ({ stateDirectory: folder, dryRun }: Configuration, report: Re
   try {
     return openJournal(folder, report);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : cause;
+    const why = errorText(cause);
     throw new Error(`state-directory ${folder} cannot be written (${why})`);
   }
 };

@@ -4,12 +4,12 @@
  */
 import { openQueue } from "../../adapters/embedded/queue.ts";
 import { allOrNone, startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
-import { type Received, type Receiver, startPoller } from "../../adapters/sqs/receiver.ts";
+import { type Received, type Receiver, startPoller } from "../../adapters/poller.ts";
 import type { Message } from "../../core/key.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
+import { batchesFor, pause } from "../common/polling.ts";
 import { type LazyNats, withDeliveryQueue } from "../common/queues.ts";
-import { batchesFor, pause } from "../wake/process.ts";
 
 /** Returns the number of keys that the queue takes from a namespace in one turn. */
 export type WeightOf = (namespace: string) => number;

@@ -32,7 +32,8 @@ type Aside = {
   standbyOf(families: Families): NonNullable<World["standby"]>;
   /** Begins to look. `freed` is called when another controller has gone, so that no key waits until it comes again. */
   start(operators: readonly Watcher[], freed: () => void): Promise<void>;
-  stop(): void;
+  /** Begins no other look, and resolves when the one in flight has ended. */
+  stop(): Promise<void>;
 };
 
 /** Opens standby. It logs every change through the unlimited report. */
@@ -46,6 +47,6 @@ export const openAside = ({ lookout: look, report }: Looking): Aside => {
       const groups = operators.map(({ resource }) => resource.group);
       standby = await startStandby({ look, groups, everyMs: asideMs, report, freed });
     },
-    stop: () => standby?.stop(),
+    stop: async () => await standby?.stop(),
   };
 };

@@ -9,6 +9,7 @@ import type { Carrier } from "../../adapters/dispatch/carrier.ts";
 import { enclosureIn } from "../../adapters/dispatch/enclosed.ts";
 import { answerOf, recordsOf, remainingMsOf } from "../../adapters/lambda.ts";
 import { unauthorized } from "../../api/callers.ts";
+import { errorText } from "../../core/text.ts";
 import type { Enclosure, Report } from "../../engine/ports.ts";
 import type { Delivered } from "../../engine/reconcile/intake.ts";
 import { identifyBy } from "../common/authentication.ts";
@@ -75,7 +76,7 @@ const batchIn = (body: string): Batch | string => {
     const { timeLimitMs } = limit.parse(event);
     return { records: recordsOf(event), timeLimitMs, enclosure: enclosureIn(event) };
   } catch (cause) {
-    return cause instanceof Error ? cause.message : String(cause);
+    return errorText(cause);
   }
 };
 

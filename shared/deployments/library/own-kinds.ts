@@ -16,9 +16,9 @@ import { openManySlices } from "../common/slices.ts";
 import { operatorsByKind } from "../common/step-dependencies.ts";
 import { openForward } from "../forward/function.ts";
 import type { HostKinds } from "../host/kinds.ts";
-import { openHost } from "../host/wiring.ts";
+import { openHost } from "../host/single-process.ts";
+import { openHandler } from "../reconcile/batch-handler.ts";
 import type { Families } from "../reconcile/families.ts";
-import { openHandler } from "../reconcile/wiring.ts";
 import { openResync } from "../resync/function.ts";
 import { settingsFor } from "../settings/read.ts";
 

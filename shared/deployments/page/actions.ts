@@ -4,19 +4,6 @@
  * later version. Each leaves a log line, and each change an Event on its object.
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import {
-  deleteObject,
-  isSuspended,
-  nameOf,
-  pauseObject,
-  resumeObject,
-  type Subject,
-  suspendObject,
-} from "../../cli/actions/lifecycle.ts";
-import { order } from "../../cli/actions/order.ts";
-import type { Target } from "../../cli/inspection/target.ts";
-import { Refused } from "../../cli/io/tools.ts";
-import { kindNamed } from "../../cli/kinds/all.ts";
 import { isPaused } from "../../core/annotation.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { eventOf, events } from "../../core/event.ts";
@@ -25,8 +12,20 @@ import { fieldsOf } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
 import { keyKindOf, type Ref, type Resource, type Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
+import {
+  deleteObject,
+  isSuspended,
+  nameOf,
+  pauseObject,
+  resumeObject,
+  type Subject,
+  suspendObject,
+} from "../../inspection/actions/lifecycle.ts";
+import { order } from "../../inspection/actions/order.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import { kindNamed } from "../../inspection/kinds/all.ts";
+import type { Target } from "../../inspection/target.ts";
 import type { Action, ActionAnswer, ActionRequest, Row } from "../../page/wire.ts";
-import { phaseOf } from "../../volcano/job/view.ts";
 import { queues } from "../../volcano/schema/resource.ts";
 import type { Viewer } from "./access.ts";
 
@@ -51,18 +50,15 @@ export type Actions = {
   operate(viewer: Viewer, queue: string, wish: RequestedAction): Promise<Answer>;
 };
 
-/** Phases of a Job that waits for a user to resume it. */
-const abortedPhases = ["Aborting", "Aborted"];
-
 const isHeld = ({ kind }: Target, object: Stored): boolean =>
-  isSuspended(object) || (kind.resource.kind === "Job" && abortedPhases.includes(phaseOf(object)));
+  isSuspended(object) || kind.commands?.held.includes(kind.stateOf(object).state) === true;
 
 /** The actions that the state of an object allows. */
 export const actionsOn = (target: Target, object: Stored): readonly Action[] => {
   if (object.metadata.deletionTimestamp !== undefined) return [];
   const { kind } = target;
   const hasEnded = kind.stateOf(object).ended !== undefined;
-  const mayHold = kind.suspends || kind.resource.kind === "Job";
+  const mayHold = kind.suspends || kind.commands !== undefined;
   const [isStill, isAsleep] = [isPaused(object), isHeld(target, object)];
   return [
     "reconcile",
@@ -223,25 +219,25 @@ type Change = keyof typeof states;
 
 const isChange = (action: Action): action is Change => action in states;
 
-const isJobWithout = ({ kind }: Target, object: Stored): boolean => kind.resource.kind === "Job" && !isPaused(object);
-
 const changes: Readonly<
   Record<Change, (parts: Parts, subject: Subject, wish: RequestedAction) => Promise<{ text: string; object?: Stored }>>
 > = {
   pause: ({ transport }, subject) => pauseObject({ transport }, subject),
   resume: (parts, subject, wish) => {
     const { target, object } = subject;
-    return isJobWithout(target, object)
-      ? commanded(parts, { about: object, resource: target.kind.resource, action: "ResumeJob", wish })
-      : resumeObject(parts, subject);
+    const { resource, commands } = target.kind;
+    return commands === undefined || isPaused(object)
+      ? resumeObject(parts, subject)
+      : commanded(parts, { about: object, resource, action: commands.resume, wish });
   },
   suspend: (parts, subject, wish) => {
     const { target, object } = subject;
-    const { ended, state } = target.kind.stateOf(object);
+    const { resource, commands, stateOf } = target.kind;
+    const { ended, state } = stateOf(object);
     if (ended !== undefined) throw new Refused(`${nameOf(target)} has ended (${state}): there is nothing to suspend`);
-    return target.kind.resource.kind === "Job"
-      ? commanded(parts, { about: object, resource: target.kind.resource, action: "AbortJob", wish })
-      : suspendObject(parts, subject);
+    return commands === undefined
+      ? suspendObject(parts, subject)
+      : commanded(parts, { about: object, resource, action: commands.suspend, wish });
   },
   delete: async (parts, { target, object: { metadata } }) => {
     await deleteObject(parts, target, { uid: metadata.uid, resourceVersion: metadata.resourceVersion });

@@ -5,11 +5,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { hintOf } from "../../adapters/checkpoints/kubernetes.ts";
-import type { Rates } from "../../cli/inspection/rates.ts";
-import { type RecordView, recordId, recordView } from "../../cli/inspection/record.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored, StoredMetadata } from "../../core/object.ts";
+import type { Rates } from "../../inspection/rates.ts";
+import { type RecordView, recordId, recordView } from "../../inspection/record.ts";
 import { countsOf, parse, select } from "../../page/query.ts";
 import {
   type Batch,

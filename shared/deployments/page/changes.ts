@@ -1,7 +1,8 @@
 /** The changes of an application's spec, as its page shows them: each field as text, and the attempt that began with it. */
-import type { RecordView } from "../../cli/inspection/record.ts";
-import { specChangesOf } from "../../cli/inspection/spec-changes.ts";
+
 import { oneLine } from "../../core/text.ts";
+import type { RecordView } from "../../inspection/record.ts";
+import { specChangesOf } from "../../inspection/spec-changes.ts";
 import type { Detail } from "../../page/wire.ts";
 
 const longestValue = 300;

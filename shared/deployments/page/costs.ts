@@ -3,10 +3,11 @@
  * pods that run, and those of other kinds, as this process has seen them. What a deleted application used is kept by
  * namespace and day.
  */
-import type { Rates } from "../../cli/inspection/rates.ts";
-import { plannedEnds, type RecordView } from "../../cli/inspection/record.ts";
-import { accountsOf, type RunAccount, requestsIn } from "../../cli/inspection/usage.ts";
+
 import { forgetOldest } from "../../core/cache.ts";
+import type { Rates } from "../../inspection/rates.ts";
+import { plannedEnds, type RecordView } from "../../inspection/record.ts";
+import { accountsOf, type RunAccount, requestsIn } from "../../inspection/usage.ts";
 import { costOf } from "../../kube/prices.ts";
 import type { Costs, Lane, Used } from "../../page/wire.ts";
 

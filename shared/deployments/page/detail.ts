@@ -5,16 +5,6 @@
  */
 
 import { setTimeout } from "node:timers/promises";
-import { kueueText } from "../../cli/inspection/kueue.ts";
-import { type EventEntry, eventsAbout } from "../../cli/inspection/log.ts";
-import type { Rates } from "../../cli/inspection/rates.ts";
-import { driverWordsText, lostCount } from "../../cli/inspection/record.ts";
-import { look, type StatusInput, statusView } from "../../cli/inspection/status.ts";
-import { indexOf, taskOf } from "../../cli/inspection/target.ts";
-import { accountsOf } from "../../cli/inspection/usage.ts";
-import { asYaml } from "../../cli/io/documents.ts";
-import { Refused, type Source } from "../../cli/io/tools.ts";
-import { kindNamed } from "../../cli/kinds/all.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { ApiError } from "../../core/http.ts";
 import { isTooMuch } from "../../core/json.ts";
@@ -22,6 +12,17 @@ import { keyKindOf, type Stored } from "../../core/object.ts";
 import { bytesOf } from "../../core/share.ts";
 import { counted, oneLine } from "../../core/text.ts";
 import { instantOf, timeText } from "../../core/time.ts";
+import { asYaml } from "../../inspection/io/documents.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import type { Source } from "../../inspection/io/session.ts";
+import { kindNamed } from "../../inspection/kinds/all.ts";
+import { kueueText } from "../../inspection/kueue.ts";
+import { type EventEntry, eventsAbout } from "../../inspection/log.ts";
+import type { Rates } from "../../inspection/rates.ts";
+import { driverWordsText, lostCount, type RecordView } from "../../inspection/record.ts";
+import { look, type StatusInput, statusView } from "../../inspection/status.ts";
+import { indexOf, taskOf } from "../../inspection/target.ts";
+import { accountsOf, quotaHoursOf } from "../../inspection/usage.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
 import { masked } from "../../kube/secret-mask.ts";
 import { holdupText } from "../../kube/startup.ts";
@@ -228,9 +229,11 @@ const timesOf = (view: ReturnType<typeof statusView>, { found }: StatusInput) =>
   saves: found.is === "record" ? found.record.saves : undefined,
 });
 
-const membersOf = (seen: StatusInput): Pick<Detail, "gang" | "flow"> => {
+const membersOf = (seen: StatusInput): Pick<Detail, "gang" | "flow" | "hasPods" | "hasExecutors"> => {
   const [gang, flow] = [gangOf(seen), flowOf(seen)];
-  return { ...(gang === undefined ? {} : { gang }), ...(flow === undefined ? {} : { flow }) };
+  const { podCount, executors } = seen.target.kind;
+  const has = { hasPods: podCount !== undefined, hasExecutors: executors !== undefined };
+  return { ...has, ...(gang === undefined ? {} : { gang }), ...(flow === undefined ? {} : { flow }) };
 };
 
 /** The prices on the nodes of these lanes. */
@@ -244,6 +247,25 @@ const pricesFor = (lanes: readonly Lane[], rates: Rates | undefined): Pick<Detai
     return rate === undefined ? [] : [[name, pair(rate)] as const];
   });
   return { prices: { currency, usual: pair(usual), isByNode, nodes: Object.fromEntries(nodes) } };
+};
+
+/** The Workloads of Kueue that grant executors; {} where they are not known. */
+const grantsOf = ({ kueue }: ReturnType<typeof statusView>): Pick<Detail, "grants"> => {
+  const { workload, base, growths } = kueue ?? {};
+  if (workload === undefined || base === undefined || growths === undefined) return {};
+  const granted = growths
+    .filter(({ state }) => state === "granted")
+    .toSorted((a, b) => (a.askedAt ?? "").localeCompare(b.askedAt ?? "") || a.workload.localeCompare(b.workload))
+    .map(({ workload: name, executors, flavors }) => ({
+      ...{ workload: name, executors, isBase: false },
+      flavors: flavors === base.flavors ? "" : flavors,
+    }));
+  return { grants: [{ workload, executors: base.executors, flavors: "", isBase: true }, ...granted] };
+};
+
+const quotaOf = (record: RecordView | undefined, now: number): Pick<Detail, "quota"> => {
+  const quota = quotaHoursOf(record, now);
+  return quota.length === 0 ? {} : { quota };
 };
 
 /** The parts of an answer that other requests have brought. */
@@ -286,6 +308,8 @@ const detailOf = (seen: StatusInput, { talk: { events, error }, board, rates, ke
     updates: updatesIn(view),
     lanes,
     lanesAt: Date.now(),
+    ...grantsOf(view),
+    ...quotaOf(record, seen.now),
     ...pricesFor(lanes, rates),
     events: events.map(({ at, type, reason, about, message, count }) => ({ at, type, reason, about, message, count })),
     eventsError: error,
@@ -299,8 +323,8 @@ const mostNotes = 20;
 
 /** Notes on fields that the object's run does not get as its spec says. Code of submissions is loaded with the first object. */
 const notesOn = async (object: Stored): Promise<readonly string[]> => {
-  const { sparkForecast } = await import("../common/spark-forecast.ts");
-  const { notes } = sparkForecast(object, defaultOptions);
+  const { forecastFor } = await import("../common/forecasts.ts");
+  const { notes = [] } = forecastFor(object).created?.(object, defaultOptions) ?? {};
   const more = notes.length - mostNotes;
   const shown = notes.slice(0, mostNotes).map((note) => oneLine(note).slice(0, longestName));
   return more <= 0 ? shown : [...shown, `and ${counted(more, "more note")}: rekindle status shows all`];

@@ -6,12 +6,12 @@
  */
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
-import { openRates, type Rates } from "../../cli/inspection/rates.ts";
-import { recordsIn } from "../../cli/inspection/record.ts";
-import { everyKind } from "../../cli/kinds/all.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
+import { everyKind } from "../../inspection/kinds/all.ts";
+import { openRates, type Rates } from "../../inspection/rates.ts";
+import { recordsIn } from "../../inspection/record.ts";
 import { podGroups, queues } from "../../volcano/schema/resource.ts";
 import type { SignIn } from "../common/sign-in.ts";
 import { tableIn } from "../read-api/reader.ts";

@@ -2,10 +2,11 @@
  * The logs of an application's drivers that are kept after the end of their pods, as the page lists them. They are read
  * only where the record says that there are any, and once for each of its saves.
  */
-import { keptLogsOf } from "../../cli/inspection/kept-logs.ts";
-import type { RecordView } from "../../cli/inspection/record.ts";
-import type { Source } from "../../cli/io/tools.ts";
+
 import { forgetOldest } from "../../core/cache.ts";
+import type { Source } from "../../inspection/io/session.ts";
+import { keptLogsOf } from "../../inspection/kept-logs.ts";
+import type { RecordView } from "../../inspection/record.ts";
 import { type Detail, keyOf, type Row } from "../../page/wire.ts";
 
 type Kept = Detail["keptLogs"];

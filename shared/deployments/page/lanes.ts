@@ -3,17 +3,19 @@
  * they ended. Bounded: of an application the newest, and of each namespace, within its share, the applications whose pods
  * or records changed last.
  */
-import { historyOf, lossesOf, plannedEnds, type RecordView } from "../../cli/inspection/record.ts";
-import { accountsOf, type RunAccount, requestsIn } from "../../cli/inspection/usage.ts";
+
 import { forgetOldest } from "../../core/cache.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { openShare } from "../../core/share.ts";
 import { startOf } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
+import { historyOf, lossesOf, plannedEnds, type RecordView } from "../../inspection/record.ts";
+import { accountsOf, type RunAccount, requestsIn } from "../../inspection/usage.ts";
 import { requestsOf } from "../../kube/pod-usage.ts";
 import { labelOf, nodeNameOf } from "../../kube/pods.ts";
 import type { Lane, LossRow } from "../../page/wire.ts";
+import { flavorsKey } from "../../spark/executors/flavors.ts";
 import { endingOf, losses as lossTable } from "../../spark/executors/losses.ts";
 import { ownerOf } from "./projection.ts";
 
@@ -179,6 +181,7 @@ const laneOf = (pod: Stored, before: Known | undefined): Known => {
   const own = ownLoss(pod);
   const requestedAt = instantOf(pod.metadata.creationTimestamp);
   const node = nodeNameOf(pod);
+  const flavors = pod.metadata.annotations?.[flavorsKey];
   return {
     ...before,
     ...(before?.cores === undefined ? needsOf(pod) : {}),
@@ -190,6 +193,7 @@ const laneOf = (pod: Stored, before: Known | undefined): Known => {
     ...(up === undefined ? {} : { up }),
     ...(end === undefined ? {} : { end }),
     ...(node === undefined ? {} : { node }),
+    ...(flavors === undefined ? {} : { flavors: short(flavors) }),
     ...(exit === undefined ? {} : { exit }),
     ...(reason === undefined || exit === 0 ? {} : { reason }),
     ...(own === undefined ? {} : { own }),

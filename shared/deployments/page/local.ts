@@ -5,14 +5,15 @@
  */
 
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
-import { openRates } from "../../cli/inspection/rates.ts";
-import type { PageOptions, ReadTable, Session } from "../../cli/io/tools.ts";
-import { everyKind } from "../../cli/kinds/all.ts";
+import type { PageOptions } from "../../cli/io/tools.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Resource } from "../../core/object.ts";
 import type { Report } from "../../engine/ports.ts";
 import { follow } from "../../forward/listwatch.ts";
 import { pause } from "../../forward/pause.ts";
+import type { ReadTable, Session } from "../../inspection/io/session.ts";
+import { everyKind } from "../../inspection/kinds/all.ts";
+import { openRates } from "../../inspection/rates.ts";
 import type { Prices } from "../../kube/prices.ts";
 import { pods } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";

@@ -4,14 +4,15 @@
  * so, and shows no kept log either.
  */
 
-import { keptLogsOf, keptLogText } from "../../cli/inspection/kept-logs.ts";
-import { logEnd, logRefusal } from "../../cli/inspection/log.ts";
-import { lifeOf, podsMeant } from "../../cli/inspection/target.ts";
-import { Refused, type Source } from "../../cli/io/tools.ts";
-import { kindNamed } from "../../cli/kinds/all.ts";
 import { forgetOldest } from "../../core/cache.ts";
 import { ApiError } from "../../core/http.ts";
 import { keyKindOf } from "../../core/object.ts";
+import { Refused } from "../../inspection/io/refusal.ts";
+import type { Source } from "../../inspection/io/session.ts";
+import { keptLogsOf, keptLogText } from "../../inspection/kept-logs.ts";
+import { kindNamed } from "../../inspection/kinds/all.ts";
+import { logEnd, logRefusal } from "../../inspection/log.ts";
+import { lifeOf, podsMeant } from "../../inspection/target.ts";
 import { keyOf, type Log } from "../../page/wire.ts";
 import type { ObjectName } from "./detail.ts";
 

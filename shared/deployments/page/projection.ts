@@ -2,27 +2,40 @@
  * Projects an object, and its record where one is known, onto a row of the page. The words are those of `rekindle list`.
  */
 
-import { type Outline, outlineOf, waitsIn } from "../../cli/inspection/list.ts";
-import { historyOf, lossesOf, lostCount, type RecordView } from "../../cli/inspection/record.ts";
-import { repairCommand, repairText } from "../../cli/inspection/status.ts";
-import { waitsOf as recordedWaits } from "../../cli/inspection/waits.ts";
-import { kindOf } from "../../cli/kinds/all.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
-import type { Stored } from "../../core/object.ts";
+import { keyKindOf, type Stored } from "../../core/object.ts";
 import { oneLine, startOf } from "../../core/text.ts";
 import { isUsual } from "../../core/waiting-on.ts";
+import { everyKind, kindOf } from "../../inspection/kinds/all.ts";
+import { type Outline, outlineOf, waitsIn } from "../../inspection/list.ts";
+import { historyOf, lossesOf, lostCount, type RecordView } from "../../inspection/record.ts";
+import { repairCommand, repairText } from "../../inspection/status.ts";
+import { waitsOf as recordedWaits } from "../../inspection/waits.ts";
 import { labelOf } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Group, groups, type QueueRow, type Row, type Segment } from "../../page/wire.ts";
+import { groupOf as apacheGroupOf, isFailure, isSummary, summaries } from "../../spark/apache/status/summary.ts";
+
+const ofApache = (...groups: readonly ReturnType<typeof apacheGroupOf>[]): readonly string[] =>
+  Object.keys(summaries).filter((name) => isSummary(name) && groups.includes(apacheGroupOf(name)));
 
 const held: ReadonlySet<string> = new Set(["SUSPENDING", "SUSPENDED", "Suspended", "Aborting", "Aborted"]);
-const onItsWay: ReadonlySet<string> = new Set(["SUBMITTED", "RESUMING", "Provisioning"]);
+const onItsWay: ReadonlySet<string> = new Set(["SUBMITTED", "RESUMING", "Provisioning", ...ofApache("starting")]);
 const running: ReadonlySet<string> = new Set([
   ...["RUNNING", "SUCCEEDING", "Running", "Completing", "Ready", "Scheduled", "Active"],
-  ...["Terminating", "Restarting"],
+  ...["Terminating", "Restarting", ...ofApache("running")],
 ]);
-const failing: ReadonlySet<string> = new Set(["FAILED", "Failed", "Terminated", "FailedValidation"]);
-const done: ReadonlySet<string> = new Set(["COMPLETED", "Completed", "Succeed"]);
+const failing: ReadonlySet<string> = new Set([
+  ...["FAILED", "Failed", "Terminated", "FailedValidation"],
+  ...Object.keys(summaries).filter((name) => isSummary(name) && isFailure(name)),
+]);
+const done: ReadonlySet<string> = new Set([
+  "COMPLETED",
+  "Completed",
+  "Succeed",
+  "Succeeded",
+  ...ofApache("terminated"),
+]);
 
 /** The group of a state by itself. */
 export const groupOf = (state: string): Group => {
@@ -79,33 +92,6 @@ const at = (value: unknown, ...path: readonly string[]): unknown =>
 const numberOr = (value: unknown, other: number): number => (typeof value === "number" ? value : other);
 const textOr = (value: unknown, other: string): string => (typeof value === "string" ? value : other);
 
-/** The running executors: of an application by name, of a SparkConnect counted by phase. */
-const runningOf = (object: Stored): number => {
-  if (object.kind === "SparkConnect") return numberOr(at(object, "status", "executors", "running"), 0);
-  const states = at(object, "status", "executorState");
-  return isRecord(states) ? Object.values(states).filter((state) => state === "RUNNING").length : 0;
-};
-
-const executorsOf = (object: Stored): readonly [number, number] => {
-  const have = runningOf(object);
-  return [have, numberOr(at(object, "spec", "executor", "instances"), 1)];
-};
-
-const tasksOf = (object: Stored): readonly [number, number] => {
-  const tasks = at(object, "spec", "tasks");
-  const wants = Array.isArray(tasks) ? tasks.map((task: unknown) => numberOr(at(task, "replicas"), 1)) : [];
-  // A status leaves out counts that are 0; without one nothing is known.
-  return [
-    isRecord(object.status) ? numberOr(at(object, "status", "running"), 0) : -1,
-    wants.reduce((sum, want) => sum + want, 0),
-  ];
-};
-
-const podsOf = (object: Stored): readonly [number, number] => {
-  if (object.kind === "SparkApplication" || object.kind === "SparkConnect") return executorsOf(object);
-  return object.kind === "Job" ? tasksOf(object) : [-1, -1];
-};
-
 const queueOf = (object: Stored): string =>
   textOr(at(object, "spec", "queue"), textOr(at(object, "spec", "batchSchedulerOptions", "queue"), ""));
 
@@ -124,7 +110,7 @@ export const projected = (object: Stored): Projected | undefined => {
     held: outline.held === undefined ? undefined : short(outline.held),
     further: short(outline.further),
     details: Object.fromEntries(details),
-    pods: podsOf(object),
+    pods: kind.podCount?.(object) ?? [-1, -1],
     queue: short(queueOf(object), longestName),
   };
 };
@@ -232,15 +218,19 @@ export const queueFrom = (object: Stored): QueueRow | undefined => {
   };
 };
 
+/** The kinds whose objects have pods of their own, each with the label that names the object. */
+const podLabels = everyKind.flatMap(({ resource, podLabels: labelsFor, podCount }) =>
+  podCount === undefined ? [] : Object.keys(labelsFor("")).map((label) => ({ kind: keyKindOf(resource), label })),
+);
+
 /** The application of a pod, by the labels that its kind sets; undefined for a pod of nobody here. */
 export const ownerOf = (
   pod: Stored,
 ): { readonly kind: string; readonly namespace: string; readonly name: string } | undefined => {
   const { namespace = "" } = pod.metadata;
-  const connect = labelOf(pod, "sparkoperator.k8s.io/connect-name");
-  if (connect !== undefined) return { kind: "SparkConnect", namespace, name: connect };
-  const spark = labelOf(pod, "sparkoperator.k8s.io/app-name");
-  if (spark !== undefined) return { kind: "SparkApplication", namespace, name: spark };
-  const job = labelOf(pod, "volcano.sh/job-name");
-  return job === undefined ? undefined : { kind: "Job", namespace, name: job };
+  const named = podLabels.flatMap(({ kind, label }) => {
+    const name = labelOf(pod, label);
+    return name === undefined ? [] : [{ kind, namespace, name }];
+  });
+  return named[0];
 };

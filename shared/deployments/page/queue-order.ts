@@ -3,6 +3,10 @@
  * somebody looks, at most once in five seconds for all viewers of the process. A viewer of some namespaces gets the
  * groups of these, with their positions among all.
  */
+
+import type { Transport } from "../../core/http.ts";
+import { ownerOfKind, type Stored } from "../../core/object.ts";
+import { instantOf } from "../../core/time.ts";
 import {
   isWaiting,
   listedOrNone,
@@ -10,10 +14,7 @@ import {
   readNamedPriorities,
   readPriorities,
   waitingIn,
-} from "../../cli/inspection/waiting-groups.ts";
-import type { Transport } from "../../core/http.ts";
-import { ownerOfKind, type Stored } from "../../core/object.ts";
-import { instantOf } from "../../core/time.ts";
+} from "../../inspection/waiting-groups.ts";
 import type { WaitingInQueue } from "../../page/answers.ts";
 import { jobs, podGroups } from "../../volcano/schema/resource.ts";
 

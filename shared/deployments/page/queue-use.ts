@@ -5,12 +5,10 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { startOf } from "../../core/text.ts";
-import { phaseOf } from "../../kube/gang-plan.ts";
-import { type Amounts, merged } from "../../kube/pod-usage.ts";
+import { isHolding, phaseOf } from "../../kube/gang-plan.ts";
+import { type Amounts, amountsIn, merged } from "../../kube/pod-usage.ts";
 import { larger, quantityText } from "../../kube/quantity.ts";
 import type { Lane, QueueRow } from "../../page/wire.ts";
-import { isHolding } from "../../volcano/gang/admission.ts";
-import { amountsIn } from "../../volcano/gang/ledger.ts";
 import { queueOfGroup, specOf } from "../../volcano/queue/state/tree.ts";
 
 /** A PodGroup's part in its queue. */

@@ -12,17 +12,17 @@ import {
   type ListQuery,
   type losses,
   type page,
-  shownKinds,
   tokenOf,
   type updates,
 } from "../../api/read-schemas.ts";
-import { look, type StatusInput, statusView } from "../../cli/inspection/status.ts";
-import { notServed, type ReadTable, Refused, type Source } from "../../cli/io/tools.ts";
-import { kindNamed } from "../../cli/kinds/all.ts";
-import type { Kind } from "../../cli/kinds/kind.ts";
 import { ApiError } from "../../core/http.ts";
 import { keyKindOf, type Stored } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";
+import { notServed, Refused } from "../../inspection/io/refusal.ts";
+import type { ReadTable, Source } from "../../inspection/io/session.ts";
+import { kindNamed, shownKinds, usual } from "../../inspection/kinds/all.ts";
+import type { Kind } from "../../inspection/kinds/kind.ts";
+import { look, type StatusInput, statusView } from "../../inspection/status.ts";
 import { labelOf, leavingAt, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { once } from "../common/once.ts";
@@ -45,15 +45,12 @@ export type Reader = {
   find(named: ObjectName): Promise<ObjectDetail | undefined>;
 };
 
-const shownKind = (kind: Kind): Item["kind"] =>
-  shownKinds.find((name) => name === keyKindOf(kind.resource)) ?? shownKinds[0];
-
 /** Returns an object as an item of a list, without undefined fields. */
 const itemOf = (kind: Kind, object: Stored): Item => {
   const { name, namespace = "", uid, creationTimestamp } = object.metadata;
   const { state, attempts, message, ended } = kind.stateOf(object);
   return {
-    ...{ kind: shownKind(kind), namespace, name, uid, state },
+    ...{ kind: keyKindOf(kind.resource), namespace, name, uid, state },
     ...(creationTimestamp === undefined ? {} : { createdAt: creationTimestamp }),
     ...(attempts === undefined ? {} : { attempts }),
     ...(message === undefined ? {} : { message }),
@@ -108,7 +105,7 @@ const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && not
 
 export const openReader = (source: Source): Reader => ({
   list: async ({ kind: name, namespace, state, selector, limit }, at, namespaces) => {
-    const kind = kindFor(name ?? shownKinds[0]);
+    const kind = name === undefined ? usual : kindFor(name);
     const places = namespace === undefined ? (namespaces.length === 0 ? [""] : namespaces) : [namespace];
     const place = places[at.n];
     if (kind === undefined || place === undefined) return { items: [] };

@@ -6,7 +6,7 @@ import { keyKindOf } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { readMessage } from "../../engine/message.ts";
 import { type Delivered, longestBody } from "../../engine/reconcile/intake.ts";
-import { families } from "../../kube/resources.ts";
+import { defaultFamilies } from "../../kube/resources.ts";
 import { loaders } from "../../registry/loaders.ts";
 import type { DeploymentKinds } from "../common/kind-settings.ts";
 
@@ -23,7 +23,7 @@ export type Families = {
 
 /** Opens the kinds of the families to run, without loading any. */
 export const openFamilies = (settings: DeploymentKinds = {}): Families => {
-  const run = loaders.filter(({ kind }) => (settings.families ?? families).includes(kind.family));
+  const run = loaders.filter(({ kind }) => (settings.families ?? defaultFamilies).includes(kind.family));
   const known = new Map<string, Operator<unknown>>();
   const load = async (kind: string): Promise<void> => {
     const loader = known.has(kind) ? undefined : run.find((one) => keyKindOf(one.kind.resource) === kind);

@@ -1,10 +1,10 @@
 /** The reconcile function of the kinds that this repository registers. */
 import { sparkOptionsOf, timingOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
+import { type BatchParts, openBatches, openHandler, type Reconcile } from "./batch-handler.ts";
 import { type Families, openFamilies } from "./families.ts";
-import { type BatchParts, openBatches, openHandler, type Reconcile } from "./wiring.ts";
 
-export type { Reconcile } from "./wiring.ts";
+export type { Reconcile } from "./batch-handler.ts";
 
 const familiesOf = (settings: Settings<"reconcile">): Families =>
   openFamilies({

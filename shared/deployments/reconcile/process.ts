@@ -1,8 +1,8 @@
 /** The reconcile function as a process: it polls its queue, or serves a dispatcher's calls, until it is stopped. */
-import { startPoller } from "../../adapters/sqs/receiver.ts";
+import { startPoller } from "../../adapters/poller.ts";
+import { againMs, batchesFor, graceMs, pause, receiverOf } from "../common/polling.ts";
 import { stopped, tellHealth } from "../http/server.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
-import { againMs, batchesFor, graceMs, pause, receiverOf } from "../wake/process.ts";
 import { openTaking } from "./function.ts";
 
 /** The remaining time that a process reports, ms: more than a step takes by default. */

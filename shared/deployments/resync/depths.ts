@@ -2,9 +2,9 @@
  * The depths of the queues on SQS, which resync reads in place of alarms that CloudWatch bills: dead messages, and
  * messages that no function receives, are reported by the name of their queue, and fail the run.
  */
-
 import type { Sqs } from "../../adapters/sqs/client.ts";
 import { depthOf } from "../../adapters/sqs/depth.ts";
+import { errorText } from "../../core/text.ts";
 import type { Report } from "../../engine/ports.ts";
 
 const nameOf = (url: string): string => url.slice(url.lastIndexOf("/") + 1);
@@ -33,7 +33,7 @@ export const openDepths = (queues: readonly string[], sqs: Sqs, report: Report) 
   };
   const warn = (cause: unknown): readonly string[] => {
     report("warn", "resync: the depth of a queue is unknown", {
-      error: cause instanceof Error ? cause.message : String(cause),
+      error: errorText(cause),
     });
     return [];
   };

@@ -1,24 +1,16 @@
 /**
- * The wiring of the resync function: one resync that ends in time, and the gauges as the objects stand; the next run goes
+ * The resync function: one resync that ends in time, and the gauges as the objects stand; the next run goes
  * on where this one stopped.
  */
-import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { remainingMsOf, runOf } from "../../adapters/lambda.ts";
-import { openLines } from "../../adapters/telemetry/tracing.ts";
 import type { Watcher } from "../../core/operator.ts";
 import type { Report } from "../../engine/ports.ts";
 import { type Standing, standingIn } from "../../forward/controller-detection.ts";
-import { type Cursors, cursorKey, openCursors } from "../../forward/cursors.ts";
+import { type Cursors, cursorKey } from "../../forward/cursors.ts";
 import { openUnheard, type TakeUnheard, unheardKey } from "../../forward/unheard.ts";
-import { runs } from "../../registry/names.ts";
-import { watchers } from "../../registry/watchers.ts";
-import { openAccess } from "../common/cluster-access.ts";
-import { openNamespaceScope } from "../common/namespaces.ts";
-import { openSender } from "../common/queues.ts";
-import { openRecords } from "../common/records.ts";
-import { type FunctionStandby, openSighter, openStandby, sightingKey } from "../common/standby.ts";
-import { processClock, readClusterUid } from "../common/step-dependencies.ts";
-import { lookoutOf } from "../settings/conversions.ts";
+import { openKeySource } from "../common/key-source.ts";
+import { type FunctionStandby, openStandby } from "../common/standby.ts";
+import { processClock } from "../common/step-dependencies.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type ResyncScope, resyncWithin, type Swept, startSweeping } from "./sweep.ts";
 
@@ -90,48 +82,39 @@ const depthsOf = (
 
 /** Opens the resync. `kinds`: absent, the registered ones that the settings choose, with their gauges. */
 const openSweep = async (settings: Settings<"resync">, kinds?: readonly Watcher[]): Promise<SweepParts> => {
-  const { home, cluster, selector } = settings;
-  const transport = openAccess(settings.clusterRecord, { userAgent: "rekindle-resync" });
-  const telemetry = openLines(settings);
-  const { report } = telemetry;
-  const opened = openCluster(transport);
-  const clusterUid = await readClusterUid(opened);
-  const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
-  const cursors = openCursors({ checkpoints, clusterUid, report });
-  const operators = kinds ?? watchers.filter(runs(settings.families));
-  const namespaceScope = openNamespaceScope({ ...settings, transport, report, now: Date.now });
-  const { watched: namespaces, within } = namespaceScope;
-  const queue = openSender(settings, telemetry);
-  const updates = settings.updatesUrl !== undefined || settings.natsUrl !== undefined;
-  const groups = operators.map(({ resource }) => resource.group);
-  const key = sightingKey(cluster, namespaces);
-  const lookout = lookoutOf(settings);
-  const sighter = key && openSighter({ cluster: opened, key, cursors, groups, lookout, report });
-  const clock = processClock();
-  const standby = openStandby({
-    ...{ lookout, cluster: opened, operators, report },
-    ...{ sighter, looks: true, now: clock.monotonic },
-  });
+  const source = await openKeySource(settings, { userAgent: "rekindle-resync", kinds });
+  const { report, cluster, cursors, namespaceScope, lookout, sender, sighting } = source;
+  const { checkpoints: _, ...hinting } = source.records;
+  const scope = { ...source.scope, ...hinting };
+  const sighter = sighting?.sighter;
+  const now = processClock().monotonic;
+  const looking = { lookout, cluster, operators: scope.operators, report, sighter };
   const print = (line: string): void => console.log(line);
   const standing = async (): Promise<Standing> => {
     const kept = await sighter?.sightings.load();
     return kept === undefined ? new Map() : standingIn(kept);
   };
-  const counted = { transport, namespaceScope, families: settings.families, hints: hinting.hints, standing };
+  const { families } = settings;
+  const counted = { transport: scope.transport, namespaceScope, families, hints: hinting.hints, standing };
   // Loaded when the keys are sent, so that the first of them does not wait for it.
   const tellGauges = async (late: () => boolean, unheard: number): Promise<void> => {
     const { openGaugeLines } = await import("./gauges.ts");
-    await openGaugeLines({ ...counted, unheard: () => unheard, cluster, print, report, now: Date.now })(late);
+    const of = { cluster: scope.cluster, print, report, now: Date.now };
+    await openGaugeLines({ ...counted, ...of, unheard: () => unheard })(late);
   };
   return {
     ...(settings.gauges && kinds === undefined ? { tellGauges } : {}),
-    ...(key === undefined ? {} : { takeUnheard: openUnheard(cursors, unheardKey(cluster), report) }),
+    ...(sighting === undefined ? {} : { takeUnheard: openUnheard(cursors, unheardKey(scope.cluster), report) }),
     ...depthsOf(settings, report),
-    scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
+    scope: {
+      ...scope,
+      queue: sender,
+      updates: settings.updatesUrl !== undefined || settings.natsUrl !== undefined,
+    },
     cursors,
     report,
-    standby,
-    close: queue.close,
+    standby: openStandby({ ...looking, looks: true, now }),
+    close: sender.close,
   };
 };
 

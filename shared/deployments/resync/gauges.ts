@@ -6,45 +6,33 @@
 import { pages } from "../../adapters/kubernetes/requests.ts";
 import { gaugeLines } from "../../adapters/telemetry/emf.ts";
 import { ApiError, type Transport } from "../../core/http.ts";
-import { type Figure, type MetricSample, ownFigures, ownLabels } from "../../core/metric.ts";
-import type { Resource, Stored } from "../../core/object.ts";
+import { type CountedKind, type Figure, type MetricSample, ownFigures, ownLabels } from "../../core/metric.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { Standing } from "../../forward/controller-detection.ts";
 import { undeliveredOf } from "../../forward/resync.ts";
-import { families as allFamilies, type Family } from "../../kube/resources.ts";
+import { defaultFamilies, type Family } from "../../kube/resources.ts";
 import { runs } from "../../registry/names.ts";
-import { gaugesOf, sparkFigures } from "../../spark/application/metrics.ts";
-import { sparkApplications } from "../../spark/schema/resource.ts";
-import { gaugesOfGroup, gaugesOfJob, gaugesOfQueue, volcanoFigures } from "../../volcano/metrics.ts";
-import { jobs, podGroups, queues } from "../../volcano/schema/resource.ts";
+import { apacheGauges } from "../../spark/apache/metrics.ts";
+import { sparkFigures, sparkGauges } from "../../spark/application/metrics.ts";
+import { volcanoFigures, volcanoGauges } from "../../volcano/metrics.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 import { hintsIn } from "./sweep.ts";
 
-type CountedKind = {
-  readonly resource: Resource;
-  readonly samplesOf: (object: Stored) => readonly MetricSample[];
-  /** True for cluster-scoped kinds: their objects are counted whatever the scope. */
-  readonly everywhere?: true;
-};
-
-const kinds: readonly CountedKind[] = [
-  { resource: sparkApplications, samplesOf: gaugesOf },
-  { resource: jobs, samplesOf: gaugesOfJob },
-  { resource: podGroups, samplesOf: gaugesOfGroup },
-  { resource: queues, samplesOf: gaugesOfQueue, everywhere: true },
-];
+const kinds: readonly CountedKind[] = [...sparkGauges(), ...apacheGauges, ...volcanoGauges];
 
 type Counted = {
   readonly transport: Transport;
   readonly hints?: Records["hints"] | undefined;
   readonly namespaceScope: Pick<NamespaceScope, "watched" | "within">;
-  /** Families whose kinds are counted; absent: all. */
+  /** Families whose kinds are counted; absent: the default ones. */
   readonly families?: readonly Family[];
   /** The other controllers at work; absent: this process does not know. */
   readonly standing?: (() => Standing | Promise<Standing>) | undefined;
   /** Changes that no message had told; absent: this process does not know. */
   readonly unheard?: (() => number | Promise<number>) | undefined;
+  /** Epoch ms. */
+  readonly now: () => number;
 };
 
 /** True where a kind has no objects for this caller: it is forbidden or not served. */
@@ -61,14 +49,14 @@ const unheardSamples = async ({ unheard }: Pick<Counted, "unheard">): Promise<re
  * served counts as empty. So does a kind that is not listed to its end, in all namespaces: a part would look like a fall.
  */
 export const censusOf = async (parts: Counted): Promise<readonly MetricSample[]> => {
-  const { transport, hints: known, namespaceScope, families = allFamilies } = parts;
+  const { transport, hints: known, namespaceScope, families = defaultFamilies, now } = parts;
   const within = await namespaceScope.within().catch(() => () => false);
   const watched = namespaceScope.watched.length === 0 ? [""] : namespaceScope.watched;
-  const ofPlace = async ({ resource, samplesOf, everywhere }: CountedKind, namespace: string) => {
+  const ofPlace = async ({ resource, samplesOf, everywhere, selector }: CountedKind, namespace: string) => {
     const samples: MetricSample[] = [];
-    for await (const { items } of pages(transport, { resource, namespace }))
+    for await (const { items } of pages(transport, { resource, namespace, selector }))
       for (const object of items)
-        if (everywhere === true || within(object.metadata.namespace ?? "")) samples.push(...samplesOf(object));
+        if (everywhere === true || within(object.metadata.namespace ?? "")) samples.push(...samplesOf(object, now()));
     return samples;
   };
   const ofKind = async (kind: CountedKind): Promise<readonly MetricSample[]> => {
@@ -81,7 +69,10 @@ export const censusOf = async (parts: Counted): Promise<readonly MetricSample[]>
     );
     return (await Promise.all(lists).catch(() => [])).flat();
   };
-  const samples = await Promise.all(kinds.filter(runs(families)).map(ofKind));
+  const counts = runs(families);
+  const samples = await Promise.all(
+    kinds.filter(({ resource, of = resource }) => counts({ resource: of })).map(ofKind),
+  );
   const hints = await hintsIn({ transport, hints: known, namespaces: namespaceScope.watched }).catch(() => []);
   const late = undeliveredOf("", hints, "").filter(({ message }) => within(message.namespace));
   const waiting: MetricSample = { do: "count", name: "rekindle_updates_waiting", value: late.length, of: {} };
@@ -148,8 +139,6 @@ type Parts = Parameters<typeof censusOf>[0] & {
   readonly cluster: string;
   readonly print: (line: string) => void;
   readonly report: Report;
-  /** Epoch ms. */
-  readonly now: () => number;
 };
 
 /** Begins no request once `late` is true, and remembers that it has refused one. */
@@ -177,7 +166,7 @@ export const openGaugeLines =
   ({ cluster, print, report, now, ...parts }: Parts) =>
   async (late: () => boolean): Promise<void> => {
     const { limited, refused } = timely(parts.transport, late);
-    const samples = refused() ? [] : await censusOf({ ...parts, transport: limited });
+    const samples = refused() ? [] : await censusOf({ ...parts, transport: limited, now });
     if (refused()) {
       report("warn", "resync: out of time, this run sends no gauges");
       return;

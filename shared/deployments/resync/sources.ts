@@ -24,7 +24,7 @@ export type SourcesProfile = {
   /** Absent: a bell sends the keys, and nothing is watched. */
   readonly watches: Watches | undefined;
   /** Begins to look for other controllers, and returns what ends that. `anew` begins a resync. */
-  readonly standby: (anew: () => void) => Promise<() => unknown>;
+  readonly standby: (anew: () => void) => Promise<() => Promise<void>>;
   /** Called after each resync. */
   readonly resynced?: (() => void) | undefined;
 };
@@ -67,9 +67,6 @@ export const startSources = async (profile: SourcesProfile): Promise<Sources> =>
   return {
     ready: () => watching.synced() && sweeping.swept(),
     known: watching.known,
-    stop: async () => {
-      endSurvey();
-      await Promise.all([endStandby(), sweeping.stop(), watching.stop()]);
-    },
+    stop: async () => void (await Promise.all([endSurvey(), endStandby(), sweeping.stop(), watching.stop()])),
   };
 };

@@ -9,7 +9,9 @@ import { textOf } from "../../core/key.ts";
 import { marksOf } from "../../core/marks.ts";
 import type { Metadata, Resource, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
+import { errorText } from "../../core/text.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
+import { startRounds } from "../../forward/pause.ts";
 import {
   agedLogsOf,
   type Due,
@@ -19,6 +21,7 @@ import {
   place,
   undeliveredOf,
 } from "../../forward/resync.ts";
+
 import type { Unheard, UnheardBoard } from "../../forward/unheard.ts";
 import type { NamespaceScope, Scope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
@@ -250,8 +253,6 @@ const soonMs = 30_000;
 /** Starts the loop. `sweep` returns the number of keys that it sent. */
 export const startSweeping = (sweep: () => Promise<number>, everyMs: number, report: Report): Sweeping => {
   let swept = false;
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
   const once = async (): Promise<number> => {
     try {
       const keys = await sweep();
@@ -260,25 +261,10 @@ export const startSweeping = (sweep: () => Promise<number>, everyMs: number, rep
       return everyMs;
     } catch (cause) {
       const waitMs = Math.min(soonMs, everyMs);
-      const error = cause instanceof Error ? cause.message : String(cause);
+      const error = errorText(cause);
       report("warn", "resync failed, trying again", { error, waitMs });
       return waitMs;
     }
   };
-  const go = async (): Promise<void> => {
-    const waitMs = await once();
-    if (!stopped) timer = setTimeout(next, waitMs);
-  };
-  let running = go();
-  const next = (): void => {
-    running = go();
-  };
-  return {
-    swept: () => swept,
-    stop: async () => {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
+  return { swept: () => swept, stop: startRounds(once) };
 };

@@ -55,7 +55,9 @@ type OfSpark =
   | "keepDriverLogsMs"
   | "partialRestart"
   | "sparkDefaults"
-  | "maxTrackedExecutorPerApp";
+  | "maxTrackedExecutorPerApp"
+  | "apacheOperatorName"
+  | "apacheTrimsHistory";
 
 export const sparkOptionsOf = (values: Pick<OfSteps, OfSpark>): Options => ({
   uiService: values.enableUiService,
@@ -72,6 +74,8 @@ export const sparkOptionsOf = (values: Pick<OfSteps, OfSpark>): Options => ({
   partialRestart: values.partialRestart,
   sparkDefaults: values.sparkDefaults,
   trackedExecutors: values.maxTrackedExecutorPerApp,
+  apacheOperatorName: values.apacheOperatorName,
+  apacheTrimsHistory: values.apacheTrimsHistory,
 });
 
 /** The names, labels and buckets of a process's metrics; buckets in seconds. */

@@ -7,8 +7,9 @@ import * as z from "zod";
 import type { Auth, Credential } from "../../adapters/kubernetes/credentials.ts";
 import type { Endpoint } from "../../adapters/kubernetes/https.ts";
 import { groupsShape } from "../../api/groups.ts";
-import type { Reach } from "../../cli/installation/webhooks.ts";
+import { namespaceName } from "../../core/object.ts";
 import { isListener } from "../../core/updates.ts";
+import type { Reach } from "../../installation/webhooks.ts";
 import { pricesShape } from "../../kube/prices.ts";
 import { resourceGroups } from "../../kube/resource-groups.ts";
 import { type Family, families } from "../../kube/resources.ts";
@@ -139,19 +140,18 @@ export const address = () =>
     error: "write an address and a port, such as 127.0.0.1:8080",
   });
 
-const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-
 /** A name that the API server accepts for a namespace. */
-export const namespace = () => text.refine((name) => label.test(name), { error: "write the name of a namespace" });
+export const namespace = () =>
+  text.refine((name) => namespaceName.test(name), { error: "write the name of a namespace" });
 
 const namespacesError = "write names of namespaces separated by commas";
 
 export const namespaces = () =>
-  list.refine((names) => names.every((name) => label.test(name)), { error: namespacesError });
+  list.refine((names) => names.every((name) => namespaceName.test(name)), { error: namespacesError });
 
 /** Names of namespaces, or `*` for all of them; empty means none. */
 export const commandNamespaces = () =>
-  list.refine((names) => names.every((name) => name === everyNamespace || label.test(name)), {
+  list.refine((names) => names.every((name) => name === everyNamespace || namespaceName.test(name)), {
     error: `${namespacesError}, or ${everyNamespace} for all of them`,
   });
 
@@ -160,7 +160,7 @@ const isFamily = (name: string): name is Family => families.some((one) => one ==
 export const chosenFamilies = () =>
   list.transform((names, context): readonly Family[] => {
     if (names.length > 0 && names.every(isFamily)) return names.filter(isFamily);
-    context.addIssue(`write ${families.join(", ")} or both separated by a comma`);
+    context.addIssue(`write names of ${families.join(", ")}, separated by commas`);
     return z.NEVER;
   });
 

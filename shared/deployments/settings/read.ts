@@ -2,12 +2,11 @@
  * Reads the settings of a function, or throws one line that names everything that is missing or wrong. Sources besides
  * flags are the environment, a document in the environment, and a file.
  */
-
 import { readFileSync } from "node:fs";
 import type * as z from "zod";
 import { oncePer } from "../../core/cache.ts";
 import { isRecord } from "../../core/json.ts";
-import { nearTo } from "../../core/text.ts";
+import { errorText, nearTo } from "../../core/text.ts";
 import { inFile } from "./formats.ts";
 import {
   defaultOf,
@@ -131,14 +130,12 @@ const fromVariables = (environment: Environment, reading: ReadRules): Source => 
   return sourceOf(entries, variables, reading);
 };
 
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
-
 const fromText = (origin: string, text: string, reading: ReadRules): Source => {
   let value: unknown;
   try {
     value = reading.parse(text);
   } catch (cause) {
-    return { written: [], problems: [{ origin, text: messageOf(cause) }] };
+    return { written: [], problems: [{ origin, text: errorText(cause) }] };
   }
   if (value === null) return { written: [], problems: [] };
   if (!isRecord(value)) return { written: [], problems: [{ origin, text: "must hold settings as `name: value`" }] };
@@ -152,7 +149,7 @@ export const fromFile = (path: string, reading: ReadRules): Source => {
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    const why = `cannot be read (${messageOf(cause).split(",")[0] ?? ""})`;
+    const why = `cannot be read (${errorText(cause).split(",")[0] ?? ""})`;
     return { written: [], problems: [{ origin: path, text: why }] };
   }
   return fromText(path, text, reading);

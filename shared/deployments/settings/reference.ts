@@ -297,6 +297,13 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "maximum number of executors in an application's status: ended ones leave it first, and all that live stay, up to 10,000",
     value: "controller.maxTrackedExecutorPerApp",
   },
+  apacheOperatorName: {
+    form: "text",
+    text: "of `spark.apache.org`: the value of the label `spark.operator/name`, as `spark.kubernetes.operator.name` of Apache's operator",
+  },
+  apacheTrimsHistory: switchFor(
+    "of `spark.apache.org`: when an attempt restarts, its history moves to `previousAttemptSummary`, as with `trimStateTransitionHistoryEnabled` of Apache's operator",
+  ),
   metricsPrefix: {
     form: "text",
     text: "prefix of the names of application metrics, followed by an underscore",

@@ -3,7 +3,8 @@
  * files follow from the key; `reference.ts` has the sentence and the place in each kind of deployment.
  */
 import type * as z from "zod";
-import { families } from "../../kube/resources.ts";
+import { isLabelValue } from "../../core/object.ts";
+import { defaultFamilies } from "../../kube/resources.ts";
 import { usualNamespaces } from "../../kube/upstream-controllers.ts";
 import { gangEvictions, gangModes, vcctlNamespace } from "../../volcano/gang/settings.ts";
 import {
@@ -81,6 +82,7 @@ type Row = {
 
 const yes = () => yesOrNo;
 const words = () => text;
+const label = text.refine((value) => value !== "" && isLabelValue(value), { error: "write the value of a label" });
 const span = () => duration;
 const names = () => list;
 
@@ -134,7 +136,11 @@ const rows = {
   },
   namespaces: { schema: namespaces, readers: [...looking, "bell"], default: "" },
   namespaceSelector: { schema: labelSelector, readers: looking, default: "" },
-  families: { schema: chosenFamilies, readers: [...guarding, "admission", "api", "bell"], default: families.join(",") },
+  families: {
+    schema: chosenFamilies,
+    readers: [...guarding, "admission", "api", "bell"],
+    default: defaultFamilies.join(","),
+  },
   selector: { schema: labelSelector, readers: [...looking, "bell"], default: "" },
   checkpoints: { schema: () => place, readers: everyStore, default: "kubernetes" },
   home: { schema: namespace, readers: [...guarding, "api"], default: "rekindle" },
@@ -249,6 +255,8 @@ const rows = {
   partialRestart: { schema: yes, readers: deciding, default: "false" },
   sparkDefaults: { schema: sparkConfs, readers: [...deciding, "admission", "dispatch", "cli"], default: "" },
   maxTrackedExecutorPerApp: { schema: () => count(100_000), readers: deciding, default: "1000" },
+  apacheOperatorName: { schema: () => label, readers: deciding, default: "spark-kubernetes-operator" },
+  apacheTrimsHistory: { schema: yes, readers: deciding, default: "true" },
   metricsPrefix: { schema: words, readers: showing, default: "" },
   metricsLabels: { schema: names, readers: showing, default: "" },
   metricsJobSubmitLatencyBuckets: {

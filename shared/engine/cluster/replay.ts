@@ -2,6 +2,7 @@
 import { isRecord, same } from "../../core/json.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Plan } from "../../core/plan.ts";
+import { errorText } from "../../core/text.ts";
 import { type DecisionRecording, wholePlan } from "./queries.ts";
 
 /** The first place where a replay differs from its recording. `path` as `plan.stages[0][1].do`; values are JSON. */
@@ -45,6 +46,6 @@ export const replay = (operator: Operator<unknown>, recording: DecisionRecording
       return { path: `rounds[${rounds.length}]`, recorded: "the plan, without this read", replayed: plain(step.value) };
     return firstDifference("plan", plain(plan), plain(wholePlan(step.value satisfies Plan<unknown>)));
   } catch (cause) {
-    return { path: "plan", recorded: "a plan", replayed: cause instanceof Error ? cause.message : String(cause) };
+    return { path: "plan", recorded: "a plan", replayed: errorText(cause) };
   }
 };

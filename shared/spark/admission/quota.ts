@@ -2,12 +2,20 @@
 import * as z from "zod";
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
-import { withRequests } from "../../kube/pod-defaults.ts";
+import { type PodDefaults, withRequests } from "../../kube/pod-defaults.ts";
 import { amountOf } from "../../kube/quantity.ts";
 import type { Json } from "../../kube/responses.ts";
 
 /** Amounts by the resource names of quotas: cores, bytes. */
 export type Requests = Readonly<Record<string, number>>;
+
+/** The ResourceQuotas of a namespace, and what the API server adds to pods there. */
+export type NamespaceRoom = {
+  readonly quotas: readonly unknown[];
+  readonly defaults: PodDefaults;
+  /** Warnings about defaults that could not be read, so that pods are counted without them. Absent: all were read. */
+  readonly unread?: readonly string[];
+};
 
 const amounts = z.record(z.string(), z.union([z.string(), z.number().transform(String)])).optional();
 
@@ -68,7 +76,7 @@ const states = (container: Json, name: string): boolean => {
   return fieldsOf(withRequests(fieldsOf(container["resources"]))[kind])[resource] !== undefined;
 };
 
-/** Pods that a quota keeps from being created, unless a LimitRange states what they do not: one sentence for each quota. */
+/** Pods, with the defaults of their namespace, that a quota keeps from being created: one sentence for each quota. */
 export const unstated = (pods: readonly Obj[], quotas: readonly unknown[]): readonly string[] => {
   const containers = pods.flatMap(({ spec }) =>
     ["initContainers", "containers"].flatMap((list) => recordsIn(fieldsOf(spec)[list])),

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { fieldsOf, isRecord, isTooMuch } from "../../core/json.ts";
-import { apiVersionOf } from "../../core/object.ts";
+import { apiVersionOf, type Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import {
   type AdmissionRequest,
@@ -23,8 +23,14 @@ import {
 } from "../../kube/admission.ts";
 import { isSameKind } from "../../kube/declared-kind.ts";
 import type { LimitsCheck } from "../../kube/limits.ts";
+import { type PodDefaults, withPodDefaults } from "../../kube/pod-defaults.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
+import { readApache } from "../apache/spec/read.ts";
+import { apacheLimits } from "../apache/spec/schema.ts";
+import { rehearsedApache } from "../apache/submission.ts";
 import { policiesOf } from "../application/spec/policies.ts";
+import { readCluster } from "../cluster/read.ts";
+import { clusterLimits } from "../cluster/schema.ts";
 import { notesOfServer } from "../connect/ignored.ts";
 import { serverPod } from "../connect/objects.ts";
 import { readConnectSpec } from "../connect/read.ts";
@@ -44,15 +50,22 @@ import {
 } from "../schema/rules.ts";
 import { type PlannedPods, plannedUsage } from "../submission/planned-pods.ts";
 import { submit } from "../submission/submit.ts";
-import { exceeded, type Requests, unstated } from "./quota.ts";
+import { exceeded, type NamespaceRoom, type Requests, unstated } from "./quota.ts";
 import { upstreamEstimate } from "./upstream-estimate.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
 const nano = 1e9;
 
-/** How admission counts: with the deployment's confs below the application's, and by upstream's estimate if it is set. */
-export type Counting = { readonly confs: Texts; readonly estimate?: boolean | undefined };
+/**
+ * How admission counts: with the deployment's confs below the application's, with what the API server adds to pods, and by
+ * upstream's estimate if it is set.
+ */
+export type Counting = {
+  readonly confs: Texts;
+  readonly defaults?: PodDefaults | undefined;
+  readonly estimate?: boolean | undefined;
+};
 
 /** The pods with which an object's run begins; of a SparkConnect its server, whose executors come when it runs. */
 const podsOf = (kind: string, object: AdmittedObject, named: RequestedName, confs: Texts): PlannedPods | undefined => {
@@ -67,6 +80,22 @@ const podsOf = (kind: string, object: AdmittedObject, named: RequestedName, conf
   const marks = { labels: labelsOf(object), annotations: annotationsOf(object) };
   const made = rehearsal({ ...named, ...marks, spec: parsed.spec });
   return "planned" in made ? made.planned : undefined;
+};
+
+/** The same pods as the API server would store them. */
+const storedPodsOf = (
+  kind: string,
+  object: AdmittedObject,
+  named: RequestedName,
+  { confs, defaults }: Counting,
+): PlannedPods | undefined => {
+  const pods = podsOf(kind, object, named, confs);
+  if (pods === undefined || defaults === undefined) return pods;
+  const stored = (pod: Obj): Obj => ({ ...pod, spec: withPodDefaults(fieldsOf(pod.spec), named.namespace, defaults) });
+  return {
+    ...{ ...pods, driver: stored(pods.driver) },
+    ...(pods.executor === undefined ? {} : { executor: stored(pods.executor) }),
+  };
 };
 
 /** Upstream's estimate of an application; upstream counts nothing of a SparkConnect. */
@@ -94,8 +123,9 @@ export const amountsOf = (
   { kind }: Pick<AdmissionRequest["kind"], "kind">,
   object: AdmittedObject,
   named: RequestedName,
-  { confs, estimate }: Counting,
-): Requests => (estimate === true ? estimateOf(kind, object) : requestsOf(podsOf(kind, object, named, confs)));
+  counting: Counting,
+): Requests =>
+  counting.estimate === true ? estimateOf(kind, object) : requestsOf(storedPodsOf(kind, object, named, counting));
 
 const increase = (request: AdmissionRequest, counting: Counting): Requests => {
   const { kind, object, oldObject } = request;
@@ -117,17 +147,18 @@ export const isCounted = (request: AdmissionRequest): boolean =>
 
 /** The verdict after the namespace's quotas: a refusal stays one. */
 export const withinQuotas = (
-  quotas: readonly unknown[],
+  { quotas, defaults, unread = [] }: NamespaceRoom,
   request: AdmissionRequest,
-  { verdict, ...counting }: Counting & { readonly verdict: Verdict },
+  { verdict, ...given }: Omit<Counting, "defaults"> & { readonly verdict: Verdict },
 ): Verdict => {
   if (!verdict.allowed) return verdict;
+  const counting = { ...given, defaults };
   const excess = exceeded(increase(request, counting), quotas);
   if (excess.length > 0) return { allowed: false, message: excess.join("; ") };
   const { kind, object } = request;
-  const pods = object ? podsOf(kind.kind, object, namedAs(object, request), counting.confs) : undefined;
+  const pods = object ? storedPodsOf(kind.kind, object, namedAs(object, request), counting) : undefined;
   const first = pods === undefined ? [] : [pods.driver, ...(pods.executor === undefined ? [] : [pods.executor])];
-  return { ...verdict, warnings: [...verdict.warnings, ...unstated(first, quotas)] };
+  return { ...verdict, warnings: [...verdict.warnings, ...unread, ...unstated(first, quotas)] };
 };
 
 const stateOf = (object: AdmittedObject): unknown => {
@@ -282,6 +313,20 @@ const judgedSchedule = (object: AdmittedObject, named: RequestedName, confs: Tex
   return { broken, warnings: broken.length > 0 ? [] : toldLater(object, named, confs) };
 };
 
+/** Refuses an application of Apache's operator that could not be submitted: upstream has no admission. */
+const judgedApache = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
+  const read = readApache({ metadata: named, spec: object.spec });
+  if (!read.ok) return { broken: [read.message], warnings: [] };
+  const made = rehearsedApache(named, read.spec, confs);
+  return "refused" in made ? { broken: [made.refused], warnings: [] } : { broken: [], warnings: read.warnings };
+};
+
+/** Refuses a cluster of Apache's operator none of whose objects could exist: upstream has no admission. */
+const judgedCluster = ({ spec }: AdmittedObject, named: RequestedName): Judgement => {
+  const read = readCluster({ metadata: named, spec });
+  return read.ok ? { broken: [], warnings: read.warnings } : { broken: [read.message], warnings: [] };
+};
+
 /** A spec of applications in an object of this kind, and the annotations that its runs have. */
 type Runs = (object: AdmittedObject) => { readonly spec: unknown; readonly annotations: Texts };
 
@@ -292,7 +337,7 @@ const unadmitted = (runs: Runs, object: AdmittedObject, named: RequestedName, co
   return parsed.ok ? unadmittedGrowth({ labels: labelsOf(object), annotations, spec: parsed.spec }) : [];
 };
 
-type Known = {
+type KindAdmission = {
   /** Absent: the object has no limits. */
   readonly limits?: LimitsCheck;
   readonly patched?: (object: AdmittedObject, confs: Texts) => readonly PatchOperation[];
@@ -301,7 +346,7 @@ type Known = {
 };
 
 /** group/kind → its admission. Upstream has no defaults for schedules and SparkConnects. */
-const known: Readonly<Record<string, Known>> = {
+const admissions: Readonly<Record<string, KindAdmission>> = {
   "sparkoperator.k8s.io/SparkApplication": {
     limits: applicationLimits,
     patched: applicationDefaults,
@@ -314,25 +359,27 @@ const known: Readonly<Record<string, Known>> = {
     runs: ({ spec }) => ({ spec: fieldsOf(spec)["template"], annotations: {} }),
   },
   "sparkoperator.k8s.io/SparkConnect": { limits: connectLimits, judged: judgedConnect },
+  "spark.apache.org/SparkApplication": { limits: apacheLimits, judged: judgedApache },
+  "spark.apache.org/SparkCluster": { limits: clusterLimits, judged: judgedCluster },
   "/Pod": { patched: podLimits },
 };
 
-const knownOf = ({ kind, operation }: AdmissionRequest): Known => {
+const admissionOf = ({ kind, operation }: AdmissionRequest): KindAdmission => {
   const name = `${kind.group}/${kind.kind}`;
   const writes = operation === "CREATE" || operation === "UPDATE";
-  return writes && Object.hasOwn(known, name) ? (known[name] ?? {}) : {};
+  return writes && Object.hasOwn(admissions, name) ? (admissions[name] ?? {}) : {};
 };
 
 /** Writes the defaults of fields that are absent. `confs`: the deployment's confs below those of each application. */
 export const patchedBy = (request: AdmissionRequest, confs: Texts = {}): Verdict => {
-  const { patched } = knownOf(request);
+  const { patched } = admissionOf(request);
   const { object } = request;
   return patched === undefined || !object || isTooMuch(object.spec) ? pass : { ...pass, patch: patched(object, confs) };
 };
 
 /** An update of an object that could outgrow its quota already is allowed: Kueue stops such a one by an update. */
 const outgrows = (request: AdmissionRequest, confs: Texts): readonly string[] => {
-  const { runs } = knownOf(request);
+  const { runs } = admissionOf(request);
   const errorsOf = (one: AdmittedObject | null | undefined): readonly string[] =>
     runs === undefined || !one ? [] : unadmitted(runs, one, namedAs(one, request), confs);
   return errorsOf(request.oldObject).length > 0 ? [] : errorsOf(request.object);
@@ -340,7 +387,7 @@ const outgrows = (request: AdmissionRequest, confs: Texts): readonly string[] =>
 
 /** Refuses an object that could not run, with the deployment's confs below its own. */
 export const judgedBy = (request: AdmissionRequest, confs: Texts = {}): Verdict => {
-  const { judged, limits } = knownOf(request);
+  const { judged, limits } = admissionOf(request);
   const { object } = request;
   if (judged === undefined || !object || isSameSpec(request)) return pass;
   const beyond = limits?.(object.spec) ?? "";

@@ -7,17 +7,18 @@ import type { Key } from "../../core/key.ts";
 import { type Obj, refTo, type Stored } from "../../core/object.ts";
 import type { Effect, Next, Plan, View } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
-import { isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
+import { appUidLabel, isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { appUidLabel } from "../submission/additions.ts";
+import { withConfDefaults } from "../schema/rules.ts";
 import { type Memory, type Run, recordOf, remembering } from "./memory.ts";
 import { type AttemptPods, readPods } from "./pods.ts";
 import { apacheApplications, beside, isSpared, resourceFor, sentinelLabel, upstreamFinalizer } from "./resource.ts";
 import { type ReadApplication, readApache, tolerationsOf } from "./spec/read.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
+import { stateEvents } from "./status/events.ts";
 import { type Observed, type Progress, progress } from "./status/progress.ts";
-import { currentOf, submittedAt } from "./status/record.ts";
-import { groupOf } from "./status/summary.ts";
+import { type ApplicationRecord, currentOf, submittedAt } from "./status/record.ts";
+import { groupOf, isFailure, isSummary } from "./status/summary.ts";
 import { type ApacheSubmission, applicationIdOf, submitApache } from "./submission.ts";
 
 /** The settings of a deployment for all applications of `spark.apache.org`. */
@@ -26,6 +27,8 @@ export type Settings = {
   readonly operatorName: string;
   /** The history of an attempt that restarts moves to the summary of the attempt before. */
   readonly trims: boolean;
+  /** Confs below those of each application. */
+  readonly sparkDefaults: Readonly<Record<string, string>>;
   /** Time after a plan, ms, in which its creations may still arrive. */
   readonly settledMs: number;
 };
@@ -48,13 +51,14 @@ const unread: ApacheSpec = { runtimeVersions: { sparkVersion: "" } };
 const defaultMain = "spark-kubernetes-driver";
 
 const submissionOf = (
-  { operatorName }: Settings,
+  { operatorName, sparkDefaults }: Settings,
   read: ReadApplication,
   app: { readonly name: string; readonly namespace: string; readonly uid: string },
   attempt: number,
 ): ApacheSubmission | Refused => {
   if (!read.ok) return { refused: read.message };
-  const submission = submitApache({ app, spec: read.spec, attempt, operatorName });
+  const spec = withConfDefaults(read.spec, sparkDefaults);
+  const submission = submitApache({ app, spec, attempt, operatorName });
   if ("refused" in submission) return submission;
   const strange = submission.before.find(({ kind }) => resourceFor(kind) === undefined);
   return strange === undefined ? submission : { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
@@ -69,7 +73,11 @@ const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Sto
   const made =
     "refused" in submission
       ? { applicationId: applicationIdOf(app, attempt), main: defaultMain }
-      : { applicationId: submission.applicationId, main: submission.mainContainer };
+      : {
+          applicationId: submission.applicationId,
+          main: submission.mainContainer,
+          driverName: submission.driver.metadata.name,
+        };
   const kept = view.memory?.run;
   const run = kept?.attempt === attempt ? kept : { attempt, ...made };
   return { settings, key, view, object, read, run, submission };
@@ -228,8 +236,10 @@ type Found = { readonly found: AttemptPods; readonly left: readonly Stored[]; re
 
 /** Looks once more where objects are to be released: whether any is left decides the next state. */
 function* lookAround(context: Context): Reads<Found> {
-  const { view, key, run } = context;
-  const found = yield* readPods(key, view.uid, run);
+  const { view, key, run, object } = context;
+  const record = recordOf(view.memory, object.status);
+  const expects = record !== undefined && groupOf(currentOf(record).summary) !== "initializing";
+  const found = yield* readPods(key, view.uid, run, expects);
   const look = lookAt(context, found, false);
   if (look.act !== "release") return { found, left: [], look };
   const own = [...(found.driver === undefined ? [] : [found.driver]), ...found.executors, ...found.strays];
@@ -254,6 +264,16 @@ const turnOf = (context: Context, memory: Memory, { found, left, look }: Found):
   }
 };
 
+/** States that their user should look at, beside failures. */
+const watched: readonly string[] = ["RunningWithBelowThresholdExecutors", "TerminatedWithoutReleaseResources"];
+
+const eventsOf = ({ view, object }: Context, { history, previous }: ApplicationRecord): readonly Effect[] =>
+  stateEvents(view, object, {
+    resource: apacheApplications,
+    entries: [...(previous?.history ?? []), ...history],
+    warns: (summary) => watched.includes(summary) || (isSummary(summary) && isFailure(summary)),
+  });
+
 const planOf = (context: Context, around: Found): Plan<Memory> => {
   const { view } = context;
   const { found, left, look } = around;
@@ -261,7 +281,7 @@ const planOf = (context: Context, around: Found): Plan<Memory> => {
   const strays = look.act === "release" ? [] : removals(found.strays, false);
   return {
     memory,
-    stages: [strays, ...stages].filter((stage) => stage.length > 0),
+    stages: [strays, ...stages, eventsOf(context, look.record)].filter((stage) => stage.length > 0),
     status: memory.status,
     next,
     // A driver that is gone, and objects of which none is left, are concluded from live reads alone.

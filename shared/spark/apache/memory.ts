@@ -6,10 +6,36 @@ import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instant } from "../../kube/schema.ts";
 import { type ApplicationRecord, recordIn, statusOf } from "./status/record.ts";
+import { isSummary } from "./status/summary.ts";
+
+const count = z.int().nonnegative();
+
+const state = z.looseObject({
+  currentStateSummary: z.string().refine(isSummary, "it is not a state"),
+  lastTransitionTime: z.string(),
+  message: z.string().optional(),
+});
+
+const history = z.record(z.string(), state);
+
+const attempt = z.object({
+  ...{ id: count, restartCounter: count },
+  ...{ failureRestartCounter: count, schedulingFailureRestartCounter: count },
+});
+
+/** Strict, unlike the reader of statuses that others wrote: no part of a damaged record is left out in silence. */
+const status = z
+  .object({
+    currentState: state,
+    stateTransitionHistory: history,
+    currentAttemptSummary: z.object({ attemptInfo: attempt }),
+    previousAttemptSummary: z.object({ attemptInfo: attempt, stateTransitionHistory: history.optional() }).optional(),
+  })
+  .refine((given) => recordIn(given) !== undefined, "it shows no state");
 
 const memory = z.object({
   /** The whole status: a status that others wrote changes no decision. */
-  status: z.looseObject({}).refine((status) => recordIn(status) !== undefined, "it shows no state"),
+  status,
   /** When the objects of an attempt were last planned, epoch ms: their creations may arrive for some time. */
   plannedAt: instant.optional(),
   run: z
@@ -18,6 +44,8 @@ const memory = z.object({
       applicationId: z.string(),
       /** The name of the driver's main container. */
       main: z.string(),
+      /** The name of the driver's pod; absent: that of its application id. */
+      driverName: z.string().optional(),
       /** UID of the driver's pod, once it was seen: its executors are found by it when it is gone. */
       driverUid: z.string().optional(),
     })

@@ -1,40 +1,19 @@
-/** The operator of Apache's SparkApplication under the settings of a deployment: its watches, its record, its decision. */
+/** The operator of Apache's SparkApplication under the settings of a deployment: its record, its decision. */
 
-import { same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
-import { keyKindOf, type Obj, type Stored } from "../../core/object.ts";
-import type { Operator, Watch } from "../../core/operator.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
 import type { OwnedObjects, Recovery } from "../../core/plan.ts";
-import { changed, isEnding, isReady, labelOf, podStatus } from "../../kube/pods.ts";
+import { appUidLabel } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { trimPod } from "../../kube/trim.ts";
-import { appUidLabel } from "../submission/additions.ts";
+import type { Settings as CommonSettings } from "../application/run/context.ts";
 import { decide, type Settings, statusUpdate } from "./decide.ts";
 import { type Memory, parseMemory, recordOf, remembering, salvageMemory } from "./memory.ts";
-import { apacheApplications, beside, isSpared, nameLabel } from "./resource.ts";
+import { measuresOfApache } from "./metrics.ts";
+import { beside, isSpared, nameLabel } from "./resource.ts";
 import { currentOf, submittedAt, withState } from "./status/record.ts";
 import { groupOf } from "./status/summary.ts";
-
-/** The facts of a pod that decide a step. */
-const gistOf = (pod: Obj): unknown => {
-  const { phase, reason, containerStatuses = [] } = podStatus(pod);
-  const containers = containerStatuses.map(({ name, ready, restartCount, state }) => [
-    ...[name, ready, restartCount],
-    state?.terminated?.exitCode,
-  ]);
-  return [phase, reason, isReady(pod), isEnding(pod), containers, pod.metadata.uid];
-};
-
-const watches: readonly Watch[] = [
-  { resource: apacheApplications, ownerName: ({ metadata }) => metadata.name, matters: changed },
-  {
-    resource: pods,
-    selector: nameLabel,
-    trim: trimPod,
-    ownerName: (pod) => labelOf(pod, nameLabel),
-    matters: (before, after) => before === undefined || !same(gistOf(before), gistOf(after)),
-  },
-];
+import { apacheSparkApplicationWatcher } from "./watches.ts";
 
 const ownedObjects = ({ namespace, name }: Key, uid: string, memory: Memory | undefined): OwnedObjects => {
   const driver = memory?.run?.driverUid;
@@ -74,12 +53,17 @@ const recovery: Recovery<Memory> = {
 };
 
 export const apacheOperator = (settings: Settings): Operator<Memory> => ({
-  kind: keyKindOf(apacheApplications),
-  resource: apacheApplications,
-  optional: true,
-  watches,
+  ...apacheSparkApplicationWatcher,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
   statusUpdate,
   recovery,
+  measuresOf: measuresOfApache,
 });
+
+/** The operator as the registry loads it. */
+export const apacheSparkApplicationOperator = ({
+  settledMs,
+  options: { apacheOperatorName: operatorName, apacheTrimsHistory: trims, sparkDefaults },
+}: Pick<CommonSettings, "settledMs" | "options">): Operator<unknown> =>
+  apacheOperator({ operatorName, trims, settledMs, sparkDefaults });

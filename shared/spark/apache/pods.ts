@@ -1,10 +1,10 @@
 /** Finds the pods of an application of `spark.apache.org`, and sorts out those of its present attempt. */
-import { list, type Reads } from "../../core/decision.ts";
+import { get, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { labelOf, ownedBy } from "../../kube/pods.ts";
+import { appUidLabel, labelOf, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { appUidLabel, attemptLabel } from "../submission/additions.ts";
+import { attemptLabel } from "../submission/additions.ts";
 import type { Run } from "./memory.ts";
 import { nameLabel } from "./resource.ts";
 
@@ -42,6 +42,14 @@ export const sorted = (found: readonly Stored[], uid: string, run: Run): Attempt
   };
 };
 
-export function* readPods({ namespace, name }: Key, uid: string, run: Run): Reads<AttemptPods> {
-  return sorted(yield* list({ do: "list", resource: pods, namespace, labels: { [nameLabel]: name } }), uid, run);
+/** The pods of an application. A list may be older than its driver: one that is expected and missing is read by its name, too. */
+export function* readPods({ namespace, name }: Key, uid: string, run: Run, expects: boolean): Reads<AttemptPods> {
+  const listed = yield* list({ do: "list", resource: pods, namespace, labels: { [nameLabel]: name } });
+  const found = sorted(listed, uid, run);
+  if (found.driver !== undefined || !expects) return found;
+  const driver = yield* get({
+    do: "get",
+    ref: { resource: pods, namespace, name: run.driverName ?? `${run.applicationId}-driver` },
+  });
+  return driver === undefined ? found : sorted([...listed, driver], uid, run);
 }

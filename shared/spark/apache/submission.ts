@@ -6,7 +6,9 @@
 import { digest } from "../../core/key.ts";
 import type { Obj, OwnerReference } from "../../core/object.ts";
 import type { Json } from "../../kube/responses.ts";
+import { defaultOptions } from "../auxiliary-objects/options.ts";
 import type { Conf } from "../configuration/conf.ts";
+import { withConfDefaults } from "../schema/rules.ts";
 import { epochConfs, podLabels } from "../submission/additions.ts";
 import { type Built, build } from "../submission/client.ts";
 import {
@@ -208,6 +210,18 @@ const executorTemplate = (template: Json | undefined): { readonly text?: string 
     ? { refused: `spec.executorSpec.podTemplateSpec: ${start.error}` }
     : { text: JSON.stringify(asTemplate(start)) };
 };
+
+/** The first submission of a spec by the deployment's confs, before its object exists. */
+export const rehearsedApache = (
+  { name, namespace }: Pick<ApacheInput["app"], "name" | "namespace">,
+  spec: ApacheSpec,
+  confs: Readonly<Record<string, string>>,
+): ApacheSubmission | Refused =>
+  submitApache({
+    app: { name, namespace, uid: "u" },
+    spec: withConfDefaults(spec, confs),
+    ...{ attempt: 0, operatorName: defaultOptions.apacheOperatorName },
+  });
 
 /** Builds the objects of an attempt. Pure: the same input gives the same objects. */
 export const submitApache = (input: ApacheInput): ApacheSubmission | Refused => {

@@ -12,8 +12,10 @@ import { localQueueOf, untilAdmitted } from "../../kube/kueue.ts";
 import { isEnding } from "../../kube/pods.ts";
 
 import { type Startup, withStartup } from "../../kube/startup.ts";
-import { podsOf, sparkApplications } from "../schema/resource.ts";
+import { podsOf } from "../schema/pod-query.ts";
+import { sparkApplications } from "../schema/resource.ts";
 import { parseWith } from "../schema/rules.ts";
+import { readBase, withBase, withoutFlavor } from "./base-workload.ts";
 import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
 import { monitorDriver } from "./driver/monitor.ts";
 import * as closing from "./executors/monitor.ts";
@@ -88,9 +90,9 @@ export function* startingUp(key: Key, view: View<Memory>, object: Stored, plan: 
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
 
 /** Takes in the object's current spec: a changed spec invalidates the run, a suspension interrupts it. */
-const interrupted = (context: ApplicationContext): Memory => {
+const interrupted = (context: ApplicationContext, isHeld: boolean): Memory => {
   const memory = rebased(context);
-  const suspend = suspends(context.object);
+  const suspend = isHeld || suspends(context.object);
   const { phase } = memory.state;
   if (suspend && suspendable[phase]) return { ...memory, state: { phase: "SUSPENDING" } };
   if (!suspend && phase === "SUSPENDED") return { ...memory, state: { phase: "RESUMING" } };
@@ -261,7 +263,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const policy = read.ok ? (read.spec.restartPolicy ?? {}) : {};
   const pods = view.memory === undefined && mayHideDriver(object) ? yield* list(podsOf(key)) : [];
   const memory = view.memory ?? adopted(object, relevant(object, false), policy, pods);
-  const context: ApplicationContext = {
+  const given: ApplicationContext = {
     key,
     view,
     object,
@@ -270,14 +272,17 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
     settings,
     policies: policiesOf(object).policies,
   };
+  const base = yield* readBase(given);
+  if (base.lacks !== undefined) return withoutFlavor(base, base.lacks);
+  const { context } = base;
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return planOfRefusal(context, refusal.message);
   const from = view.memory === undefined ? shownState(object) : memory.state.phase;
-  const taken = interrupted(context);
+  const taken = interrupted(context, !base.isAdmitted);
   const news = placementEvent(context, taken);
   if (notYetRecorded(view, news).length > 0) return { memory, stages: [news], next: { do: "continue" } };
   const now = { ...context, memory: withHistory(context, from, taken) };
-  const plan = yield* settings.gang === undefined ? act(now) : settings.gang(now, act);
+  const plan = yield* withBase(base, yield* settings.gang === undefined ? act(now) : settings.gang(now, act));
   return yield* startingUp(key, view, object, plan);
 }
 

@@ -11,7 +11,8 @@ import {
   type ObjectState,
   untilStarted,
 } from "../../kube/object-state.ts";
-import { executorCount } from "../executors/count.ts";
+import { executorCount, statedExecutors } from "../executors/count.ts";
+import { podSet } from "../executors/flavors.ts";
 import { isDriver } from "../executors/roles.ts";
 import { sparkApplicationStates } from "./states.ts";
 
@@ -22,6 +23,7 @@ const status = z.object({
   lastSubmissionAttemptTime: z.string().nullish(),
   terminationTime: z.string().nullish(),
   driverInfo: z.object({ podName: z.string().optional() }).optional(),
+  executorState: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 
 type Status = z.infer<typeof status>;
@@ -79,6 +81,15 @@ export const sparkApplicationInspection: KindInspection = {
     return names.find((name) => name === recorded) ?? names.at(-1);
   },
   wide,
+  podCount: (object) => [
+    Object.values(statusOf(object).executorState ?? {}).filter((state) => state === "RUNNING").length,
+    statedExecutors(object.spec),
+  ],
+  kueue: {
+    absence:
+      "no Workload of it exists: Kueue creates one where its integration sparkoperator.k8s.io/sparkapplication is on",
+    grows: podSet,
+  },
   executors: (object, pods) =>
     statusOf(object).applicationState?.state === "RUNNING" && pods.some(isDriver)
       ? executorCount(object, pods)

@@ -6,5 +6,7 @@ export const sparkApplication = {
   resource: sparkApplications,
   family: "spark",
   shortNames: ["sparkapp"],
+  title: "Spark",
+  alertLabels: ["sparkapplication", "label_sparkoperator_k8s_io_app_name"],
   leavesNodes: true,
 } as const satisfies DeclaredKind;

@@ -3,12 +3,18 @@
  * by the step whose write won, so that no restart counts twice. Gauges are computed from the objects when they are
  * asked for.
  */
+
 import * as z from "zod";
 import type { Key } from "../../core/key.ts";
-import type { Figure, Labels, MetricSample } from "../../core/metric.ts";
+import type { CountedKind, Figure, Labels, MetricSample } from "../../core/metric.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
+import { ownWorkloads, workloads } from "../../kube/kueue.ts";
+import { selectorText } from "../../kube/paths.ts";
+import { totalOf } from "../executors/grants.ts";
+import { gaugesOfGrowth } from "../executors/growth-gauges.ts";
 import { lossReasons, losses as lossTable } from "../executors/losses.ts";
+import { sparkApplications } from "../schema/resource.ts";
 import type { Memory } from "./state/memory.ts";
 
 const app = "spark_application";
@@ -147,6 +153,11 @@ export const gaugesOf = (object: Stored): readonly MetricSample[] => {
   ];
 };
 
+export const sparkGauges = (): readonly CountedKind[] => [
+  { resource: sparkApplications, samplesOf: gaugesOf },
+  { resource: workloads, samplesOf: gaugesOfGrowth, selector: selectorText(ownWorkloads), of: sparkApplications },
+];
+
 type Ran = Partial<Pick<NonNullable<Memory["executors"]>, "ran" | "lifetimes">>;
 
 /** Seconds of executors that have ended, of which some were lost. */
@@ -181,6 +192,14 @@ const usageOf = (driver: Memory["driver"], namespace: string, before: Ran, now: 
   );
 };
 
+/** The samples of executors for which growths have begun, or ended, to grant quota since the save before. */
+const growthsOf = (before: Memory | undefined, after: Memory, namespace: string): readonly MetricSample[] => {
+  const [then, now] = [before, after].map((memory) => totalOf(memory?.allotment?.grown ?? {}));
+  const more = (now ?? 0) - (then ?? 0);
+  const name = more > 0 ? "rekindle_growth_granted_executors_total" : "rekindle_growth_ended_executors_total";
+  return more === 0 ? [] : [{ do: "count", name, value: Math.abs(more), of: { namespace } }];
+};
+
 /** The samples of a save: each loss is counted when it is recorded, which happens once. */
 export const measuresOfSave = (
   before: Memory | undefined,
@@ -193,5 +212,9 @@ export const measuresOfSave = (
     const more = (now?.lost?.[reason] ?? 0) - (then?.lost?.[reason] ?? 0);
     return more > 0 ? [{ do: "count", name: "rekindle_executor_losses_total", value: more, of: { reason } }] : [];
   });
-  return [...losses, ...usageOf(after.driver, namespace, then ?? {}, now ?? {})];
+  return [
+    ...losses,
+    ...usageOf(after.driver, namespace, then ?? {}, now ?? {}),
+    ...growthsOf(before, after, namespace),
+  ];
 };

@@ -15,7 +15,7 @@ import { lostIdsGap } from "../executors/allotment.ts";
 import type { Ledger } from "../executors/ledger.ts";
 import { fitting, pastBytes } from "../executors/lifetimes.ts";
 import { losses, lossReasons } from "../executors/losses.ts";
-import { podsOf } from "../schema/resource.ts";
+import { podsOf } from "../schema/pod-query.ts";
 import { parseSpec } from "../schema/rules.ts";
 import { leftoversOf } from "./run/context.ts";
 import { type RestartPolicy, retryAfterFailure, retryAfterRefusal } from "./run/retry.ts";
@@ -140,10 +140,10 @@ export const mayHideDriver = (object: Stored): boolean => {
 };
 
 /** Returns the application's newest driver pod that is not being deleted and is not the driver of the status. */
-const hiddenDriver = (object: Stored, known: string, pods: readonly Stored[]): Stored | undefined =>
+const hiddenDriver = (object: Stored, submissionId: string, pods: readonly Stored[]): Stored | undefined =>
   notDeleted(pods)
     .filter((pod) => ownedBy(pod, object.metadata.uid) && labelOf(pod, "spark-role") === "driver")
-    .filter((pod) => ![undefined, "", known].includes(labelOf(pod, submissionLabel)))
+    .filter((pod) => ![undefined, "", submissionId].includes(labelOf(pod, submissionLabel)))
     .sort((a, b) => (instantOf(b.metadata.creationTimestamp) ?? 0) - (instantOf(a.metadata.creationTimestamp) ?? 0))[0];
 
 /** Builds the run of a driver that was submitted and never written down. Rekindle's own pods carry their attempt. */
@@ -333,7 +333,7 @@ const past = (before: Memory, after: Memory, now: number): PastRun | undefined =
  * sum of all.
  */
 const accountOf = (
-  { executors }: Memory,
+  { executors, allotment }: Memory,
   { attempt, needs, node, upAt }: Driver,
 ): Readonly<Record<string, unknown>> | undefined => {
   const { lifetimes = [], ran } = executors?.attempt === attempt ? executors : {};
@@ -342,6 +342,7 @@ const accountOf = (
     ...(node === undefined ? {} : { node }),
     ...(upAt === undefined ? {} : { upAt }),
     ...(ran === undefined ? {} : { ran, lifetimes: fitting(lifetimes, pastBytes) }),
+    ...(allotment?.attempt === attempt && allotment.quota !== undefined ? { quota: allotment.quota } : {}),
   };
   return Object.keys(account).length === 0 ? undefined : account;
 };

@@ -13,7 +13,8 @@ import { pods } from "../../kube/resources.ts";
 
 import { trim, trimPod, trimWith } from "../../kube/trim.ts";
 import { endingOf } from "../executors/losses.ts";
-import { podsOf, sparkApplications, volcanoPodGroups } from "../schema/resource.ts";
+import { podsOf } from "../schema/pod-query.ts";
+import { sparkApplications, volcanoPodGroups } from "../schema/resource.ts";
 
 /** Waiting reasons of every container that is about to start: they are no news. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);

@@ -1,4 +1,4 @@
-/** A deployment's options for all its SparkApplications: upstream's controller flags, with their meaning. */
+/** A deployment's options for all its applications of Spark: the flags and properties of both upstream operators, with their meaning. */
 import type { Json } from "../../kube/responses.ts";
 
 export type Options = {
@@ -25,6 +25,10 @@ export type Options = {
   readonly sparkDefaults: Readonly<Record<string, string>>;
   /** `--max-tracked-executor-per-app`. */
   readonly trackedExecutors: number;
+  /** Of Apache's operator, `name`: the value of the label `spark.operator/name`. */
+  readonly apacheOperatorName: string;
+  /** Of Apache's operator, `trimStateTransitionHistoryEnabled`. */
+  readonly apacheTrimsHistory: boolean;
 };
 
 /** Upstream's defaults. */
@@ -43,4 +47,6 @@ export const defaultOptions: Options = {
   partialRestart: false,
   sparkDefaults: {},
   trackedExecutors: 1_000,
+  apacheOperatorName: "spark-kubernetes-operator",
+  apacheTrimsHistory: true,
 };

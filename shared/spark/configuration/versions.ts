@@ -133,7 +133,7 @@ const spark43: Rules = {
   executors: { ...spark42.executors, callPodIp: true },
 };
 
-const known: readonly { readonly from: readonly [number, number]; readonly rules: Rules }[] = [
+const versions: readonly { readonly from: readonly [number, number]; readonly rules: Rules }[] = [
   { from: [4, 3], rules: spark43 },
   { from: [4, 2], rules: spark42 },
   { from: [4, 1], rules: spark41 },
@@ -146,9 +146,9 @@ const numbersOf = (version: string): readonly [number, number] => {
   return [major, minor];
 };
 
-const rowFor = (version: string): (typeof known)[number] | undefined => {
+const rowFor = (version: string): (typeof versions)[number] | undefined => {
   const [major, minor] = numbersOf(version);
-  return known.find(({ from }) => major > from[0] || (major === from[0] && minor >= from[1]));
+  return versions.find(({ from }) => major > from[0] || (major === from[0] && minor >= from[1]));
 };
 
 /** The newest known rules that are not above a version; a text that is no version gets the oldest. */

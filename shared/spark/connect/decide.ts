@@ -14,7 +14,7 @@ import type { Effect, Plan, Query, View, Wait } from "../../core/plan.ts";
 import { backoffOf } from "../../core/time.ts";
 import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
-import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
+import { isEnding, isOver, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 
@@ -239,15 +239,13 @@ const follow = (context: ConnectContext, pod: Stored): Turn => {
   return { memory: ready ? { ends: 0 } : unready(memory), effects: [], message, waits: { waitsFor } };
 };
 
-const isOver = (pod: Stored): boolean => ["Failed", "Succeeded"].includes(podStatus(pod).phase ?? "");
-
 const ownPod = ({ object }: ConnectContext, { pod }: Sight): Stored | undefined =>
   pod !== undefined && ownedBy(pod, object.metadata.uid) ? pod : undefined;
 
 const turnOf = (context: ConnectContext, pod: Stored | undefined): Turn => {
   const { memory } = context;
   if (pod === undefined) return create(context);
-  if (!isEnding(pod)) return isOver(pod) ? replace(context, pod) : follow(context, pod);
+  if (!isEnding(pod)) return isOver(podStatus(pod)) ? replace(context, pod) : follow(context, pod);
   return {
     memory,
     effects: [],

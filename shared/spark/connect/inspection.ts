@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { type Advice, adviceOf, type KindInspection, quiet } from "../../kube/object-state.ts";
-import { executorCount } from "../executors/count.ts";
+import { executorCount, statedExecutors } from "../executors/count.ts";
 import { connectLabel, serverName } from "../schema/resource.ts";
 import { sparkConnectStates } from "./states.ts";
 
@@ -14,6 +14,7 @@ const connectShape = z.object({
   server: z
     .object({ podName: z.string().optional(), podIp: z.string().optional(), serviceName: z.string().optional() })
     .optional(),
+  executors: z.record(z.string(), z.number()).optional().catch(undefined),
   conditions: z.array(z.object({ status: z.string(), message: z.string().optional() })).optional(),
 });
 
@@ -56,5 +57,6 @@ export const sparkConnectInspection: KindInspection = {
     return { SERVER: server?.podName ?? "", SERVICE: server?.serviceName ?? "" };
   },
   executors: (object, pods) => (connectStatusOf(object).state === "Ready" ? executorCount(object, pods) : undefined),
+  podCount: (object) => [connectStatusOf(object).executors?.["running"] ?? 0, statedExecutors(object.spec)],
   suspends: false,
 };

@@ -6,4 +6,6 @@ export const sparkConnect = {
   resource: sparkConnects,
   family: "spark",
   shortNames: ["sparkconn"],
+  title: "Spark Connect",
+  alertLabels: ["sparkconnect"],
 } as const satisfies DeclaredKind;

@@ -16,6 +16,7 @@ import { demandShape } from "./demand.ts";
 import { areFew, idSet, idsOf, idsShape, listOfIds, textOfIds } from "./ids.ts";
 import { endingOf, executorId, losses } from "./losses.ts";
 import { overheadShape } from "./overhead.ts";
+import { quotaUseShape } from "./quota-use.ts";
 
 export const grantShape = z.object({
   /** The number of executors that lived when the next one was refused. */
@@ -101,6 +102,8 @@ export const allotment = z.object({
   grant: grantShape.optional(),
   /** The executors that growths granted at the last read, by the name of their flavors: see `flavors.ts`. */
   grown: z.record(z.string().max(63), z.int().min(0).max(mostExecutors)).optional(),
+  /** The quota that the run was granted, and waited for; absent: it has had no growth, or the record was lost. */
+  quota: quotaUseShape.optional(),
   /** The flavors that Kueue has assigned to the base. */
   flavors: z.string().max(63).optional(),
   /** Ended executors whose pods are waited for, because their claims are handed on, until an instant, epoch ms. */

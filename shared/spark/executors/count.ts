@@ -21,6 +21,9 @@ const wantedExecutors = (spec: unknown): number | undefined => {
   return executor?.instances ?? (Number.isInteger(byConf) ? byConf : 1);
 };
 
+/** The number of executors that a spec states, whatever the driver asks for. */
+export const statedExecutors = (spec: unknown): number => executorSpec.safeParse(spec).data?.executor?.instances ?? 1;
+
 /** Counts the executors of a driver or server that runs, by their pods. */
 export const executorCount = (object: Obj, pods: readonly Stored[]): ExecutorCount => {
   const own = pods.filter(({ metadata }) => metadata.labels?.["spark-role"] === "executor");

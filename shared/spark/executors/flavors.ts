@@ -6,9 +6,9 @@
 import { digest } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { flavorsOf } from "../../kube/kueue-placement.ts";
-import { mostExecutors } from "../schema/limits.ts";
 import { underwayIn } from "./allocation.ts";
 import { type Allotment, isLiving, type Member } from "./allotment.ts";
+import { type Grants, grantOn } from "./grants.ts";
 
 /** Annotation of an executor of a growth: the flavors whose quota it uses, where the base uses others. */
 export const flavorsKey = "rekindle.dev/kueue-flavors";
@@ -24,23 +24,6 @@ export const flavorsNameOf = (workload: Stored): string => {
   const names = flavorsOf(workload, podSet).toSorted().join(",");
   return names.length <= longest ? names : digest(names).slice(0, longest);
 };
-
-/** The executors that may live, by the name of their flavors. */
-export type Grants = Readonly<Record<string, number>>;
-
-/** The executors of all flavors. */
-export const totalOf = (grants: Grants): number =>
-  Object.values(grants).reduce((sum, executors) => Math.min(mostExecutors, sum + executors), 0);
-
-/** The executors that may live: those of the base, and those that growths grant. */
-export const withBase = (base: number, { "": alike = 0, ...others }: Grants): Grants => ({
-  "": base + alike,
-  ...others,
-});
-
-/** The executors that these flavors grant. */
-export const grantOn = (grants: Grants, flavors: string): number =>
-  Object.hasOwn(grants, flavors) ? (grants[flavors] ?? 0) : 0;
 
 const flavorsOfMember = ({ pod }: Member): string => pod.metadata.annotations?.[flavorsKey] ?? "";
 

@@ -10,15 +10,16 @@
  */
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
-import { apiVersionOf, type OwnerReference, refTo, type Stored } from "../../core/object.ts";
+import { apiVersionOf, refTo, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { isActive, ownWorkloads, reservesQuota, statusWithoutQuota, workloads } from "../../kube/kueue.ts";
+import { isActive, ownWorkloads, reservesQuota, statusWithoutQuota, statusWrite, workloads } from "../../kube/kueue.ts";
 import { type GrowthCounts, type GrowthState, growthCountsOf, growthStateOf } from "../../kube/kueue-growth.ts";
 import { derivedLabel } from "../../kube/names.ts";
 import { isEnding } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { mostExecutors } from "../schema/limits.ts";
-import { flavorsNameOf, type Grants, grantOn, podSet, totalOf, withBase } from "./flavors.ts";
+import { flavorsNameOf, podSet } from "./flavors.ts";
+import { type Grants, grantOn, totalOf, withBase } from "./grants.ts";
 
 export type Growth = GrowthCounts & {
   readonly workload: Stored;
@@ -64,7 +65,6 @@ export type Growing = {
   readonly attempt: number;
   /** Labels by which the Workloads are found. */
   readonly labels: Readonly<Record<string, string>>;
-  readonly owner: OwnerReference;
 };
 
 export type Need = {
@@ -82,19 +82,14 @@ const removed = ({ workload }: Growth): Effect => {
   return { do: "delete", ref: refTo(workloads, workload), uid, resourceVersion };
 };
 
-const patched = ({ workload }: Growth, patch: Json, subresource?: "status"): Effect => ({
-  ...{ do: "patch", ref: refTo(workloads, workload), uid: workload.metadata.uid, patch },
-  resourceVersion: workload.metadata.resourceVersion,
-  ...(subresource === undefined ? {} : { subresource }),
-});
-
-const resized = (growth: Growth, count: number): Effect => {
-  const podSets = recordsIn(fieldsOf(growth.workload.spec)["podSets"]).map((one) => ({ ...one, count }));
-  return patched(growth, { spec: { podSets } });
+const resized = ({ workload }: Growth, count: number): Effect => {
+  const { uid, resourceVersion } = workload.metadata;
+  const podSets = recordsIn(fieldsOf(workload.spec)["podSets"]).map((one) => ({ ...one, count }));
+  return { do: "patch", ref: refTo(workloads, workload), uid, resourceVersion, patch: { spec: { podSets } } };
 };
 
-const reclaimed = (growth: Growth, executors: number): Effect =>
-  patched(growth, { reclaimablePods: [{ name: podSet, count: growth.reclaimed + executors }] }, "status");
+const reclaimed = ({ workload, reclaimed: before }: Growth, executors: number): Effect =>
+  statusWrite(workload, { reclaimablePods: [{ name: podSet, count: before + executors }] });
 
 const newest = (a: Growth, b: Growth): number =>
   (b.workload.metadata.creationTimestamp ?? "").localeCompare(a.workload.metadata.creationTimestamp ?? "") ||
@@ -159,7 +154,7 @@ export const growthPlan = (need: Need): GrowthPlan => {
     const isDrained = ({ flavors }: Growth): boolean => occupied(flavors) <= grantOn(grants, flavors);
     const released = evicted
       .filter(isDrained)
-      .map((one) => patched(one, statusWithoutQuota(one.workload, now), "status"));
+      .map(({ workload }) => statusWrite(workload, statusWithoutQuota(workload, now)));
     return { effects: [...over, ...released], asks: 0 };
   }
   const { effects, ...asked } = asking(need, wanted - totalOf(grants));
@@ -174,20 +169,20 @@ const rankOf = (own: Stored): Json => {
 };
 
 /**
- * Creates a growth, ranked as `own`, the application's Workload. Kueue deletes a Workload that has the application as its
- * controller and is not the one that it made, so it is an owner only. `spec`: of an executor. Its node selector has the
+ * Creates a growth, which belongs to `own`, the application's Workload, and is ranked as it: see `isGrowthOf`. `spec`: of an executor. Its node selector has the
  * labels of the flavor that the base was assigned, so that a growth is admitted on that flavor, or not at all. Kueue may admit fewer executors than it asks for.
  */
 export const growthCreation = (run: Growing, { growths, queue, executors, own, spec }: Asked): Effect | undefined => {
   const name = freeName(run.name, `${run.uid}/${run.attempt}`, growths);
   if (name === undefined) return undefined;
+  const kind = { apiVersion: apiVersionOf(workloads), kind: workloads.kind };
   const object = {
-    ...{ apiVersion: apiVersionOf(workloads), kind: workloads.kind },
+    ...kind,
     metadata: {
       name,
       namespace: run.namespace,
       labels: { ...run.labels, ...ownWorkloads },
-      ownerReferences: [run.owner],
+      ownerReferences: [{ ...kind, name: own.metadata.name, uid: own.metadata.uid }],
     },
     spec: {
       queueName: queue,
@@ -195,7 +190,7 @@ export const growthCreation = (run: Growing, { growths, queue, executors, own, s
       ...rankOf(own),
     },
   };
-  return { do: "create", object, resource: workloads, owner: run.uid, optional: true };
+  return { do: "create", object, resource: workloads, owner: own.metadata.uid, optional: true };
 };
 
 type Asked = {

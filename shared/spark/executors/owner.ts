@@ -1,6 +1,6 @@
 /** The allocator of an application's executors: the driver's own, or Rekindle; and when Rekindle cannot be it. */
 
-import { localQueueOf, queueLabel } from "../../kube/kueue.ts";
+import { isOwnQueue, localQueueOf, queueLabel } from "../../kube/kueue.ts";
 import { type Conf, flagOf, listOf } from "../configuration/conf.ts";
 import { standIn } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
@@ -121,7 +121,8 @@ type Queued = { readonly labels?: Texts; readonly annotations?: Texts; readonly 
  * admits as many as `spec.executor.instances` says, and reads neither confs nor the driver's demand.
  */
 export const unadmittedGrowth = ({ labels = {}, annotations = {}, spec }: Queued): readonly string[] => {
-  if (localQueueOf({ metadata: { labels } }) === undefined) return [];
+  const metadata = { labels, annotations };
+  if (localQueueOf({ metadata }) === undefined) return [];
   const admits = `metadata.labels[${queueLabel}]: Kueue admits as many executors as spec.executor.instances says`;
   const cause = growthCause(spec);
   if (cause !== undefined)
@@ -130,7 +131,9 @@ export const unadmittedGrowth = ({ labels = {}, annotations = {}, spec }: Queued
       : [
           `${admits}, and with ${cause} the driver would create more: remove ${cause} and set spec.executor.instances, or set the annotation ${ownerAnnotation}: own, with which Rekindle creates no more than Kueue has admitted`,
         ];
-  return spec.executor.instances === undefined && spec.sparkConf?.[instancesConf] !== undefined
+  return !isOwnQueue({ metadata }) &&
+    spec.executor.instances === undefined &&
+    spec.sparkConf?.[instancesConf] !== undefined
     ? [`${admits}, and ${instancesConf} in spec.sparkConf is not read: write the number in spec.executor.instances`]
     : [];
 };
@@ -139,8 +142,8 @@ export const unadmittedGrowth = ({ labels = {}, annotations = {}, spec }: Queued
 export type Admitted = { readonly queue: string; readonly executors: number };
 
 /** The executors that Kueue has admitted of an application with its queue label; undefined without the label. */
-export const admittedBy = ({ labels = {}, spec }: Queued): Admitted | undefined => {
-  const queue = localQueueOf({ metadata: { labels } });
+export const admittedBy = ({ labels = {}, annotations = {}, spec }: Queued): Admitted | undefined => {
+  const queue = localQueueOf({ metadata: { labels, annotations } });
   return queue === undefined
     ? undefined
     : { queue, executors: Math.max(0, withDefaults(spec).executor.instances ?? 0) };

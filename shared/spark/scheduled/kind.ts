@@ -6,5 +6,8 @@ export const scheduledSparkApplication = {
   resource: scheduledSparkApplications,
   family: "spark",
   shortNames: ["scheduledsparkapp"],
+  title: "Spark schedule",
+  isSchedule: true,
+  alertLabels: ["scheduledsparkapplication"],
   creates: sparkApplications,
 } as const satisfies DeclaredKind;

@@ -1,9 +1,7 @@
 /** The resources of Spark's kinds, the labels and names of their objects. */
 
-import type { Key } from "../../core/key.ts";
 import type { Resource } from "../../core/object.ts";
-import type { Listing } from "../../core/plan.ts";
-import { claims, configMaps, networkPolicies, pods, services } from "../../kube/resources.ts";
+import { claims, configMaps, networkPolicies, services } from "../../kube/resources.ts";
 
 export const sparkApplications: Resource = {
   group: "sparkoperator.k8s.io",
@@ -14,14 +12,6 @@ export const sparkApplications: Resource = {
 
 /** Resources of objects that a submission creates, labels with the application's UID, and removes with its attempt. */
 export const made: readonly Resource[] = [services, configMaps, claims, networkPolicies];
-
-/** Lists every pod with the application's name; owner references show its owner. */
-export const podsOf = (key: Key): Listing => ({
-  do: "list",
-  resource: pods,
-  namespace: key.namespace,
-  labels: { "sparkoperator.k8s.io/app-name": key.name },
-});
 
 export const scheduledSparkApplications: Resource = {
   group: "sparkoperator.k8s.io",

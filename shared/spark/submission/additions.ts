@@ -2,9 +2,11 @@
  * Rekindle's additions to the objects that upstream and Spark would create: labels, owners that let the kubelet find
  * ConfigMaps before the driver pod exists, and confs that keep evidence or that templates cannot express.
  */
+
 import type { Obj, OwnerReference } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
 import { localQueueOf } from "../../kube/kueue.ts";
+import { appUidLabel } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { Rules } from "../configuration/versions.ts";
 import { decommissionConfs } from "../executors/allocation.ts";
@@ -16,7 +18,6 @@ import { growthCause, growthConfs, isDynamic } from "../schema/rules.ts";
 import type { Pair } from "./arguments/pod.ts";
 import type { SparkPod } from "./pods/pod.ts";
 
-export const appUidLabel = "rekindle.dev/app-uid";
 export const attemptLabel = "rekindle.dev/attempt";
 
 /** Labels of every object that a submission creates. */
@@ -220,12 +221,16 @@ export const confsOfOwn: readonly Pair[] = [
   ["spark.kubernetes.executor.disableConfigMap", "true"],
 ];
 
+type Texts = Readonly<Record<string, string>>;
+
+type Queued = { readonly labels?: Texts; readonly annotations?: Texts };
+
 /**
- * Confs of an application with Kueue's queue label whose driver creates the executors: without them, `-D` options or the
+ * Confs of an application in a queue of Kueue whose driver creates the executors: without them, `-D` options or the
  * image's defaults could turn dynamic allocation on. A conf of the user's is off already: see `unadmittedGrowth`.
  */
-export const confsOfQueue = (labels: Readonly<Record<string, string>> = {}, given: readonly Pair[]): readonly Pair[] =>
-  localQueueOf({ metadata: { labels } }) === undefined
+export const confsOfQueue = (metadata: Queued, given: readonly Pair[]): readonly Pair[] =>
+  localQueueOf({ metadata }) === undefined
     ? []
     : growthConfs.filter((key) => given.every(([name]) => name !== key)).map((key): Pair => [key, "false"]);
 

@@ -112,7 +112,7 @@ const built = (input: SubmissionInput, identity: Identity, line: Arguments, exec
   const given = givenConfs(input, line, own);
   const obstacles = own ? obstaclesIn({ conf: new Map(given), sparkVersion: spec.sparkVersion }) : [];
   if (obstacles.length > 0) return { refused: obstacles.join("; ") };
-  const held = own ? confsOfOwn : confsOfQueue(app.labels, given);
+  const held = own ? confsOfOwn : confsOfQueue(app, given);
   const prepared = prepare({
     ...line,
     master: `k8s://${input.apiServer}`,

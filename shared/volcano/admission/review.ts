@@ -1,4 +1,5 @@
 /** Admission of Volcano's kinds: the defaults and the checks of each. Pure: queues and namespaces are given. */
+
 import { isTooMuch, same } from "../../core/json.ts";
 import {
   type AdmissionRequest,
@@ -12,13 +13,13 @@ import {
 } from "../../kube/admission.ts";
 import { isSameKind } from "../../kube/declared-kind.ts";
 import type { LimitsCheck } from "../../kube/limits.ts";
+import { cronSaying } from "../cron/refusal.ts";
 import { circleSaying } from "../queue/state/tree.ts";
 import { cronLimits, flowLimits, jobLimits, otherLimits } from "../schema/limits.ts";
 import { podGroups } from "../schema/resource.ts";
 import type { QueueCheck } from "../validation/parse.ts";
 import {
   changedJobSaying,
-  cronSaying,
   cronWarnings,
   flowSaying,
   flowWarnings,
@@ -55,7 +56,7 @@ type ReviewContext = {
   readonly around: RelatedObjects;
 };
 
-type Known = {
+type KindAdmission = {
   readonly needs: "queues" | "nothing";
   /** Absent: the limits of any object. */
   readonly limits?: LimitsCheck;
@@ -126,7 +127,7 @@ const bare = (name: string): Queue => ({
 });
 
 /** group/kind → its checks and defaults. */
-const known: Readonly<Record<string, Known>> = {
+const admissions: Readonly<Record<string, KindAdmission>> = {
   "batch.volcano.sh/Job": {
     needs: "queues",
     limits: jobLimits,
@@ -169,13 +170,13 @@ const known: Readonly<Record<string, Known>> = {
   "/Pod": { needs: "nothing", says: ({ object }) => podSaying(object) },
 };
 
-const knownOf = ({ kind }: AdmissionRequest): Known | undefined => {
+const admissionOf = ({ kind }: AdmissionRequest): KindAdmission | undefined => {
   const name = `${kind.group}/${kind.kind}`;
-  return Object.hasOwn(known, name) ? known[name] : undefined;
+  return Object.hasOwn(admissions, name) ? admissions[name] : undefined;
 };
 
 /** True if the queues must be read before the object is judged. */
-export const needsQueues = (request: AdmissionRequest): boolean => knownOf(request)?.needs === "queues";
+export const needsQueues = (request: AdmissionRequest): boolean => admissionOf(request)?.needs === "queues";
 
 /** True if the object's namespace must be read before the object is patched. */
 export const needsNamespace = (request: AdmissionRequest): boolean =>
@@ -186,7 +187,7 @@ const created = ({ operation }: AdmissionRequest): boolean => operation === "CRE
 /** Writes missing fields of an object once: at its creation. */
 export const patchedBy = (request: AdmissionRequest, around: RelatedObjects = {}): Verdict => {
   const { object } = request;
-  const patched = knownOf(request)?.patched;
+  const patched = admissionOf(request)?.patched;
   if (patched === undefined || !object || !created(request) || isTooMuch(object.spec)) return pass;
   return { ...pass, patch: patched({ request, object, around }) };
 };
@@ -201,7 +202,7 @@ const isUntouched = (request: AdmissionRequest): boolean => {
 
 /** Refuses objects that upstream refuses, and objects that could not run. */
 export const judgedBy = (request: AdmissionRequest, around: RelatedObjects = {}): Verdict => {
-  const found = knownOf(request);
+  const found = admissionOf(request);
   const object = request.object ?? request.oldObject;
   if (found === undefined || !object || isUntouched(request)) return pass;
   const beyond = (found.limits ?? otherLimits)(object.spec);

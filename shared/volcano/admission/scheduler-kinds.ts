@@ -5,23 +5,23 @@
  */
 import * as z from "zod";
 import { fieldsOf, isRecord, same, withoutNulls } from "../../core/json.ts";
+import { errorText } from "../../core/text.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
 import { qualifiedNameErrors } from "../../kube/names.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
-import { queueOfNamespace } from "../gang/namespace-queue.ts";
 import { fromRoot, hierarchyErrors, invalid, joinedErrors, specGaps } from "../queue/defaults.ts";
-import { notFound } from "../queue/state/tree.ts";
+import { notFound, queueOfNamespace } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
 import { goList } from "../schema/spec.ts";
 import {
   type Amounts,
-  amountsIn,
   childrenOf,
   deletionSaying,
   parentSaying,
   type Queue,
   type QueueView,
+  readAmounts,
   treeSaying,
 } from "./tree.ts";
 
@@ -101,9 +101,9 @@ export const readQueue = (object: AdmittedObject, name: string): Read => {
   const parsed = queueShape.safeParse(withoutNulls(object), reportingInput);
   if (!parsed.success) return { ok: false, message: explain(parsed.error, "queue") };
   const { metadata, spec = {}, status = {} } = parsed.data;
-  const capability = amountsIn(spec.capability, "spec.capability");
-  const deserved = amountsIn(spec.deserved, "spec.deserved");
-  const guarantee = amountsIn(spec.guarantee?.resource, "spec.guarantee.resource");
+  const capability = readAmounts(spec.capability, "spec.capability");
+  const deserved = readAmounts(spec.deserved, "spec.deserved");
+  const guarantee = readAmounts(spec.guarantee?.resource, "spec.guarantee.resource");
   const wrong = [capability, deserved, guarantee].flatMap((one) => one.wrong);
   if (wrong.length > 0) return { ok: false, message: wrong.join("; ") };
   const queue = {
@@ -114,7 +114,7 @@ export const readQueue = (object: AdmittedObject, name: string): Read => {
     capability: capability.amounts,
     deserved: deserved.amounts,
     guarantee: guarantee.amounts,
-    allocated: amountsIn(status.allocated, "status.allocated").amounts,
+    allocated: readAmounts(status.allocated, "status.allocated").amounts,
   };
   return { ok: true, queue };
 };
@@ -314,7 +314,7 @@ const unreadable = (pattern: string): string | undefined => {
     new RegExp(translated(pattern));
     return undefined;
   } catch (cause) {
-    return cause instanceof Error ? cause.message : String(cause);
+    return errorText(cause);
   }
 };
 

@@ -1,7 +1,8 @@
 /** The tree that queues form by `spec.parent`: a queue's amounts against its ancestors, siblings and children. */
 
 import { isRecord } from "../../core/json.ts";
-import { type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
+import { amountsIn } from "../../kube/pod-usage.ts";
+import { type Quantity, quantityText } from "../../kube/quantity.ts";
 
 import { isTop, leafSaying, nextSaying, notFound } from "../queue/state/tree.ts";
 import { amountSaying } from "../validation/parse.ts";
@@ -12,14 +13,10 @@ export type Amounts = ReadonlyMap<string, Quantity>;
 type Read = { readonly amounts: Amounts; readonly wrong: readonly string[] };
 
 /** Reads a field that holds amounts by the names of resources. */
-export const amountsIn = (value: unknown, path: string): Read => {
+export const readAmounts = (value: unknown, path: string): Read => {
   const entries = isRecord(value) ? Object.entries(value) : [];
   const wrong = entries.flatMap(([name, amount]) => amountSaying(`${path}.${name}`, amount) ?? []);
-  const amounts = entries.flatMap(([name, amount]): readonly (readonly [string, Quantity])[] => {
-    const quantity = quantityOf(amount);
-    return quantity === undefined ? [] : [[name, quantity]];
-  });
-  return { amounts: new Map(amounts), wrong };
+  return { amounts: amountsIn(value), wrong };
 };
 
 /** Amounts as the scheduler counts them: in thousandths, memory and pods in whole units. Absent is 0. */

@@ -110,8 +110,8 @@ export function* readCommands(obeyed: readonly string[]): Reads<readonly Stored[
   const isWhole = some.reduce((sum, command) => sum + sizeOf(command), 0) < mostText / perCharacter;
   if (isWhole) return some;
   const ofObeyed = (yield* all(obeyed.map((namespace) => list(commandsIn(namespace))))).flat();
-  const known = new Set(ofObeyed.map(({ metadata }) => metadata.uid));
-  return [...ofObeyed, ...some.filter(({ metadata }) => !known.has(metadata.uid))];
+  const taken = new Set(ofObeyed.map(({ metadata }) => metadata.uid));
+  return [...ofObeyed, ...some.filter(({ metadata }) => !taken.has(metadata.uid))];
 }
 
 /** Lists every command of a namespace, because a command's metadata does not name its target. */
@@ -138,24 +138,24 @@ export const leftover = (uid: string, listed: readonly Stored[]): readonly Effec
 const longMemory = 16;
 
 /** Returns the UIDs to remember once a command is taken. */
-export const remembered = (known: readonly string[] = [], { uid }: Order): string[] => [...known, uid];
+export const remembered = (taken: readonly string[] = [], { uid }: Order): string[] => [...taken, uid];
 
 /** Forgets UIDs whose objects are gone, except the latest. */
-export const recalled = (known: readonly string[] = [], orders: readonly Order[]): string[] => {
+export const recalled = (taken: readonly string[] = [], orders: readonly Order[]): string[] => {
   const there = new Set(orders.map(({ uid }) => uid));
-  return known.filter((uid, at) => there.has(uid) || at >= known.length - longMemory);
+  return taken.filter((uid, at) => there.has(uid) || at >= taken.length - longMemory);
 };
 
-export const waitingOrders = (orders: readonly Order[], known: readonly string[] = []): readonly Order[] =>
-  orders.filter(({ uid }) => !known.includes(uid));
+export const waitingOrders = (orders: readonly Order[], taken: readonly string[] = []): readonly Order[] =>
+  orders.filter(({ uid }) => !taken.includes(uid));
 
 /** Returns the commands that were taken and whose deletion is not requested yet. */
-export const takenOrders = (orders: readonly Order[], known: readonly string[] = []): readonly Order[] =>
-  orders.filter(({ uid, object }) => known.includes(uid) && !isEnding(object));
+export const takenOrders = (orders: readonly Order[], taken: readonly string[] = []): readonly Order[] =>
+  orders.filter(({ uid, object }) => taken.includes(uid) && !isEnding(object));
 
 /** Deletes the commands that were taken. */
-export const cleared = (orders: readonly Order[], known: readonly string[] = []): readonly Effect[] =>
-  takenOrders(orders, known).map(({ object }) => removal(object));
+export const cleared = (orders: readonly Order[], taken: readonly string[] = []): readonly Effect[] =>
+  takenOrders(orders, taken).map(({ object }) => removal(object));
 
 /** Returns the Event about a command: upstream's words if it is carried out, else what is wrong with it. */
 export const orderWord = ({ action, object, stale }: Order, actions: readonly string[]) => {

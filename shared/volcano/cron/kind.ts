@@ -6,5 +6,8 @@ export const cronJob = {
   resource: cronJobs,
   family: "volcano",
   shortNames: ["cronvcjob", "cronvj"],
+  title: "Cron job",
+  isSchedule: true,
+  alertLabels: ["volcano_cronjob"],
   creates: jobs,
 } as const satisfies DeclaredKind;

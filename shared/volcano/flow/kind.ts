@@ -6,5 +6,7 @@ export const jobFlow = {
   resource: jobFlows,
   family: "volcano",
   shortNames: ["jf"],
+  title: "Job flow",
+  alertLabels: ["volcano_jobflow"],
   creates: jobs,
 } as const satisfies DeclaredKind;

@@ -13,8 +13,8 @@ import { until } from "../../core/waiting-on.ts";
 import { bindMs, isWaiting } from "../../kube/gang-plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { priorityClasses } from "../../kube/resources.ts";
-import { type ProbeTurn, probeTurn } from "../native/probe.ts";
-import { type NativeProbe, type Nomination, type QueueMemory, rootName, specOf } from "../queue/state/tree.ts";
+import type { QueueMemory } from "../queue/state/memory.ts";
+import { rootName, specOf } from "../queue/state/tree.ts";
 import { keys, podGroups, queues as queueKind } from "../schema/resource.ts";
 import { type Admission, type AdmissionInput, admissionOf, type Verdict } from "./admission.ts";
 import {
@@ -32,10 +32,14 @@ import { foreignEvents, readForeignGroups } from "./foreign-groups.ts";
 import { openGround, type RoundPlanner } from "./ground.ts";
 import { statedIn } from "./ledger.ts";
 import { type Move, readMoves } from "./namespace-queue.ts";
+import { type ProbeTurn, probeTurn } from "./native-probe.ts";
 import { groupOutline, jobOwnerOf, statedMembers } from "./outlines.ts";
 import { plannableAt } from "./plan.ts";
 import { type Detecting, find, isSchedulers, readLeases, type SchedulerFinding } from "./scheduler.ts";
+import type { NativeProbe, Nomination } from "./state/memory.ts";
 import { waitingEvents } from "./waiting-events.ts";
+
+export type { Evicting };
 
 type InFlight = NonNullable<QueueMemory["planning"]>;
 

@@ -3,7 +3,7 @@
  * allocate: each that enters raises the share of its queue, so queues that hold less of what they deserve come next.
  */
 import type { Stored } from "../../core/object.ts";
-import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
+import { isHolding, isWaiting, phaseOf } from "../../kube/gang-plan.ts";
 import { type Amounts, merged } from "../../kube/pod-usage.ts";
 import { larger } from "../../kube/quantity.ts";
 import { byRank, type Ranked, rankedInQueue } from "../../kube/queue-order.ts";
@@ -94,9 +94,6 @@ export type AdmissionInput = {
   /** UIDs of groups that get the room of evicted pods: their queues have admitted them already. Absent: none. */
   readonly nominated?: ReadonlySet<string>;
 };
-
-/** True of the phase of a group that holds its resources in its queue. */
-export const isHolding = (phase: string): boolean => ["Inqueue", "Running", "Unknown"].includes(phase);
 
 /** True for an admitted group that holds resources: also one whose pods have all ended while further ones have room. */
 export const holdsRoom = (group: Stored): boolean =>

@@ -7,7 +7,7 @@ import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Looking, Projection } from "../../core/plan.ts";
 import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
-import { limitRanges, type PodDefaults, runtimeClasses } from "../../kube/pod-defaults.ts";
+import { limitRanges, type PodDefaults, podDefaultsOf, runtimeClasses } from "../../kube/pod-defaults.ts";
 import { roomOf } from "../../kube/queue-room.ts";
 import { nodes, pods } from "../../kube/resources.ts";
 import { only } from "../../kube/trim.ts";
@@ -111,10 +111,7 @@ const namesClass = (job: Stored): boolean =>
 function* readDefaults(ofJobs: readonly Stored[]): Reads<PodDefaults> {
   const ranges = yield* list(named(limitRanges, rangeOutline));
   const classes = ofJobs.some(namesClass) ? yield* list(named(runtimeClasses, classOutline)) : [];
-  return {
-    limitRanges: Map.groupBy(ranges, ({ metadata: { namespace = "" } }) => namespace),
-    runtimeClasses: new Map(classes.map((one) => [one.metadata.name, one])),
-  };
+  return podDefaultsOf(ranges, classes);
 }
 
 /** Reads the nodes, the unfinished pods, and the Jobs of groups that need places, may give room, or are counted. */

@@ -2,9 +2,9 @@
 import type { Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import type { Nomination } from "../queue/state/tree.ts";
 import type { Verdict } from "./admission.ts";
 import type { RoundPlanner } from "./ground.ts";
+import type { Nomination } from "./state/memory.ts";
 
 export type EvictionInput = {
   readonly queues: readonly Stored[];

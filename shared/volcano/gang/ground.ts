@@ -21,7 +21,6 @@ import {
 import type { PodDefaults } from "../../kube/pod-defaults.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
 import type { Priorities } from "../podgroup/group.ts";
-import type { Nomination } from "../queue/state/tree.ts";
 import { type Fit, fill, heldFor, type NodeHold, type Part, type Plan, type RoundWork } from "./fit.ts";
 import { byGroup, keyOf, ofTask } from "./group-pods.ts";
 import { byPlan, nativeWay } from "./native-way.ts";
@@ -31,6 +30,7 @@ import { demandOf } from "./outlines.ts";
 import { hasOldPods, plannableAt } from "./plan.ts";
 import { openReserve, type Reserve, reservationsOf } from "./reserve.ts";
 import { closed, emptyRooms, placeOf, type Room, takenByPods } from "./rooms.ts";
+import type { Nomination } from "./state/memory.ts";
 import { domainsOf } from "./topology/domains.ts";
 
 /** The most looks of one round: some hundred ms, well within the time of a decision. */

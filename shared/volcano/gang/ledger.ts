@@ -5,17 +5,9 @@
  */
 import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Amounts, merged } from "../../kube/pod-usage.ts";
-import { larger, type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
+import { type Amounts, amountsIn, merged } from "../../kube/pod-usage.ts";
+import { larger, type Quantity, quantityText } from "../../kube/quantity.ts";
 import { parentOf, specOf } from "../queue/state/tree.ts";
-
-export const amountsIn = (value: unknown): Amounts =>
-  new Map(
-    Object.entries(fieldsOf(value)).flatMap(([name, text]): readonly [string, Quantity][] => {
-      const amount = quantityOf(text);
-      return amount === undefined ? [] : [[name, amount]];
-    }),
-  );
 
 export type Ledger = {
   /** By queue: the amounts of the groups in it and below it. */

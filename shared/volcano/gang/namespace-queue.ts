@@ -9,10 +9,7 @@ import type { Stored } from "../../core/object.ts";
 import { isWaiting } from "../../kube/gang-plan.ts";
 import { namespaces } from "../../kube/resources.ts";
 import { isStored } from "../../kube/responses.ts";
-import { defaultName, queueOfGroup } from "../queue/state/tree.ts";
-
-/** Annotation of a namespace: the queue of its groups that name none, or the default queue. */
-export const queueOfNamespace = "scheduling.volcano.sh/queue-name";
+import { defaultName, queueOfGroup, queueOfNamespace } from "../queue/state/tree.ts";
 
 /** A new group that belongs to another queue than it names. */
 export type Move = { readonly group: Stored; readonly queue: string };

@@ -6,7 +6,7 @@ import type { KeptHyperNode, Plan } from "./fit.ts";
 /** The most characters of all lists; the nodes of a plan come first, and further ones may be left out. */
 const mostListed = 24_000;
 
-type Lists = { readonly known: Map<ReadonlySet<string>, number>; readonly lists: (readonly string[])[] };
+type Lists = { readonly numbers: Map<ReadonlySet<string>, number>; readonly lists: (readonly string[])[] };
 
 const listFor = (
   nodes: ReadonlySet<string>,
@@ -45,12 +45,13 @@ export const topologyText = (
   );
   const planned = new Set(places.map(({ node }) => node));
   const sets = new Set(keeps.flatMap(({ near, within }) => (within === undefined ? [near] : [near, within])));
-  const own: Lists = { known: new Map(), lists: [] };
-  for (const one of sets) own.known.set(one, own.lists.push(listFor(one, planned, hosts, mostListed / sets.size)) - 1);
+  const own: Lists = { numbers: new Map(), lists: [] };
+  for (const one of sets)
+    own.numbers.set(one, own.lists.push(listFor(one, planned, hosts, mostListed / sets.size)) - 1);
   const indices = (of: (kept: KeptHyperNode) => ReadonlySet<string> | undefined): Readonly<Record<string, number>> =>
     Object.fromEntries(
       keeps.flatMap((kept) => {
-        const at = own.known.get(of(kept) ?? new Set());
+        const at = own.numbers.get(of(kept) ?? new Set());
         return at === undefined ? [] : [[kept.key, at] as const];
       }),
     );

@@ -26,7 +26,7 @@ import {
 } from "../../kube/gang-plan.ts";
 import { antiAffinityIn, isBetweenNodes } from "../../kube/pod-anti-affinity.ts";
 import { noPodDefaults, type PodDefaults, withPodDefaults } from "../../kube/pod-defaults.ts";
-import { merged, requestsOf } from "../../kube/pod-usage.ts";
+import { amountsIn, merged, requestsOf } from "../../kube/pod-usage.ts";
 import { larger, quantityText } from "../../kube/quantity.ts";
 import { mostCountsText, roomKey, wantedKey } from "../../kube/queue-room.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -38,7 +38,6 @@ import { jobs, keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { specIn } from "../validation/parse.ts";
 import { type Limit, type Part, type Partition, partOf, type RoundWork } from "./fit.ts";
-import { amountsIn } from "./ledger.ts";
 
 /** `unplanned`: the group has no Job that says what its pods are, and does not state its members. `refused`: `why` says what no plan covers. */
 export type Demand =
@@ -178,9 +177,9 @@ const hardOf = ({ networkTopology, subGroupPolicy }: Json): string | undefined =
 };
 
 /** Returns what a group needs that has no Job. */
-const statedDemand = (group: Stored, known: Jobs): Demand => {
-  const { work } = known;
-  const made = madeIn(group, known);
+const statedDemand = (group: Stored, jobs: Jobs): Demand => {
+  const { work } = jobs;
+  const made = madeIn(group, jobs);
   const text = group.metadata.annotations?.[membersKey];
   if (text === undefined) return { is: "unplanned" };
   work.looks += text.length / charactersPerLook;

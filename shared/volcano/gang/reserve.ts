@@ -4,9 +4,9 @@
  */
 import type { Stored } from "../../core/object.ts";
 import { type Place, taskIn } from "../../kube/gang-plan.ts";
-import type { Nomination } from "../queue/state/tree.ts";
 import type { Fit, Part } from "./fit.ts";
 import { type Room, roomAfter } from "./rooms.ts";
+import type { Nomination } from "./state/memory.ts";
 
 /** Takes the places of a plan, also from nodes whose room is still to come. */
 const reserved = (rooms: readonly Room[], places: readonly Place[], parts: readonly Part[]): readonly Room[] => {

@@ -3,9 +3,8 @@ import { fieldsOf } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { pinOf } from "../../kube/nodes.ts";
 import { areApart, type Neighbour, neighbourOf } from "../../kube/pod-anti-affinity.ts";
-import type { Amounts } from "../../kube/pod-usage.ts";
+import { type Amounts, amountsIn } from "../../kube/pod-usage.ts";
 import { isOver, nodeNameOf, podStatus } from "../../kube/pods.ts";
-import { type Quantity, quantityOf } from "../../kube/quantity.ts";
 import { freeOf, needsOf, take } from "./needs.ts";
 
 /** A node and its free amounts, billionths by resource; `pods` is the number of further pods. */
@@ -25,11 +24,7 @@ export type Occupant = { readonly needs: Amounts; readonly neighbour: Neighbour 
 export const isApart = ({ pods, guarded }: Room, { neighbour }: Occupant): boolean =>
   (neighbour.terms.length > 0 ? pods : guarded).some((pod) => areApart(neighbour, pod));
 
-const allocatableOf = (node: Stored): readonly (readonly [string, Quantity])[] =>
-  Object.entries(fieldsOf(fieldsOf(node.status)["allocatable"])).flatMap(([name, text]) => {
-    const amount = quantityOf(text);
-    return amount === undefined ? [] : [[name, amount] as const];
-  });
+const allocatableOf = (node: Stored): Amounts => amountsIn(fieldsOf(node.status)["allocatable"]);
 
 /** Returns the room after `count` of these pods are placed there. */
 export const roomAfter = ({ node, free, pods, guarded }: Room, { needs, neighbour }: Occupant, count: number): Room => {
@@ -62,7 +57,7 @@ export const emptyRooms = (nodes: readonly Stored[]): readonly Room[] =>
     .map(
       (node): Room => ({
         node,
-        free: new Map(allocatableOf(node).map(([name, { nano }]) => [name, nano] as const)),
+        free: new Map([...allocatableOf(node)].map(([name, { nano }]) => [name, nano] as const)),
         ...{ pods: [], guarded: [] },
       }),
     )

@@ -13,7 +13,7 @@ import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
 import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRenewed, runsImage, writtenBy } from "../../kube/upstream-controllers.ts";
-import type { QueueMemory } from "../queue/state/tree.ts";
+import type { QueueMemory } from "../queue/state/memory.ts";
 import type { GangMode } from "./settings.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };

@@ -3,7 +3,7 @@
  * that states its members, with the position of the group in its queue, and what it lacks. A Job tells of its group itself.
  * Events of one group and one reason are 10 minutes apart at least.
  */
-import { apiVersionOf, type OwnerReference, type Resource, type Stored } from "../../core/object.ts";
+import { apiVersionOf, type OwnerReference, type Resource, type Stored, subdomain } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { queueOfGroup } from "../queue/state/tree.ts";
 import { podGroups } from "../schema/resource.ts";
@@ -16,8 +16,7 @@ const apartMs = 600_000;
 /** The longest message, characters. */
 const longest = 600;
 
-/** The names of objects of which the API server takes Events: tenants write the references of owners. */
-const named = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+/** The longest name of an object of which the API server takes Events: tenants write the references of owners. */
 const longestName = 200;
 
 const resourceOf = ({ apiVersion, kind }: OwnerReference): Resource => {
@@ -44,7 +43,7 @@ const unschedulable = (group: Stored, why: string, now: number): Effect => ({
 });
 
 const isNameable = ({ name, kind, apiVersion, uid }: OwnerReference): boolean =>
-  named.test(name) && [name, kind, apiVersion, uid].every(({ length }) => length <= longestName);
+  subdomain.test(name) && [name, kind, apiVersion, uid].every(({ length }) => length <= longestName);
 
 /** Returns the positions of the groups that go on waiting, by UID, and the number of those in their queue. */
 const positionsOf = (verdicts: readonly Verdict[]): ReadonlyMap<string, string> => {

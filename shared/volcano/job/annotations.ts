@@ -2,6 +2,7 @@
 
 import { type Choice, type Grammar, type Line, lineOf, reader, type Span, spanUnits } from "../../core/annotation.ts";
 import type { Stored } from "../../core/object.ts";
+import { type PartialTask, partialAdmission, partialTask } from "../kueue/partial-admission.ts";
 import { type Action, policyActions } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 
@@ -118,6 +119,17 @@ export const grammars = {
       whole(text.split("/").map((all) => whole(all.split(",").map(targetIn)))),
     meaning: "the job is completed as soon as this many pods of each of these tasks (default: all) have succeeded",
   },
+  partial: {
+    form: "grammar",
+    annotation: partialAdmission,
+    range: "TASK",
+    read: (text: string): string | undefined => {
+      const { task, count } = targetIn(text) ?? {};
+      return count === undefined ? task : undefined;
+    },
+    meaning:
+      "Kueue may admit fewer pods of this task than its replicas, as far as minAvailable and minSuccess allow that; the job then runs with these",
+  },
 } as const satisfies Readonly<Record<string, Grammar<unknown>>>;
 
 type Word<Name extends keyof typeof choices> = (typeof choices)[Name]["words"][number];
@@ -134,6 +146,8 @@ export type AnnotationPolicies = {
   readonly exitCodes: readonly CodeRule[];
   /** The job is complete when all targets of any one list are met. */
   readonly success: readonly (readonly Target[])[];
+  /** The task of which Kueue may admit fewer pods; undefined: it admits all pods or none. */
+  readonly partial: PartialTask | undefined;
 };
 
 /** Returns the number of pods that a target needs; undefined if the job has no such task or too few replicas. */
@@ -157,6 +171,15 @@ const fitting = (
   return { success: [], problems: [problem] };
 };
 
+/** Checks a task that may be admitted in part; one that the job needs as a whole is. */
+const partialOf = (spec: JobSpec, task: string | undefined): Pick<Reading, "problems"> & { partial?: PartialTask } => {
+  if (task === undefined) return { problems: [] };
+  const partial = partialTask(spec, task);
+  if (partial !== undefined) return { partial, problems: [] };
+  const problem = `metadata.annotations[${partialAdmission}]: the job needs all pods of task ${task}: lower minAvailable of the task and of the job`;
+  return { problems: [problem] };
+};
+
 /** Reads a job's annotations. A value out of range is reported as a problem, and the default applies. */
 export const annotationPoliciesOf = (
   { metadata: { annotations = {} } }: Pick<Stored, "metadata">,
@@ -164,6 +187,7 @@ export const annotationPoliciesOf = (
 ): Reading => {
   const { span, fixed, choice, grammar, problems } = reader(annotations);
   const { success, problems: unfit } = fitting(spec, grammar(grammars.success));
+  const { partial, problems: whole } = partialOf(spec, grammar(grammars.partial));
   const annotationPolicies: AnnotationPolicies = {
     backoffMs: span(spans.backoffMs),
     backoffMaxMs: fixed(spans.backoffMaxMs),
@@ -175,8 +199,9 @@ export const annotationPoliciesOf = (
     suspend: choice<Word<"suspend">>(choices.suspend),
     exitCodes: grammar(grammars.exitCodes) ?? [],
     success,
+    partial,
   };
-  return { annotationPolicies, problems: [...problems, ...unfit] };
+  return { annotationPolicies, problems: [...problems, ...unfit, ...whole] };
 };
 
 /** Returns the tables as lines for people. */

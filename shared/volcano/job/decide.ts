@@ -46,7 +46,7 @@ import { awaiting, withObservedPods } from "./observed-pods.ts";
 import { readPriorities } from "./owned-objects.ts";
 import { heldPlan, invalid, payingPlan, planOf, refusedPlan } from "./plan.ts";
 import { againOf, type Member, membersOf } from "./pods.ts";
-import { readQuota } from "./quota.ts";
+import { admittedPart, readQuota } from "./quota.ts";
 import { isToEnd, selectAction } from "./select-action.ts";
 import { jobWatcher } from "./watches.ts";
 
@@ -208,6 +208,11 @@ const forwards = (queue: Stored | undefined): boolean => {
   return Array.isArray(extendClusters) && extendClusters.length > 0;
 };
 
+const withObserved = (bare: JobContext, forwarding: boolean): JobContext => ({
+  ...bare,
+  memory: { ...withObservedPods(bare), forwarding, ...namedAlike(bare) },
+});
+
 /** Decides one step of a Job. */
 export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
   const { object } = view;
@@ -234,9 +239,9 @@ export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
     ...policiesOf(key, object, spec),
   };
   const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
-  const observed: JobContext = { ...bare, memory: { ...withObservedPods(bare), forwarding, ...namedAlike(bare) } };
+  const observed = withObserved(bare, forwarding);
   const quota = yield* readQuota(observed);
-  const context: JobContext = { ...observed, ...(quota === undefined ? {} : { quota }) };
+  const context = quota === undefined ? observed : { ...withObserved(admittedPart(bare, quota), forwarding), quota };
   const unwritten = lacking(context, read.spec);
   if (unwritten !== undefined && view.refused.length === 0) return writing(context, unwritten);
   if (queue?.length === 0 && !isToEnd(context)) return waiting(context, `queue ${read.spec.queue} is not found`);

@@ -1,5 +1,6 @@
 /** The kind Job as the command line and the page show it. */
 import * as z from "zod";
+import { isRecord } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { localQueueOf, waitingForKueue } from "../../kube/kueue.ts";
@@ -62,6 +63,12 @@ export const jobInspection: KindInspection = {
     const { pending = 0, running = 0, succeeded = 0, failed = 0 } = statusOf(object);
     return { PENDING: pending, RUNNING: running, SUCCEEDED: succeeded, FAILED: failed };
   },
+  // A status leaves out counts that are 0; without one nothing is known.
+  podCount: (object) => [
+    isRecord(object.status) ? (statusOf(object).running ?? 0) : -1,
+    specOf(object).tasks.reduce((sum, { replicas = 1 }) => sum + replicas, 0),
+  ],
+  kueue: { absence: "no Workload of it exists yet" },
   awaitsGroup: (object) => ["", "Pending"].includes(phaseOf(object)) && !awaitsKueue(object),
   isReported,
   suspends: false,

@@ -7,14 +7,16 @@
  * Q2. Quota is given back only when no pod is left that uses it; that of succeeded pods as `reclaimable-pods.ts` says.
  */
 import { get, list, type Reads } from "../../core/decision.ts";
-import { refTo, type Stored } from "../../core/object.ts";
+import type { Stored } from "../../core/object.ts";
 import type { Effect, Looking } from "../../core/plan.ts";
 import {
   conditionIn,
+  finishing,
   isTrue,
   localQueueOf,
   type NewCondition,
   statusWithoutQuota,
+  statusWrite,
   waitingForKueue,
   withCondition,
   workloadPriorityClasses,
@@ -24,6 +26,7 @@ import { readPlacements, readShared } from "../../kube/kueue-placement.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
+import { admittedSpec, shortfalls } from "../kueue/partial-admission.ts";
 import { priorityClassOf, standingOf, workloadName, workloadOf } from "../kueue/workload.ts";
 import { totalReplicas } from "../schema/spec.ts";
 import { type JobContext, ownerOf, podCounts, type Quota, type ReasonMessage, removal } from "./context.ts";
@@ -69,7 +72,8 @@ function* readPriority({ object, spec }: JobContext): Reads<Pick<Quota, "priorit
 
 /** Judges the Workload. One that has given quota back which the job needs again admits it no longer. */
 const standingIn = (context: JobContext, workload: Stored | undefined): Quota["standing"] => {
-  const standing = standingOf(workload, context.object, context.spec);
+  const { object: job, spec, annotationPolicies } = context;
+  const standing = standingOf(workload, { job, spec, partial: annotationPolicies.partial });
   if (workload === undefined || standing.is !== "admitted" || !isWorking(context.memory.phase)) return standing;
   const why = shortageOf(context, workload);
   return why === undefined ? standing : { is: "outdated", why };
@@ -85,9 +89,17 @@ export function* readQuota(context: JobContext): Reads<Quota | undefined> {
   const none = { queue, workload, standing, placements: new Map() };
   if (!isWorking(context.memory.phase)) return none;
   if (workload === undefined) return { ...none, ...(yield* readPriority(context)) };
-  const mayCreate = standing.is === "admitted" && members.length < totalReplicas(spec);
+  const mayCreate = standing.is === "admitted" && members.length < totalReplicas(admittedSpec(spec, workload));
   return mayCreate ? { ...none, ...(yield* readPlacements(workload)) } : none;
 }
+
+/** Returns the job as far as Kueue has admitted it: with a part of its pods, it is judged as one that asks for no more. */
+export const admittedPart = (context: JobContext, { workload }: Quota): JobContext => {
+  const spec = admittedSpec(context.spec, workload);
+  const reason = "PartiallyAdmitted";
+  const short = shortfalls(context.spec, spec).map((text) => ({ reason, message: `Kueue has admitted ${text}` }));
+  return { ...context, spec, problems: [...context.problems, ...short] };
+};
 
 /** Returns why the pods of the job must end; undefined if they need not. */
 export const lossOf = (context: JobContext): string | undefined => {
@@ -102,23 +114,15 @@ const isDrained = ({ members }: JobContext): boolean => members.every(hasFinishe
 
 type Stages = readonly (readonly Effect[])[];
 
-const statusPatch = (workload: Stored, status: Json): Effect => {
-  const { uid, resourceVersion } = workload.metadata;
-  return { do: "patch", ref: refTo(workloads, workload), uid, resourceVersion, patch: status, subresource: "status" };
-};
-
 /** Gives the quota of an evicted Workload back, as Kueue's own integrations do: it is queued again. */
 const released = ({ view }: JobContext, workload: Stored): Effect =>
-  statusPatch(workload, statusWithoutQuota(workload, view.now));
+  statusWrite(workload, statusWithoutQuota(workload, view.now));
 
 /** Marks the Workload of an ended job as finished, which gives its quota back. */
 const ended = (context: JobContext, workload: Stored): Stages => {
   const { phase, why } = context.memory;
-  const succeeded = phase === "Completed";
   const message = `Job is ${phase}${why === undefined ? "" : `: ${why.message}`}`;
-  const reason = succeeded ? "Succeeded" : "Failed";
-  const condition: NewCondition = { type: "Finished", status: "True", reason, message };
-  return [[statusPatch(workload, { conditions: withCondition(workload, condition, context.view.now) })]];
+  return [[finishing(workload, phase === "Completed", message, context.view.now)]];
 };
 
 /** True if the pods that the job needs are ready or have succeeded. */
@@ -154,14 +158,15 @@ const progress = (context: JobContext, workload: Stored): readonly Effect[] => {
     ...readiness(context, workload),
     ...(reclaimable === undefined ? {} : { reclaimablePods: reclaimable }),
   };
-  return Object.keys(status).length === 0 ? [] : [statusPatch(workload, status)];
+  return Object.keys(status).length === 0 ? [] : [statusWrite(workload, status)];
 };
 
 const created = (context: JobContext): Stages => {
   const { object, spec, quota, annotationPolicies } = context;
   if (quota === undefined || quota.lacks !== undefined || annotationPolicies.suspend === "true") return [];
   const owner = ownerOf(context);
-  const workload = workloadOf({ object, owner, spec, priority: quota.priority });
+  const { partial } = annotationPolicies;
+  const workload = workloadOf({ object, owner, spec, priority: quota.priority, partial });
   return [[{ do: "create", object: workload, resource: workloads, owner: owner.uid }]];
 };
 

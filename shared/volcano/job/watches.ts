@@ -1,9 +1,11 @@
 /** The watches of a Job: the changes that send its key, and the fields that are kept. It imports no decisions. */
+
 import { fieldsOf, isRecord, same } from "../../core/json.ts";
 import { type Obj, ownerOfKind, type Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
 import { conditionsOf, isActive, isTrue, ownWorkloads, workloads } from "../../kube/kueue.ts";
+import { selectorText } from "../../kube/paths.ts";
 import { changed, isEnding, labelOf, leavingAt } from "../../kube/pods.ts";
 import { roomKey } from "../../kube/queue-room.ts";
 import { pods } from "../../kube/resources.ts";
@@ -119,9 +121,7 @@ const watches: readonly Watch[] = [
   commandWatch(jobs),
   {
     resource: workloads,
-    selector: Object.entries(ownWorkloads)
-      .map(([label, value]) => `${label}=${value}`)
-      .join(),
+    selector: selectorText(ownWorkloads),
     optional: true,
     trim: trimWorkload,
     ownerName: jobOf,

@@ -11,6 +11,7 @@ import type { Json } from "../../kube/responses.ts";
 import { type Owner, ownerReference } from "../pods/names.ts";
 import { jobs, keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
+import { admittedSpec, type PartialTask, partialAdmission } from "./partial-admission.ts";
 
 const classLabel = "kueue.x-k8s.io/priority-class";
 const timeLabel = "kueue.x-k8s.io/max-exec-time-seconds";
@@ -47,7 +48,7 @@ const classOf = (spec: JobSpec, { template }: Task): string =>
   text(template?.spec?.["priorityClassName"]) || (spec.priorityClassName ?? "");
 
 const podSetOf =
-  (spec: JobSpec) =>
+  (spec: JobSpec, partial: PartialTask | undefined) =>
   (task: Task): Json => {
     const { labels, annotations = {} } = task.template?.metadata ?? {};
     const metadata = {
@@ -57,6 +58,7 @@ const podSetOf =
     const priorityClassName = classOf(spec, task);
     return {
       ...{ name: nameOf(task), count: replicasOf(task) },
+      ...(nameOf(task) === partial?.task ? { minCount: partial.least } : {}),
       template: {
         ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
         spec: { ...task.template?.spec, ...(priorityClassName === "" ? {} : { priorityClassName }) },
@@ -95,25 +97,31 @@ type ForJob = {
   readonly owner: Owner;
   readonly spec: JobSpec;
   readonly priority: Ranked | undefined;
+  readonly partial: PartialTask | undefined;
 };
 
+/** The Workload says by an annotation what it asks for in part: Kueue may drop the number, where its gate is off. */
+const partialText = (partial: PartialTask | undefined): string =>
+  partial === undefined ? "" : `${partial.task}=${partial.least}`;
+
 /** Returns the Workload of a Job. */
-export const workloadOf = ({ object, owner, spec, priority }: ForJob): Obj => {
+export const workloadOf = ({ object, owner, spec, priority, partial }: ForJob): Obj => {
   const { labels = {}, annotations = {} } = object.metadata;
   const seconds = Number(labels[timeLabel] ?? "");
-  const checks = Object.entries(annotations).filter(([name]) => name.startsWith(checkPrefix));
+  const kept = Object.entries(annotations).filter(([name]) => name.startsWith(checkPrefix));
+  if (partial !== undefined) kept.push([partialAdmission, partialText(partial)]);
   return {
     apiVersion: apiVersionOf(workloads),
     kind: workloads.kind,
     metadata: {
       ...{ name: workloadName(owner), namespace: owner.namespace },
       labels: { ...ownWorkloads, ...(isLabelValue(owner.uid) ? { [jobUidLabel]: owner.uid } : {}) },
-      ...(checks.length === 0 ? {} : { annotations: Object.fromEntries(checks) }),
+      ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
       ownerReferences: [ownerReference(owner)],
     },
     spec: {
       queueName: localQueueOf(object),
-      podSets: tasksOf(spec).map(podSetOf(spec)),
+      podSets: tasksOf(spec).map(podSetOf(spec, partial)),
       ...(Number.isInteger(seconds) && seconds > 0 ? { maximumExecutionTimeSeconds: seconds } : {}),
       ...priorityIn(priority),
     },
@@ -129,15 +137,28 @@ const sizesOf = (podSets: unknown): string =>
 const setsOf = (spec: JobSpec): string =>
   sizesOf(tasksOf(spec).map((task) => ({ name: nameOf(task), count: replicasOf(task) })));
 
+/** A Job, and what it asks for. */
+type Judged = { readonly job: Obj; readonly spec: JobSpec; readonly partial: PartialTask | undefined };
+
+/** True if Kueue has admitted fewer pods of a task than the Job may run with. */
+const isTooLittle = (workload: Stored, spec: JobSpec, partial: PartialTask | undefined): boolean =>
+  tasksOf(admittedSpec(spec, workload)).some(
+    (task, at) =>
+      replicasOf(task) < (nameOf(task) === partial?.task ? partial.least : (spec.tasks?.[at]?.replicas ?? 0)),
+  );
+
 /**
  * Returns why the Workload no longer stands for its Job; undefined if it does. Only what it says itself is compared, so
  * that an upgrade of Rekindle replaces none.
  */
-const outdated = (workload: Stored, job: Obj, spec: JobSpec): string | undefined => {
+const outdated = (workload: Stored, { job, spec, partial }: Judged): string | undefined => {
   const { queueName, podSets, priorityClassRef } = fieldsOf(workload.spec);
   if (text(queueName) !== localQueueOf(job)) return `the Job is now in LocalQueue ${localQueueOf(job)}`;
   if (sizesOf(podSets) !== setsOf(spec)) return "the Job's tasks have other numbers of replicas";
+  if (isTooLittle(workload, spec, partial)) return "the Job needs more pods than Kueue has admitted";
   if (isTrue(workload, "QuotaReserved")) return undefined;
+  if ((workload.metadata.annotations?.[partialAdmission] ?? "") !== partialText(partial))
+    return "the Job asks for other numbers of pods in part";
   const named = priorityClassOf(job, spec)?.name ?? "";
   return text(fieldsOf(priorityClassRef)["name"]) === named ? undefined : "the Job has another priority class";
 };
@@ -162,11 +183,11 @@ const waitOf = (workload: Stored): string => {
 };
 
 /** Judges a Workload. QuotaReserved alone does not admit: admission checks may still be open. */
-export const standingOf = (workload: Stored | undefined, job: Obj, spec: JobSpec): WorkloadState => {
+export const standingOf = (workload: Stored | undefined, judged: Judged): WorkloadState => {
   if (workload === undefined) return { is: "missing", why: "it does not exist" };
   if (isEnding(workload)) return { is: "outdated", why: "it is being deleted" };
   if (isTrue(workload, "Finished")) return { is: "outdated", why: "it is finished, and the Job is not" };
-  const changed = outdated(workload, job, spec);
+  const changed = outdated(workload, judged);
   if (changed !== undefined) return { is: "outdated", why: changed };
   const isEvicted = isTrue(workload, "Evicted");
   if (isEvicted && isTrue(workload, "QuotaReserved")) return { is: "evicted", why: evictionOf(workload) };

@@ -2,12 +2,12 @@
 import type { Obj, Stored } from "../../core/object.ts";
 import { type Order, orderWord } from "../command/order.ts";
 import { isObeyed, refusalOf } from "../gang/settings.ts";
+import type { QueueMemory } from "./state/memory.ts";
 import {
   closedByParent,
   namedIn,
   parentOf,
   type QueueAction,
-  type QueueMemory,
   queueActions,
   rootName,
   type State,

@@ -32,8 +32,7 @@ import {
   remembered,
   waitingOrders,
 } from "../command/order.ts";
-import { type AdmissionRound, admissionRound, groupsOf } from "../gang/admission-round.ts";
-import type { Evicting } from "../gang/eviction-port.ts";
+import { type AdmissionRound, admissionRound, type Evicting, groupsOf } from "../gang/admission-round.ts";
 import {
   everyNamespace,
   type GangEviction,
@@ -46,17 +45,15 @@ import { measuresOfQueueSave } from "../metrics.ts";
 import { component, queues } from "../schema/resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
 import { queueGaps } from "./defaults.ts";
+import { parseQueueMemory, type QueueMemory, salvageMemory } from "./state/memory.ts";
 import {
   childrenOf,
   closedByParent,
   defaultName,
   namedIn,
-  parseQueueMemory,
   placeSaying,
-  type QueueMemory,
   queueOfGroup,
   rootName,
-  salvageMemory,
   shownState,
   statusOf,
 } from "./state/tree.ts";

@@ -1,7 +1,7 @@
 /** The two senders of keys that the benchmark compares: the forwarder, which watches, and the bell, which the API server calls. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bellName } from "../../../shared/cli/installation/bell.ts";
+import { bellName } from "../../../shared/installation/bell.ts";
 import { bellSettings, registerBell } from "../../real/e2e/bell/registration.ts";
 import { childOf, startFunction } from "../../real/e2e/installed.ts";
 import { type Meddler, none, openMeddler } from "../../real/lambda/meddler.ts";

@@ -4,7 +4,7 @@
  * replaced, and a changed spec. `standins/run.ts` replaces kubelets and scheduler; times and requests come from the API
  * server's audit log.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +20,7 @@ import { firstQueues } from "../../support/standins.ts";
 import { type Figure, figureLine, quantile } from "../figures.ts";
 import { account } from "../submit.ts";
 import { bareJobs, barePods, bareReplacements, founded } from "./floor.ts";
+import { awaited, startStandIn } from "./stage.ts";
 
 const jobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
 const pods = "/api/v1/namespaces/default/pods";
@@ -79,16 +80,6 @@ const job = (name: string, replicas: number, action: string, plugins: object = {
 const must = async ({ cluster }: Bench, method: string, path: string, body?: unknown, type?: string): Promise<void> => {
   const reply = await cluster.api.call(method, path, body, type);
   if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`);
-};
-
-/** Resolves with the epoch ms at which the condition held. */
-const awaited = async (what: string, holds: () => boolean): Promise<number> => {
-  const end = performance.now() + 240_000;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`not ${what} after four minutes`);
-    await sleep(5);
-  }
-  return Date.now();
 };
 
 const isUp = ({ book }: Bench, name: string, count: number, version: number): boolean => {
@@ -302,12 +293,6 @@ const resized = async (bench: Bench, host: HostProcess): Promise<readonly Figure
   ];
 };
 
-const startStandIn = ({ adminKubeconfig }: Cluster, gang: Gang): ChildProcess => {
-  const script = join(import.meta.dirname, "standins", "run.ts");
-  const args = ["--kubeconfig", adminKubeconfig, ...(gang === "scheduler" ? ["--groups"] : [])];
-  return spawn(process.execPath, [script, ...args], { stdio: "inherit" });
-};
-
 const openQueues = async (bench: Bench): Promise<void> => {
   for (const queue of firstQueues) await must(bench, "POST", queues, queue);
 };
@@ -369,7 +354,7 @@ export const benchJob = async (asked: Ordered): Promise<readonly Figure[]> => {
     const bench = { cluster, audit, book, kubeconfig, dir, asked };
     await openQueues(bench);
     await founded(cluster.api);
-    standIn = startStandIn(cluster, gang);
+    standIn = startStandIn(cluster, gang === "scheduler");
     console.log(`--gang ${gang}: ${letters[gang]}; no webhooks`);
     const figures: Figure[] = [];
     for (const [index, [, one]] of chosen.entries()) {

@@ -80,20 +80,36 @@ export const lanes = (most: number) => {
 /** Returns epoch ms with a fraction. */
 export const instant = (): number => performance.timeOrigin + performance.now();
 
-const entry = (id: string): object => ({
+const entry = (id: string, activeTasks: number): object => ({
   ...{ id, hostPort: "10.244.0.1:7079", isActive: true, rddBlocks: 0, memoryUsed: 0, diskUsed: 0, totalCores: 1 },
-  ...{ maxTasks: 1, activeTasks: 1, failedTasks: 0, completedTasks: 7, totalTasks: 8, isExcluded: false },
+  ...{ maxTasks: 1, activeTasks, failedTasks: 0, completedTasks: 7, totalTasks: 8, isExcluded: false },
 });
 
+/** The executors that the driver of an application needs; the first ones are busy, and others idle. */
+type Needs = (app: string) => number;
+
+/** The gauges of the driver that the API server names as the one that was asked. */
+const gaugesFor = (forwarded: string, needs: Needs): unknown => {
+  const [, app = ""] = /\/pods\/(.*)-driver:4040\//.exec(forwarded) ?? [];
+  const name = `${app}.driver.ExecutorAllocationManager.executors.numberMaxNeededExecutors`;
+  return { gauges: { [name]: { value: needs(app) } } };
+};
+
+/** The executors of an application, and how many of them are busy. */
+type Known = { readonly ids: readonly string[]; readonly busy: number };
+
 /** Returns the answer of a driver to `/api/v1/…`; undefined for an unknown path. */
-const answerFor = (path: string, idsOf: (applicationId: string) => readonly string[] | undefined): unknown => {
+const answerFor = (path: string, idsOf: (applicationId: string) => Known | undefined): unknown => {
   const [, application, what = ""] = /^\/api\/v1\/applications(?:\/([^/]+)(?:\/(\w+))?)?$/.exec(path) ?? [];
-  const ids = application === undefined ? undefined : idsOf(application);
-  if (application === undefined || ids === undefined) return undefined;
+  const known = application === undefined ? undefined : idsOf(application);
+  if (application === undefined || known === undefined) return undefined;
   if (what === "") return { id: application, name: application, attempts: [{ completed: false }] };
-  if (what === "executors" || what === "allexecutors") return ["driver", ...ids].map(entry);
+  if (what === "executors" || what === "allexecutors")
+    return [entry("driver", 0), ...known.ids.map((id, at) => entry(id, at < known.busy ? 1 : 0))];
   return what === "jobs" || what === "stages" ? [] : undefined;
 };
+
+type Ways = { readonly slow: string; readonly startMs: number; readonly needs?: Needs };
 
 /**
  * Follows the pods of the namespace `default`; drivers answer at `address`:4040. Executors of the application `slow`
@@ -102,7 +118,7 @@ const answerFor = (path: string, idsOf: (applicationId: string) => readonly stri
 export const openStandIns = async (
   kubeconfig: string,
   address: string,
-  { slow, startMs }: { readonly slow: string; readonly startMs: number },
+  { slow, startMs, needs = () => Number.POSITIVE_INFINITY }: Ways,
 ): Promise<StandIns> => {
   const api: AgentApi = await openApi(kubeconfig);
   const apps = new Map<string, Map<string, Executor>>();
@@ -157,13 +173,14 @@ export const openStandIns = async (
     seen.add(pod.metadata.uid);
     start(pod, role).catch((error: unknown) => console.error(`stand-in: ${String(error)}`));
   }
-  const idsOf = (applicationId: string): readonly string[] | undefined => {
+  const idsOf = (applicationId: string): Known | undefined => {
     const app = applications.get(applicationId);
-    return app === undefined ? undefined : [...of(app).values()].map(({ id }) => id);
+    return app === undefined ? undefined : { ids: [...of(app).values()].map(({ id }) => id), busy: needs(app) };
   };
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://driver");
-    const answer = answerFor(pathname, idsOf);
+    const forwarded = String(request.headers["x-forwarded-uri"] ?? "");
+    const answer = pathname.startsWith("/metrics/") ? gaugesFor(forwarded, needs) : answerFor(pathname, idsOf);
     response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" });
     response.end(JSON.stringify(answer ?? { error: "not here" }));
   });

@@ -83,6 +83,7 @@ const rows: Readonly<Record<string, Call | string>> = {
       { kinds: [], now: 0, plurals: {} },
     ),
   derivedLabel: (read, text) => [read(text, "a"), read("a", text.slice(0, 20))],
+  openApi: (read, text) => read(text, ["Job"]),
   jobWarnings: (read, text) => read("a", { plugins: { svc: [text], ray: [text] }, tasks: [task(text, 1)] }),
   leafSaying: (read, text) => read(text, 1),
   membersOn: (read, text) => read(text, executorsOn(text)),

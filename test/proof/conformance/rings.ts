@@ -1,9 +1,10 @@
 /** The bell's webhook: the reviews that each change makes, and the keys that the bell takes from them. */
-import { bellConfiguration } from "../../../shared/cli/installation/bell.ts";
+
 import { fieldsOf, recordsIn } from "../../../shared/core/json.ts";
 import { noticesOf } from "../../../shared/deployments/common/notices.ts";
 import { ringsOf } from "../../../shared/forward/bell.ts";
 import { subjectsOf } from "../../../shared/forward/keys.ts";
+import { bellConfiguration } from "../../../shared/installation/bell.ts";
 import { readReview } from "../../../shared/kube/admission.ts";
 import { watchers } from "../../../shared/registry/watchers.ts";
 import { pod } from "./basics.ts";

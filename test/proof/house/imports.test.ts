@@ -71,18 +71,29 @@ const rooms: Readonly<Record<string, Room>> = {
     ],
   },
   simulator: { rooms: ["core", "kube"], packages: ["hono", "@hono/node-server", "zod", "yaml"] },
+  inspection: {
+    rooms: ["core", "kube", "registry", "adapters", "shared/volcano/schema/resource.ts"],
+    packages: ["yaml", "zod"],
+  },
+  installation: { rooms: ["core", "kube", "registry", "adapters", "inspection"], packages: ["zod"] },
   cli: {
     rooms: [
-      ...["core", "kube", "registry", "adapters"],
+      ...["core", "kube", "registry", "adapters", "inspection", "installation"],
       // The commands of a family name these of it.
       ...["shared/spark/schema/resource.ts", "shared/volcano/schema/resource.ts"],
       ...["shared/volcano/job/kind.ts", "shared/volcano/job/view.ts"],
     ],
     packages: ["commander", "yaml", "zod"],
   },
-  page: { rooms: [], packages: ["preact", "@preact/signals"], node: [] },
+  // The page names kinds as their declarations do.
+  page: {
+    rooms: ["shared/registry/kinds.ts", "shared/core/object.ts", "shared/kube/declared-kind.ts"],
+    packages: ["preact", "@preact/signals"],
+    node: [],
+  },
   deployments: {
-    rooms: [...belowDeployments, "cli", "page"],
+    // Of the command line, deployments know only the ports that they open for it.
+    rooms: [...belowDeployments, "inspection", "installation", "page", "shared/cli/io/tools.ts"],
     packages: ["hono", "@hono/node-server", "pino", "zod"],
   },
   functions: { rooms: ["deployments", "engine", "cli"], packages: ["hono"] },

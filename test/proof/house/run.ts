@@ -1,5 +1,5 @@
 /**
- * `npm run house`: prints a map of the sources for newcomers: rooms with files and lines, the largest folders, import
+ * `npm run house`: prints a map of the sources for newcomers: the core and the rooms beside it, the largest folders, import
  * cycles, and the uses of the glossary's words. `-- --words` prints every text that people may read instead, `-- --packages`
  * the packages with the files that import them, `-- --kind NAME` the places that name a kind outside its family's code.
  */
@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { circlesOf } from "./circles.ts";
 import { filesOf, kindNames, kindText } from "./kinds.ts";
 import { packagesText } from "./packages.ts";
+import { roomSizes } from "./rooms.ts";
 import { read, sourcesUnder } from "./sources.ts";
 import { allWords } from "./words.ts";
 
@@ -39,9 +40,16 @@ const by = (files: readonly string[], depth: number): readonly (readonly [string
 
 const rooms = (files: readonly string[]): string =>
   table([
-    ["room", "files", "lines"],
+    ["folder", "files", "lines"],
     ...by(files, 2).map(([room, of]) => [room, of.length, linesOf(of)]),
     ["all", files.length, linesOf(files)],
+  ]);
+
+/** The core and the rooms beside it, with the number of files by which other rooms enter each. */
+const coreText = (): string =>
+  table([
+    ["", "files", "lines", "doors"],
+    ...roomSizes().map(({ room, files, lines, doors }) => [room, files, lines, room === "core" ? "" : doors]),
   ]);
 
 const largest = (files: readonly string[]): string =>
@@ -75,7 +83,8 @@ const mapText = (): string => {
   const found = circlesOf(sourcesUnder("functions", "shared"));
   const files = sourcesUnder("functions", "shared", "infra");
   return [
-    `Rooms\n${rooms(files)}`,
+    `The core, and the rooms beside it (test/proof/house/rooms.ts)\n${coreText()}`,
+    `Folders\n${rooms(files)}`,
     `Largest folders\n${largest(files)}`,
     [
       "Circles of imports, type imports included",

@@ -8,8 +8,10 @@ const record = "shared/spark/apache/status/record.ts";
 const restart = "shared/spark/apache/status/restart.ts";
 const routes = "shared/spark/apache/routes.ts";
 const submission = "shared/spark/apache/submission.ts";
+const cluster = "shared/spark/cluster";
 
 const ofLives = ["test/unit/spark/apache/lives.test.ts"];
+const ofCluster = ["test/unit/spark/cluster/cluster.test.ts"];
 const ofEvidence = ["test/unit/spark/apache/status/evidence.test.ts"];
 const ofHistories = ["test/unit/spark/apache/status/histories.test.ts"];
 const ofProgress = ["test/unit/spark/apache/status/progress.test.ts"];
@@ -42,6 +44,7 @@ export const apacheMutants: readonly Mutant[] = [
     find: '  if (evidence.is === "ended") {',
     replace:
       '  if (evidence.is === "ended" && currentOf(record).summary === "DriverRequested") return enter(look, "Failed");\n  if (evidence.is === "ended") {',
+    calls: "const enter = ({ record, seen }: Look, summary",
     tests: ofHistories,
   },
   {
@@ -51,6 +54,7 @@ export const apacheMutants: readonly Mutant[] = [
     find: "  switch (groupOf(summary)) {",
     replace:
       '  if (seen.refused?.as === "Failed" && record.history.length < 9) return enter(look, "Failed");\n  switch (groupOf(summary)) {',
+    calls: "const enter = ({ record, seen }: Look, summary",
     tests: ofHistories,
   },
   {
@@ -59,6 +63,7 @@ export const apacheMutants: readonly Mutant[] = [
     file: progress,
     find: 'if (driver === "unseen") return timed(look, undefined);',
     replace: 'if (driver === "unseen") return enter(look, "Failed");',
+    calls: "const enter = ({ record, seen }: Look, summary",
     tests: ofHistories,
   },
   {
@@ -68,6 +73,7 @@ export const apacheMutants: readonly Mutant[] = [
     find: "  if (isKept(currentOf(record).summary, policy))\n",
     replace:
       '  if (policy.restart.policy !== "Never" && !seen.released) return release(look);\n  if (isKept(currentOf(record).summary, policy))\n',
+    calls: "const release = ({ record, policy, seen }: Look): Turn => {\n  const forced",
     tests: ofHistories,
   },
   {
@@ -152,6 +158,15 @@ export const apacheMutants: readonly Mutant[] = [
     tests: ofLives,
   },
   {
+    name: "apache-driver-by-one-list",
+    promise: "a driver that one old list misses has not failed (SPARK-57868)",
+    file: "shared/spark/apache/pods.ts",
+    find: "if (found.driver !== undefined || !expects) return found;",
+    replace: "if (found.driver !== undefined || expects) return found;",
+    scenarios: ["apache-retry"],
+    fault: "stale",
+  },
+  {
     name: "apache-driver-by-label",
     promise: "a driver is the application's only by its owner",
     file: "shared/spark/apache/pods.ts",
@@ -174,5 +189,62 @@ export const apacheMutants: readonly Mutant[] = [
     find: "name !== upstreamFinalizer",
     replace: "name === upstreamFinalizer",
     tests: ofLives,
+  },
+  {
+    name: "apache-event-lost",
+    promise: "each state has an Event, also where the process that wrote the record died before it",
+    file: "shared/spark/apache/status/events.ts",
+    find: "number > shown)",
+    replace: "number > shown + 1)",
+    tests: ["test/unit/spark/apache/status/events.test.ts"],
+  },
+  {
+    name: "apache-counted-twice",
+    promise: "a counter counts a state once",
+    file: "shared/spark/apache/metrics.ts",
+    find: "entry.number <= newest",
+    replace: "entry.number < newest",
+    tests: ["test/unit/spark/apache/metrics.test.ts"],
+  },
+  {
+    name: "cluster-pods-shared",
+    promise: "two clusters of one namespace share no pod",
+    file: `${cluster}/objects.ts`,
+    find: "selector: { matchLabels: podsOf(role, cluster) },",
+    replace: 'selector: { matchLabels: { "spark-role": role } },',
+    tests: ofCluster,
+  },
+  {
+    name: "cluster-failure-for-ever",
+    promise: "a refusal of a cluster is one state, however often it is repeated",
+    file: `${cluster}/memory.ts`,
+    find: "if (newest.summary === summary) {",
+    replace: "if (newest.summary === summary && newest.message === undefined) {",
+    tests: ofCluster,
+  },
+  {
+    name: "cluster-autoscaler-overridden",
+    promise: "the number of workers is their autoscaler's, where there is one",
+    file: `${cluster}/decide.ts`,
+    find: "const isCounted = isScaled(spec) &&",
+    replace: "const isCounted = !isScaled(spec) &&",
+    tests: ofCluster,
+  },
+  {
+    name: "cluster-retried-at-once",
+    promise: "a refused object is sent again after a wait",
+    file: `${cluster}/decide.ts`,
+    find: "if (view.now < retryAt)",
+    replace: "if (view.now < 0)",
+    tests: ofCluster,
+  },
+  {
+    name: "cluster-change-ignored",
+    promise: "a changed spec changes the objects of a cluster",
+    file: `${cluster}/decide.ts`,
+    find: "const made = there.metadata.annotations?.[specAnnotation];",
+    replace: "const made = wanted.metadata.annotations?.[specAnnotation];",
+    scenarios: ["cluster-changed"],
+    fault: "crash-after",
   },
 ];

@@ -73,7 +73,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "function-does-not-ask-again",
     promise: "a function that a dispatcher calls requests the delivery of a recent status update again",
-    file: "shared/deployments/reconcile/wiring.ts",
+    file: "shared/deployments/reconcile/batch-handler.ts",
     find: "asksAgain: called }",
     replace: "asksAgain: called && to === undefined }",
     tests: calls,
@@ -121,10 +121,10 @@ export const dispatcherMutants: readonly Mutant[] = [
   {
     name: "registration-granted-unasked",
     promise: "no function may register webhooks unless the installation has admission",
-    file: "shared/cli/installation/function-rights.ts",
+    file: "shared/installation/function-rights.ts",
     find: "...(admission ? admissionGrants(",
     replace: '...(admission || name !== "" ? admissionGrants(',
-    tests: ["test/unit/cli/installation/manifests.test.ts"],
+    tests: ["test/unit/installation/manifests.test.ts"],
   },
   {
     name: "calls-without-lease",

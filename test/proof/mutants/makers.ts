@@ -36,6 +36,7 @@ export const makerMutants: readonly Mutant[] = [
     find: 'if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };',
     replace:
       'if (news.length > 0) return { memory: observed(before, made, now), stages: [news], next: { do: "continue" } };',
+    calls: 'const observed = (memory: Memory, made: FlowContext["made"]',
     scenarios: ["flow-order"],
     fault: "crash-.*",
   },

@@ -5,9 +5,11 @@ type Edit = {
   /** The promise that the edit removes. */
   readonly promise: string;
   readonly file: string;
-  /** A text that occurs in the file exactly once. */
+  /** A text that occurs in the file exactly once. Line breaks, a renamed function and a moved file do not matter: `anchors.ts`. */
   readonly find: string;
   readonly replace: string;
+  /** Declares a function that the replacement calls, and that `find` does not name: a text of the file, too. */
+  readonly calls?: string;
 };
 
 /** A mutant that the sweep must see: the scenarios to run, and the faults as a regular expression. */
@@ -71,6 +73,7 @@ export const mutants: readonly Mutant[] = [
     find: 'if (version === "raced") return "raced";',
     replace:
       'if (version === "raced") return await save(run, { ...held, version: (await world.checkpoints.load(message))?.version }, plan);',
+    calls: "const save = async (run: StepContext,",
     scenarios: ["retry", "suspension"],
     fault: "pause-.*|frozen|pair",
   },

@@ -2,17 +2,17 @@
 import type { Mutant } from "./mutants.ts";
 
 const host = "test/unit/host/gang-native.test.ts";
-const probe = "test/unit/volcano/native/probe.test.ts";
+const probe = "test/unit/volcano/gang/native-probe.test.ts";
 
 export const nativeMutants: readonly Mutant[] = [
   {
     name: "probe-given-up-after-a-death",
     promise:
       "objects of a probe that a step could not create because it died are created by a later step, however late",
-    file: "shared/volcano/native/probe.ts",
+    file: "shared/volcano/gang/native-probe.ts",
     find: "    if (native.retried !== true) return made(step, step.owner, now);\n",
     replace: "",
-    tests: ["test/unit/volcano/native/probe.test.ts"],
+    tests: ["test/unit/volcano/gang/native-probe.test.ts"],
   },
   {
     name: "finished-pods-still-counted",
@@ -43,7 +43,7 @@ export const nativeMutants: readonly Mutant[] = [
   {
     name: "probe-goes-on-with-half",
     promise: "a step creates again what a step before it did not come to",
-    file: "shared/volcano/native/probe.ts",
+    file: "shared/volcano/gang/native-probe.ts",
     find: "...(found.pod === undefined ? [pod] : [])",
     replace: "...(found.pod === undefined ? [] : [pod])",
     tests: [probe],
@@ -51,7 +51,7 @@ export const nativeMutants: readonly Mutant[] = [
   {
     name: "single-pod-unseen",
     promise: "a scheduler that tries one pod of a group of two knows no gangs",
-    file: "shared/volcano/native/probe.ts",
+    file: "shared/volcano/gang/native-probe.ts",
     find: "if (wasTried(pod)) return off(",
     replace: "if (wasTried(pod) && now < 0) return off(",
     tests: [probe],
@@ -67,7 +67,7 @@ export const nativeMutants: readonly Mutant[] = [
   {
     name: "switched-off-gangs-still-used",
     promise: "groups get plans as soon as the API server no longer serves PodGroups of Kubernetes",
-    file: "shared/volcano/native/probe.ts",
+    file: "shared/volcano/gang/native-probe.ts",
     find: "const gone = waits.length === 0 ? undefined : yield* unserved(now);",
     replace: "const gone = undefined;",
     tests: [probe, host],

@@ -24,10 +24,10 @@ export const verdictMutants: readonly Mutant[] = [
   {
     name: "waiting-driver-billed",
     promise: "no driver is billed before it started",
-    file: "shared/cli/inspection/usage.ts",
+    file: "shared/inspection/usage.ts",
     find: "upAt: run.upAt ?? assumedStart(record, run)",
     replace: "upAt: run.upAt ?? run.submittedAt",
-    tests: ["test/unit/cli/inspection/usage.test.ts"],
+    tests: ["test/unit/inspection/usage.test.ts"],
   },
   {
     name: "pulled-image-billed",
@@ -51,6 +51,7 @@ export const verdictMutants: readonly Mutant[] = [
     file: `${folder}/queue-use.ts`,
     find: "if (uses === undefined) return rows;",
     replace: "if (uses === undefined) return withUse(rows, new Map(), podsOf);",
+    calls: "const withUse = (\n  rows: readonly QueueRow[],",
     tests: testsOf("queue-use"),
   },
   {
@@ -64,7 +65,7 @@ export const verdictMutants: readonly Mutant[] = [
   {
     name: "planned-ends-lost",
     promise: "executors that ended as planned are not counted as lost, on the page and by status",
-    file: "shared/cli/inspection/record.ts",
+    file: "shared/inspection/record.ts",
     find: "filter(([reason]) => !plannedEnds.includes(reason))",
     replace: 'filter(([reason]) => reason !== "finished")',
     tests: testsOf("board"),

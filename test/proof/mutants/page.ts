@@ -8,10 +8,10 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "export-without-failed-executors",
     promise: "a case of the sweep has the executors that failed",
-    file: "shared/cli/inspection/sweep-case.ts",
+    file: "shared/inspection/sweep-case.ts",
     find: "end.exitCode === 143",
     replace: "end.exitCode >= 128",
-    tests: ["test/unit/cli/inspection/sweep-case.test.ts"],
+    tests: ["test/unit/inspection/sweep-case.test.ts"],
   },
   {
     name: "driver-node-costs-a-save",
@@ -137,18 +137,18 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "money-guessed-without-a-word",
     promise: "an amount that has the usual price for an unknown node says so",
-    file: "shared/cli/inspection/usage.ts",
+    file: "shared/inspection/usage.ts",
     find: "isSure: rate !== undefined, cost",
     replace: "isSure: rate !== usual, cost",
-    tests: ["test/unit/cli/inspection/usage.test.ts"],
+    tests: ["test/unit/inspection/usage.test.ts"],
   },
   {
     name: "money-of-a-gone-node-forgotten",
     promise: "the price of a node that has gone is remembered",
-    file: "shared/cli/inspection/rates.ts",
+    file: "shared/inspection/rates.ts",
     find: "dueAt = now() + freshMs;",
     replace: "dueAt = now() + freshMs;\n    known.clear();",
-    tests: ["test/unit/cli/inspection/rates.test.ts"],
+    tests: ["test/unit/inspection/rates.test.ts"],
   },
   {
     name: "cost-of-an-executor-counts-twice",
@@ -369,7 +369,7 @@ export const pageMutants: readonly Mutant[] = [
   {
     name: "page-position-by-age-alone",
     promise: "a position in a queue counts priorities, also for an account that reads them by name",
-    file: "shared/cli/inspection/waiting-groups.ts",
+    file: "shared/inspection/waiting-groups.ts",
     find: 'typeof value?.["value"] === "number" ? value["value"] : 0] as const;',
     replace: "0] as const;",
     tests: testsOf("position"),

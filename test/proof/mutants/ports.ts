@@ -210,4 +210,12 @@ export const portMutants: readonly Mutant[] = [
     replace: 'guarded: metricsFor === "usual",',
     tests: ["test/unit/host/process.test.ts"],
   },
+  {
+    name: "rounds-left-in-flight",
+    promise: "a process that ends leaves no look, survey, resync or renewal in flight",
+    file: "shared/forward/pause.ts",
+    find: "    await running;",
+    replace: "    void running;",
+    tests: ["test/unit/forward/pause.test.ts"],
+  },
 ];

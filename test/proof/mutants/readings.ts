@@ -116,9 +116,17 @@ export const readingMutants: readonly Mutant[] = [
     promise:
       "admission's quota counts upstream's estimate where the deployment asks for it, and planned pods elsewhere",
     file: "shared/spark/admission/review.ts",
-    find: "(estimate === true ? estimateOf",
-    replace: "(estimate === undefined ? estimateOf",
+    find: "counting.estimate === true ? estimateOf",
+    replace: "counting.estimate === undefined ? estimateOf",
     tests: ["test/unit/spark/admission/quota.test.ts"],
+  },
+  {
+    name: "failed-defaults-taken-for-none",
+    promise: "admission warns of LimitRanges and RuntimeClasses that it could not read, and reads them again",
+    file: "shared/deployments/admission/surroundings.ts",
+    find: "!(cause instanceof ApiError && cause.status === 404)",
+    replace: "cause === undefined",
+    tests: ["test/unit/deployments/admission/quotas.test.ts"],
   },
   {
     name: "template-fields-overwritten-in-silence",
@@ -147,10 +155,10 @@ export const readingMutants: readonly Mutant[] = [
   {
     name: "advice-beside-the-record",
     promise: "wait and advice of status come from one source: a host that waits has looked at the object",
-    file: "shared/cli/inspection/status.ts",
+    file: "shared/inspection/status.ts",
     find: "(isSeen ? quiet : state.what.todo)",
     replace: "state.what.todo",
-    tests: ["test/unit/cli/inspection/status.test.ts"],
+    tests: ["test/unit/inspection/status.test.ts"],
   },
   {
     name: "earlier-driver-unnamed",

@@ -6,14 +6,19 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { conclude } from "../../../infra/tally.ts";
 import { mutants } from "./all.ts";
+import { edited, placeOf, type Sources } from "./anchors.ts";
 import type { Mutant, Swept, Tested } from "./mutants.ts";
+import { tryRefactorings } from "./refactorings.ts";
+import { sourcesOf } from "./sources.ts";
 
 const isTested = (mutant: Mutant): mutant is Tested => "tests" in mutant;
 
-const help = `npm run mutants [-- [NAME… | --short] [--threads N] [--json FILE]]
+const help = `npm run mutants [-- [NAME… | --short | --refactorings] [--threads N] [--json FILE]]
 
   NAME         only these
   --short      only the first mutant of each folder of sources
+  --refactorings  runs no mutant: renames each function of every file that a mutant edits, and moves the file; each
+               mutant must still make its edit there
   --threads N  as many at once (default: one per processor, at most 4)
   --json FILE  writes the result as data, too
 
@@ -47,23 +52,16 @@ const copy = (index: number): string => {
   return folder;
 };
 
-const occurrences = (text: string, part: string): number => text.split(part).length - 1;
-
 /** The result of an edit: a function that takes it back, or the reason why it cannot be made. */
 type Edited = { readonly undo: () => void } | { readonly failure: string };
 
 /** Applies the edit of a mutant to a copy. */
-const mutate = (folder: string, { file, find, replace }: Mutant): Edited => {
-  const path = join(folder, file);
-  if (!existsSync(path)) return { failure: `there is no ${file} any more` };
+const mutate = (folder: string, mutant: Mutant, sources: Sources): Edited => {
+  const place = placeOf(mutant, sources);
+  if ("failure" in place) return place;
+  const path = join(folder, place.file);
   const text = readFileSync(path, "utf8");
-  const found = occurrences(text, find);
-  if (found !== 1)
-    return { failure: `what it replaces stands ${found} times in ${file}: ${JSON.stringify(find.slice(0, 80))}` };
-  writeFileSync(
-    path,
-    text.replace(find, () => replace),
-  );
+  writeFileSync(path, edited(text, place));
   return { undo: () => writeFileSync(path, text) };
 };
 
@@ -127,10 +125,10 @@ const testsIn = async (folder: string, tests: readonly string[]): Promise<Seen> 
 };
 
 /** Tries one mutant in a copy and restores the copy. */
-const tried = async (folder: string, mutant: Mutant): Promise<Omit<Result, "seconds">> => {
+const tried = async (folder: string, mutant: Mutant, sources: Sources): Promise<Omit<Result, "seconds">> => {
   const { name, promise } = mutant;
-  const edited = mutate(folder, mutant);
-  if ("failure" in edited) return { name, promise, failure: edited.failure };
+  const made = mutate(folder, mutant, sources);
+  if ("failure" in made) return { name, promise, failure: made.failure };
   try {
     const { sights, said } = isTested(mutant)
       ? await testsIn(folder, mutant.tests)
@@ -140,7 +138,7 @@ const tried = async (folder: string, mutant: Mutant): Promise<Omit<Result, "seco
     if (first === undefined) return { name, promise, failure: "survived: nothing that is named sees it" };
     return { name, promise, killedBy: first.by, violation: first.what };
   } finally {
-    edited.undo();
+    made.undo();
   }
 };
 
@@ -184,10 +182,11 @@ const tryAll = async ({ folders, chosen }: Trying): Promise<readonly Result[]> =
   console.log(`${first.failure === undefined ? "✓" : "✗"} untouched: ${first.promise} (${first.seconds.toFixed(1)} s)`);
   if (first.failure !== undefined) console.log(first.failure);
   const waiting = [...chosen];
+  const sources = sourcesOf(root);
   const work = async (folder: string): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const began = performance.now();
-      const result = { ...(await tried(folder, next)), seconds: (performance.now() - began) / 1000 };
+      const result = { ...(await tried(folder, next, sources)), seconds: (performance.now() - began) / 1000 };
       results.push(result);
       tell(result);
     }
@@ -210,11 +209,20 @@ const choose = (names: readonly string[], isShort: boolean): readonly Mutant[] =
   return names.length === 0 ? mutants : mutants.filter(({ name }) => names.includes(name));
 };
 
+/** Tries refactorings in memory. Returns the numbers of edits that follow them, and of those that do not. */
+const refactored = (chosen: readonly Mutant[]): { readonly passed: number; readonly failed: number } => {
+  const { refactorings, tried: edits, broken } = tryRefactorings(chosen, sourcesOf(root));
+  for (const { mutant, by, why } of broken) console.log(`✗ ${mutant}: ${by}\n    ${why}`);
+  console.log(`${refactorings} refactorings, ${edits} edits after them`);
+  return { passed: edits - broken.length, failed: broken.length };
+};
+
 const main = async (): Promise<void> => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       short: { type: "boolean", default: false },
+      refactorings: { type: "boolean", default: false },
       threads: { type: "string" },
       json: { type: "string" },
       help: { type: "boolean", short: "h" },
@@ -222,6 +230,7 @@ const main = async (): Promise<void> => {
   });
   if (values.help) return console.log(help);
   const chosen = choose(positionals, values.short);
+  if (values.refactorings) return conclude({ ...refactored(chosen), skipped: 0 });
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
   const folders = Array.from({ length: threads }, (_, index) => copy(index));
   const all = await tryAll({ folders, chosen });

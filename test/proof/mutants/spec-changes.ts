@@ -24,7 +24,7 @@ export const specChangeMutants: readonly Mutant[] = [
     file: "shared/engine/checkpoint/specs.ts",
     find: "mergePatch(jsonOf(from), jsonOf(to))",
     replace: "mergePatch(jsonOf(to), jsonOf(from))",
-    tests: ["test/unit/cli/inspection/spec-changes.test.ts"],
+    tests: ["test/unit/inspection/spec-changes.test.ts"],
   },
   {
     name: "spec-change-of-the-ended-attempt",

@@ -90,6 +90,7 @@ export const tenantMutants: readonly Mutant[] = [
     file: "shared/spark/application/executors/allocation-result.ts",
     find: 'object: { apiVersion: "v1", kind: "Pod", metadata: { name: builder.podName(id), namespace } },',
     replace: "object: marked(executor(id, at).pod, context, driver),",
+    calls: "const marked = (object: Obj, { key, view }",
     tests: ["test/unit/spark/application/executors/allocator.test.ts"],
   },
   {

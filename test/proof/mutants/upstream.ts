@@ -27,6 +27,14 @@ export const upstreamMutants: readonly Mutant[] = [
     tests: ["test/unit/spark/admission/review.test.ts"],
   },
   {
+    name: "quota-of-planned-pods",
+    promise: "admission counts for a quota what the API server adds to pods",
+    file: "shared/spark/admission/review.ts",
+    find: "if (pods === undefined || defaults === undefined) return pods;",
+    replace: "if (pods !== undefined || defaults === undefined) return pods;",
+    tests: ["test/unit/spark/admission/quota.test.ts"],
+  },
+  {
     name: "defaults-before-confs",
     promise: "admission writes no default of a field for which the deployment has a conf",
     file: "shared/spark/admission/review.ts",
@@ -102,6 +110,7 @@ export const upstreamMutants: readonly Mutant[] = [
     file: apply,
     find: "=== wanted) return done;",
     replace: '=== wanted) return refused(effect, { status: 409, reason: "AlreadyExists", message: "exists" });',
+    calls: "const refused = (effect: Effect, error:",
     scenarios: ["completion"],
     fault: "crash-.*|timeout-applied",
   },

@@ -78,6 +78,7 @@ export const volcanoMutants: readonly Mutant[] = [
     find: 'if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return done;',
     replace:
       'if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return refused(effect, { status: 409, reason: "AlreadyExists", message: "already exists" });',
+    calls: "const refused = (effect: Effect, error:",
     scenarios: ["U23-called-thrice"],
     fault: "stale",
   },
@@ -116,6 +117,7 @@ export const volcanoMutants: readonly Mutant[] = [
     find: "if (judged.length > 0) return refusedPlan(context, judged);",
     replace:
       'if (judged.length > 0) return act({ ...context, memory: { ...context.memory, phase: "Terminating", version: context.memory.version + 1 } });',
+    calls: "function* act(before: JobContext)",
     scenarios: ["U27-trouble"],
     fault: "403|422|quota-.*",
   },
@@ -334,8 +336,8 @@ export const volcanoMutants: readonly Mutant[] = [
     name: "admission-in-line",
     promise: "the admission of a job's group is sent at once, however many events of its pods came before",
     file: `${job}/watches.ts`,
-    find: "urgent: (before, after) => isAdmitted(after) && !isAdmitted(before),",
-    replace: "urgent: (before, after) => isAdmitted(before) && !isAdmitted(after),",
+    find: "urgent: (before, after) => isAdmitted(after) && !isAdmitted(before),\n  },\n  commandWatch(jobs)",
+    replace: "urgent: (before, after) => isAdmitted(before) && !isAdmitted(after),\n  },\n  commandWatch(jobs)",
     tests: ["test/unit/volcano/job/saved-steps.test.ts"],
   },
   {
@@ -377,6 +379,7 @@ export const volcanoMutants: readonly Mutant[] = [
     find: "if (named(name, all) === undefined) return notFound(name);",
     replace:
       "if (named(name, all) === undefined || all.some((queue) => queue.name === name && podsIn(queue) > 0)) return notFound(name);",
+    calls: "const podsIn = ({ allocated }: Queue)",
     tests: ["test/unit/volcano/admission/queue.test.ts"],
   },
   {

@@ -250,6 +250,14 @@ export const allowances: readonly Allowance[] = [
         (isOf("events", difference) && wholeOf(difference).includes("PodEvicted of pod master-0"))),
   },
   {
+    name: "a driver whose node went before a step could save that it was there is created again in its attempt",
+    reason: "a death between the server's answer and the save leaves no trace of the pod: see decision 47",
+    allows: ({ path }, family, { name }) =>
+      name === "apache-node-lost" &&
+      family === "crash-after" &&
+      /^(\.spec\.memory)?\.(run|status\.(current|previous)AttemptSummary)\b/.test(path),
+  },
+  {
     name: "three groups of which one fits started in another order, and others told that they wait",
     reason:
       "a fault holds up the creation of one job, and the oldest of groups that ask for the same is admitted first; that each starts whole, and alone, is judged all the time",
@@ -356,5 +364,14 @@ export const allowances: readonly Allowance[] = [
       "the first step to see the driver sees it ended, and dies between that save and the status: what is dead serves no UI, and nobody asks for its address",
     allows: ({ path, got }, family) =>
       family === twofold && got === "absent" && path.startsWith(".status.driverInfo.webUI"),
+  },
+  {
+    name: "what Kueue grants is told in other steps than without faults",
+    reason:
+      "how many executors leave at a time, and when a step sees a grant, depends on when it comes; what is granted is judged by G1, G2 and G4",
+    allows: (difference) =>
+      isOf("events", difference) &&
+      difference.path === "" &&
+      /: (Kueue has granted|the grant of) \d/.test(difference.id),
   },
 ];

@@ -65,6 +65,9 @@ export const siteOf = ({ call }: Pick<Case, "call">): string | undefined =>
 
 const placeOf = ({ by, what, phase }: Call): string => `${by} ${what} ${phase}`;
 
+/** What the drawing of cases needs to know of one. */
+export type CaseOutline = Pick<Case, "id" | "family"> & { readonly site: string | undefined };
+
 /** The first call of each place. */
 export const firsts = (calls: readonly Call[]): readonly Call[] => [
   ...new Map(calls.toReversed().map((call) => [placeOf(call), call])).values(),

@@ -175,6 +175,7 @@ export const beside = (one: Post, other: Post): Post => {
     nextDue: () => least(both.map((post) => post.nextDue())),
     nextWindow: () => least(both.map((post) => post.nextWindow())),
     waiting: () => one.waiting() + other.waiting(),
+    left: () => [...one.left(), ...other.left()],
     journal: other.journal,
     windows: other.windows,
     untaken: () => [],

@@ -4,14 +4,14 @@
  * death after a call is run at each place of every scenario. The short form runs each fault at each place in the first
  * scenario that has it, and nowhere else.
  */
-import { type Case, isSeries, type Sized, siteOf } from "./case.ts";
+import type { CaseOutline, Kind } from "./case.ts";
 import { isWhole } from "./cases.ts";
 import { openChance } from "./chance.ts";
 import { isRingFault } from "./faults.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** Returns the chosen cases of a batch, by their indexes in it. Called for the scenarios in their order. */
-export type Drawing = (scenario: Scenario, sized: Sized) => readonly number[];
+export type Drawing = (scenario: Scenario, kind: Kind, batch: readonly CaseOutline[]) => readonly number[];
 
 /** The least number of scenarios in which each fault at each place is run. */
 const atLeast = 1;
@@ -21,23 +21,21 @@ const ringShare = 0.1;
 const share = 0.05;
 const everywhere = "crash-after";
 
-const every = (batch: readonly Case[]): readonly number[] => [...batch.keys()];
+const every = (batch: readonly CaseOutline[]): readonly number[] => [...batch.keys()];
 
 /** Without a seed all cases are run. */
 export const openDrawing = (seed: number | undefined, isShort: boolean): Drawing => {
   const times = new Map<string, number>();
-  const isChosen = (one: Case): boolean => {
-    if (isShort && isRingFault(one.family)) return openChance(`${seed} ${one.id}`).is(ringShare);
-    const site = siteOf(one);
-    if (site === undefined || (one.family === everywhere && !isShort)) return true;
-    const what = `${site} × ${one.family}`;
+  const isChosen = ({ id, family, site }: CaseOutline): boolean => {
+    if (isShort && isRingFault(family)) return openChance(`${seed} ${id}`).is(ringShare);
+    if (site === undefined || (family === everywhere && !isShort)) return true;
+    const what = `${site} × ${family}`;
     const before = times.get(what) ?? 0;
-    const isWanted = before < atLeast || (!isShort && openChance(`${seed} again ${one.id}`).is(share));
+    const isWanted = before < atLeast || (!isShort && openChance(`${seed} again ${id}`).is(share));
     if (isWanted) times.set(what, before + 1);
     return isWanted;
   };
-  return (scenario, { kind, batch }) => {
-    if (isSeries(batch)) return [];
+  return (scenario, kind, batch) => {
     if (kind === "pairs" || seed === undefined) return every(batch);
     const chosen = batch.map(isChosen);
     return every(batch).filter((at) => chosen[at] === true || (isWhole(scenario) && !isShort));

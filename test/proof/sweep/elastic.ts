@@ -3,7 +3,8 @@ import type { PodScript } from "../../../shared/simulator/nodes/script.ts";
 import type { Demand } from "./demand-invariants.ts";
 import { appName, base, bothRun, executorRuns, type Scenario, type UserAction } from "./scenario.ts";
 
-const own = { "rekindle.dev/executors": "own", "rekindle.dev/executor-leave-grace": "20s" } as const;
+/** Annotations of an application whose executors Rekindle makes. */
+export const own = { "rekindle.dev/executors": "own", "rekindle.dev/executor-leave-grace": "20s" } as const;
 
 /** Faults that would last longer than the job, or than one of its demands. */
 const outlasting = ["pause-600s", "frozen"];

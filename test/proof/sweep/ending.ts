@@ -25,7 +25,7 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
   { what: "a checkpoint's spec.recovered.was", reason: "holds the record that was given up, with what differs in it" },
   { what: "a checkpoint's annotation rekindle.dev/seal", reason: "a digest of all that, with what differs in it" },
   {
-    what: "a checkpoint's spec.memory.history, .histories, .untold and .conditions, a job's status.conditions, the histories in a JobFlow's status",
+    what: "a checkpoint's spec.memory.history, .histories, .untold and .conditions, a job's status.conditions, the histories in the status of a JobFlow and of Apache's kinds",
     reason: "a late step finds a phase passed; that every phase which was saved is told shows in the events",
   },
   {
@@ -92,6 +92,16 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason:
       "made of the UID, which is drawn later when a fault costs draws; that keys stay is judged by the invariants",
   },
+  {
+    what: "in the records of Apache's kinds the digests of their status, and the UID of a driver",
+    reason:
+      "the status holds times and histories; a late step sees the driver ended, and finds its executors by their label",
+  },
+  {
+    what: "Events of states of Apache's kinds",
+    reason:
+      "a late step finds states passed; that each tells of a recorded state is judged by D7 and K5, and that each is told by the tests of whole lives",
+  },
   { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
 ];
 
@@ -129,8 +139,13 @@ const ownIn = (store: Store): readonly (readonly [string, string])[] => {
 
 const isOwn = ({ kind, metadata }: Item): boolean => kind === "Pod" && /-exec-1\d{3}$/.test(metadata.name);
 
+/** The histories in a status of Apache's kinds. */
+const histories = ["stateTransitionHistory", "previousAttemptSummary.stateTransitionHistory"];
+
 /** Ignored fields, by kind. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
+  SparkApplication: new Set(histories.map((path) => `status.${path}`)),
+  SparkCluster: new Set(histories.map((path) => `status.${path}`)),
   Job: new Set(["status.runningDuration", "status.conditions"]),
   Workload: new Set(["status.accumulatedPastExecutionTimeSeconds", "status.reclaimablePods"]),
   JobFlow: new Set(["status.jobStatusList.*.runningHistories", "status.conditions.*.runningDuration"]),
@@ -149,11 +164,24 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.memory.untold",
     "spec.memory.held",
     "spec.memory.allotment",
+    ...histories.map((path) => `spec.memory.status.${path}`),
     ...["spec.untimed", "spec.timeline", "spec.specs"],
     ...["spec.outbox", "spec.acknowledged", "spec.memory.stream", "spec.memory.acknowledged", progress],
     seal,
   ]),
 };
+/** Of a record of Apache's kinds also the digests of its status, which holds times, and the driver that was seen alive. */
+const ofApache: ReadonlySet<string> = new Set([
+  ...(counters["Checkpoint"] ?? []),
+  ...["spec.status.answered", "spec.status.wished", "spec.memory.run.driverUid"],
+]);
+
+const droppedOf = (object: Item): ReadonlySet<string> | undefined => {
+  const isRecordOfApache =
+    object.kind === "Checkpoint" && /^(?:apachesparkapplication|sparkcluster)\./.test(object.metadata.name);
+  return isRecordOfApache ? ofApache : counters[object.kind];
+};
+
 const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
 /** Fields that no decision reads. */
 const unread: ReadonlySet<string> = new Set([
@@ -161,9 +189,14 @@ const unread: ReadonlySet<string> = new Set([
   ...["spec.memory.executors.lifetimes", "spec.memory.executors.ran", "spec.runs.*.account"],
 ]);
 
-/** True for events with names that differ from run to run: of Volcano's kinds, of an order, of a Connect start. */
+/** True for an Event of a state in the history of one of Apache's kinds: a late step finds states passed. */
+const isOfHistory = (event: Item): boolean =>
+  (textAt(event, "involvedObject", "apiVersion") ?? "").startsWith("spark.apache.org/") &&
+  apacheStates.has(textAt(event, "reason") ?? "");
+
+/** True for events with names that differ from run to run: of Volcano's kinds, of an order, of a Connect start, of a grant. */
 const isNamedAfterTime = (event: Item): boolean =>
-  event["reason"] === "RekindleCleanedUp" ||
+  ["RekindleCleanedUp", "GrowthGranted", "GrowthEnded"].includes(String(event["reason"])) ||
   (event["reason"] === "PodNotStarting" && textAt(event, "involvedObject", "kind") === "SparkConnect") ||
   ["Job", "JobFlow", "CronJob", "Queue", "PodGroup"].includes(textAt(event, "involvedObject", "kind") ?? "");
 
@@ -201,6 +234,14 @@ const without = (value: unknown, dropped: ReadonlySet<string>, path = ""): unkno
 const canonical = (value: unknown, dropped: ReadonlySet<string> | undefined): unknown =>
   dropped === undefined ? plainly(value) : without(value, dropped);
 
+/** The states of Apache's kinds. */
+const apacheStates: ReadonlySet<string> = new Set([
+  ...["Submitted", "ScheduledToRestart", "DriverRequested", "DriverStarted", "DriverReady", "Succeeded", "Failed"],
+  ...["InitializedBelowThresholdExecutors", "RunningHealthy", "RunningWithPartialCapacity", "DriverEvicted"],
+  ...["RunningWithBelowThresholdExecutors", "DriverStartTimedOut", "ExecutorsStartTimedOut", "DriverReadyTimedOut"],
+  ...["SchedulingFailure", "ResourceReleased", "TerminatedWithoutReleaseResources"],
+]);
+
 const standing = new Set(["namespaces", "nodes", "customresourcedefinitions.apiextensions.k8s.io"]);
 
 export const everything = (store: Store): readonly { readonly table: string; readonly object: Item }[] =>
@@ -217,7 +258,7 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
   const textOf = (table: string, object: Item): readonly [id: string, text: string] => {
     const { namespace = "", name } = object.metadata;
     const id = plain(`${table}/${namespace}/${name}`, identities, parts);
-    const dropped = isOwn(object) ? place : counters[object.kind];
+    const dropped = isOwn(object) ? place : droppedOf(object);
     const whole = nameless(unnumbered(JSON.stringify(canonical(object, dropped)), name));
     const text = gone(plain(whole, identities, parts));
     if (table === "events" && (text.includes("-exec-own-") || isNamedAfterTime(object)))
@@ -228,7 +269,8 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     if (!ofRun.test(text)) return [id, text];
     return [`${derived(id)}${table === "events" ? ` ${String(object["reason"])}` : ""}`, derived(text)];
   };
-  const entries = everything(store).map(({ table, object }) => {
+  const compared = everything(store).filter(({ table, object }) => table !== "events" || !isOfHistory(object));
+  const entries = compared.map(({ table, object }) => {
     const entry = texts.get(object) ?? textOf(table, object);
     texts.set(object, entry);
     return entry;

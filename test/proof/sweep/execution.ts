@@ -25,6 +25,7 @@ import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
 import { type Bell, openBell } from "./rings.ts";
 import { type Count, copyOf, lookMs, type Snapshot } from "./snapshot.ts";
+import { droppedBy } from "./status-kept.ts";
 
 export const cluster = "sweep";
 export const queueBounds: Bounds = { visibilityMs: 90_000 };
@@ -68,6 +69,8 @@ export class Execution {
   /** Writing requests of all steps; those that changed something; and of these, those that only a resync caused. */
   writes = 0;
   changes = 0;
+  /** Fields of statuses that the API server has dropped: S1. */
+  readonly dropped = new Set<string>();
   lateChanges = 0;
   arrivedByClock = false;
   swept = false; // The latest resync came through.
@@ -367,6 +370,7 @@ export class Execution {
     this.actor = "engine";
     const answer = this.fixture.simulator.handle(request);
     if (isWrite && answer.status < 400) this.changes += 1;
+    for (const what of droppedBy(request, answer)) this.dropped.add(what);
     this.actor = "cluster";
     return answer;
   }

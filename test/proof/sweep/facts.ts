@@ -35,6 +35,8 @@ export type Facts = {
   violations: string[];
   uid: string | undefined;
   gone: boolean;
+  /** The UID of the Workload by which Kueue admits the application. */
+  workload: string | undefined;
   phase: string;
   generation: number;
   /** The fields that define a run, as text, and the instant of their last change. */
@@ -107,6 +109,7 @@ export const fresh = (): Facts => ({
   violations: [],
   uid: undefined,
   gone: false,
+  workload: undefined,
   phase: "",
   generation: 0,
   run: "",

@@ -41,7 +41,7 @@ export type Fixture = {
 export { crds };
 
 export const manifest = (
-  { kind, group, version, plural, everywhere }: Swept,
+  { apiKind: kind, group, version, plural, everywhere }: Swept,
   name: string,
   spec: unknown,
   annotations: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 /**
  * The invariants of an application that grows by Workloads of Kueue, judged from objects alone; and the stand-in for
- * Kueue: a ClusterQueue whose quota is a number of executors. It makes the application's own Workload, admits what fits,
+ * Kueue: a ClusterQueue whose quota is a number of executors. It makes the own Workload of an application with its label, admits what fits,
  * and evicts for a higher priority. As Kueue, it leaves it to the owner to give an evicted Workload's quota back.
  *
  * G1. An executor is created only within the quota in use; and within what is granted, unless its creation was under
@@ -8,12 +8,14 @@
  * G2. Quota is given back only when the living executors fit into what is left.
  * G3. Two growths wait together no longer than a step that was under way lasts.
  * G4. While the demand stands, no growth waits or holds quota beyond it; and none is left at the end.
- * G5. Steps never write the application's own Workload.
+ * G5. Steps never write a Workload that Kueue's integration has made.
  * G6. Where all executors are needed, none is ended unless more stay than are granted; and these do not stay.
  * G7. On the nodes of a flavor an executor is created only within the quota of this flavor that is in use.
+ * G8. No growth has the application as an owner: a step of Kueue's integration panics at such a Workload, which it takes
+ *     for its own, if it has no controller, and deletes it otherwise.
  */
 import { kindOfTable } from "../../../shared/simulator/schema/kinds.ts";
-import type { Item } from "../../../shared/simulator/storage/metadata.ts";
+import { type Item, ownersOf } from "../../../shared/simulator/storage/metadata.ts";
 import { type Change, keyOf } from "../../../shared/simulator/storage/store.ts";
 import { create } from "../../../shared/simulator/verbs/create.ts";
 import { about, type Part, rewrite, runAfter, subject } from "../../../shared/simulator/verbs/remove.ts";
@@ -41,6 +43,12 @@ const queues = "clusterqueues.kueue.x-k8s.io";
 const applications = "sparkapplications.sparkoperator.k8s.io";
 
 const isGrowth = ({ metadata }: Item): boolean => metadata.name.startsWith(`${appName}-grow-`);
+
+/** How names of Workloads begin that Kueue's integration makes. */
+const ofKueue = "sparkapplication-";
+
+const belongsToApplication = (one: Item): boolean =>
+  isGrowth(one) && ownersOf(one).some(({ kind }) => kind === "SparkApplication");
 
 /** The executors of the base, which Kueue admits with the application. */
 export const baseExecutors = 1;
@@ -77,7 +85,8 @@ const makeOwn = (server: Server, application: Item): void => {
 /** The stand-in for Kueue. */
 export const clusterQueue = (server: Server): Part => ({
   onChange: ({ table, type, object }) => {
-    if (table === applications && type === "ADDED" && object.metadata.name === appName)
+    const isQueued = object.metadata.labels?.["kueue.x-k8s.io/queue-name"] !== undefined;
+    if (table === applications && type === "ADDED" && object.metadata.name === appName && isQueued)
       runAfter(server, admitMs, about("kueue.own", object, { table: applications }));
     if (table === workloads || table === queues)
       for (const queue of server.store.list(queues))
@@ -182,9 +191,10 @@ const hearWorkload = (facts: Facts, { type, object }: Change, actor: Actor, now:
       waits: isGrowth(object) && isQueued(object) ? executorsAsked(object) : 0,
     });
   const left = sum(facts, "used");
+  if (belongsToApplication(object)) facts.violations.push(`G8: ${name} has the application as an owner`);
   if (sum(facts, "granted") < granted && actor !== "engine") facts.lostAt = now;
   if (sum(facts, "granted") > granted) facts.gainedAt = now;
-  if (actor === "engine" && !isGrowth(object)) facts.violations.push(`G5: a step has written ${name}`);
+  if (actor === "engine" && name.startsWith(ofKueue)) facts.violations.push(`G5: a step has written ${name}`);
   if (actor === "engine" && left < used && facts.executors.size > left)
     facts.violations.push(`G2: quota is given back, and ${facts.executors.size} executors live on ${left}`);
   const waiting = [...facts.workloads.values()].filter(({ waits }) => waits > 0).length;
@@ -209,7 +219,10 @@ const judging = (inner: Oracle, facts: Facts, demand: Demand | undefined): Oracl
   hear: (change, actor, now) => {
     const { table, object } = change;
     checkWaits(facts, demand?.settled, now);
-    if (table === workloads && (isGrowth(object) || object.metadata.name.startsWith("sparkapplication-")))
+    if (
+      table === workloads &&
+      [`${appName}-grow-`, `${appName}-base-`, ofKueue].some((prefix) => object.metadata.name.startsWith(prefix))
+    )
       hearWorkload(facts, change, actor, now);
     if (table === "pods" && /-exec-\d+$/.test(object.metadata.name))
       hearExecutor(facts, change, { actor, now, evicts: demand?.evicted === true });

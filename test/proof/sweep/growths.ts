@@ -2,7 +2,7 @@
 import type { Stored } from "../../../shared/core/object.ts";
 import { flavorOf, kueueCrds } from "../../support/kueue.ts";
 import { grantedBy, isQueued, type Quotas, queueWith } from "../../support/kueue-queue.ts";
-import { elasticScenario, resyncedMs, type Way } from "./elastic.ts";
+import { elasticScenario, own, resyncedMs, type Way } from "./elastic.ts";
 import { baseExecutors, flavorNodes } from "./growth-judge.ts";
 import { appName, executorRuns, type Scenario, stateIs, type UserAction } from "./scenario.ts";
 
@@ -161,7 +161,23 @@ const ways: readonly Growing[] = [
   },
 ];
 
-export const growths: readonly Scenario[] = ways.map(({ quotas, ...way }) =>
+/** Rekindle makes the Workload of its base, of which Kueue admits a part. */
+const based: Scenario = elasticScenario({
+  name: "elastic-kueue-base",
+  what: "it begins with one of three executors, for which there is quota, grows when there is more, and shrinks",
+  gauge: [
+    [0, 3],
+    [resyncedMs, 1],
+  ],
+  userActions: [quotaBecomes(3, waits, 20_000)],
+  settles: 1,
+  annotations: { ...own, "rekindle.dev/kueue-queue": "team-a" },
+  spec: { dynamicAllocation: { enabled: true, initialExecutors: 3, minExecutors: 1, maxExecutors: 3 } },
+  stands: stands({ spot: baseExecutors }),
+  kueued: "growths",
+});
+
+const grown = ways.map(({ quotas, ...way }) =>
   elasticScenario({
     ...way,
     spec: {
@@ -173,3 +189,5 @@ export const growths: readonly Scenario[] = ways.map(({ quotas, ...way }) =>
     kueued: "growths",
   }),
 );
+
+export const growths: readonly Scenario[] = [...grown, based];

@@ -47,36 +47,12 @@ const soonestMs = 8_900;
 const checkpoints = "checkpoints.rekindle.dev";
 
 /** The object whose updates are judged; other requests are about objects that it made. */
-type About = Pick<Swept, "kind" | "table" | "everywhere" | "alone">;
+type About = Pick<Swept, "kind" | "table" | "everywhere" | "alone" | "shown">;
 
 const homeOf = ({ everywhere }: About): string => (everywhere ? home : namespace);
 
 const isRecord = (about: About, { metadata }: Item): boolean =>
   metadata.namespace === homeOf(about) && metadata.name === `${about.kind.toLowerCase()}.${appName}`;
-
-const stateOfCron = (object: Item): string => {
-  if (at(object, "spec", "suspend") === true) return "Suspended";
-  const active = at(object, "status", "active");
-  return Array.isArray(active) && active.length > 0 ? "Active" : "Scheduled";
-};
-
-/** The state that an object shows, in the form for listeners. */
-const shownStates: Readonly<Record<About["kind"], (object: Item) => string | undefined>> = {
-  SparkApplication: (object) => textAt(object, "status", "applicationState", "state"),
-  ScheduledSparkApplication: (object) => textAt(object, "status", "scheduleState"),
-  SparkConnect: (object) => textAt(object, "status", "state"),
-  Job: (object) => textAt(object, "status", "state", "phase"),
-  JobFlow: (object) => textAt(object, "status", "state", "phase"),
-  CronJob: stateOfCron,
-  Queue: (object) => textAt(object, "status", "state"),
-};
-
-/** Final states: they end the stream. */
-const finals: Readonly<Partial<Record<About["kind"], readonly string[]>>> = {
-  SparkApplication: ["COMPLETED", "FAILED"],
-  Job: ["Completed", "Terminated", "Failed"],
-  JobFlow: ["Succeed", "Failed"],
-};
 
 const subjectOf = ({ kind, everywhere }: About): string => `${kind}/${everywhere ? "" : namespace}/${appName}`;
 
@@ -212,8 +188,8 @@ const hearRequest = (about: About, notes: Notes, told: Told, blame: Blame): void
 };
 
 /** L7, by the oracle's own table. */
-const checkFinal = ({ kind }: About, { state, terminal }: Entry, blame: Blame): void => {
-  const isEnd = finals[kind]?.includes(state) ?? false;
+const checkFinal = ({ shown }: About, { state, terminal }: Entry, blame: Blame): void => {
+  const isEnd = shown.ends?.includes(state) ?? false;
   if (terminal !== isEnd) blame(`L7: ${state} is told as ${terminal ? "an end" : "no end"}`);
 };
 
@@ -237,7 +213,7 @@ const checkEnd = (about: About, notes: Notes, objects: Parameters<Oracle["end"]>
   }
   const open = [...stream.entries].filter(([, entry]) => isOpen(entry)).map(([sequence]) => sequence);
   if (open.length > 0) blame(`L7: ${open.join(", ")} was never acknowledged`);
-  const state = shownStates[about.kind](app);
+  const state = about.shown.state(app);
   checkFinal(about, last, blame);
   if (last.state !== state) blame(`L7: it is ${state}, and the last word is ${last.state}`);
   if (at(delivery, "spec", "memory", "outstanding") !== undefined) blame("L7: something is left outstanding");

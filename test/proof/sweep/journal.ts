@@ -41,15 +41,20 @@ export type Post = {
   readonly nextDue: () => number | undefined;
   readonly nextWindow: () => number | undefined;
   readonly waiting: () => number;
+  /** All that the queue still delivers: a copy of it is emptied, each delivery acknowledged. */
+  readonly left: () => readonly Left[];
   readonly journal: () => Journal;
   /** The offers to the coalescer, and the times of its questions, since no window was open: they make the open windows again. */
   readonly windows: () => Journal;
   /**
    * The journal of a restarted host: only notices that no step has taken. The sender of a notice gets its answer when
-   * it is written down (see deployments/host/wiring.ts and deployments/dispatch/start.ts), and until then sends it again.
+   * it is written down (see deployments/host/single-process.ts and deployments/dispatch/start.ts), and until then sends it again.
    */
   readonly untaken: () => Journal;
 };
+
+/** A delivery that is still to come. */
+export type Left = Omit<Delivery, "receipt" | "namespace"> & { readonly at: number };
 
 /** The bounds of a queue; see `openQueue`. */
 export type Bounds = Omit<Parameters<typeof openQueue>[0], "now">;
@@ -89,19 +94,39 @@ const untakenIn = (entries: Journal): Journal => {
   });
 };
 
-/** Opens the queue on a clock, in the state at the end of the journal. */
+/** The deliveries of a queue in the state at the end of the journal, from this instant on. */
+const leftIn = (past: Journal, bounds: Bounds, from: number): readonly Left[] => {
+  let now = from;
+  const post = openPost(() => now, bounds, past);
+  const left: Left[] = [];
+  for (let due: number | undefined = now; due !== undefined; due = post.nextDue()) {
+    now = Math.max(now, due);
+    for (let one = post.receive(); one !== undefined; one = post.receive()) {
+      left.push({ at: now, group: one.group, messages: one.messages, received: one.received });
+      post.acknowledge(one);
+    }
+  }
+  return left;
+};
+
+/** Opens the queue on a clock, in the state at the end of the journal. What changes nothing is not written into it. */
 export const openPost = (now: () => number, bounds: Bounds, past: Journal = []): Post => {
   let replaying: number | undefined;
   const queue = openQueue({ ...bounds, now: () => replaying ?? now() });
   const insides: Insides = { queue, coalescer: openCoalescer() };
   const entries: Entry[] = [];
   let closedAt = 0;
+  /** Nothing was ready at the last question, and no message has come since. */
+  let isEmpty = false;
+  let known: { readonly entries: number; readonly left: readonly Left[] } | undefined;
   const written = (entry: Entry): unknown => {
     entries.push(entry);
     const result = perform(insides, entry);
     if (insides.coalescer.next() === undefined) closedAt = entries.length;
+    if (entry.do !== "offer" && entry.do !== "due") isEmpty = entry.do === "receive" && result === undefined;
     return result;
   };
+  const isDue = (at: number | undefined): boolean => at !== undefined && at <= now();
   for (const entry of past) {
     replaying = entry.at;
     written(entry);
@@ -110,15 +135,24 @@ export const openPost = (now: () => number, bounds: Bounds, past: Journal = []):
   const post: Post = {
     send: (message, id) => void written({ at: now(), do: "send", message, id }),
     later: (message, id, ms) => void written({ at: now(), do: "later", message, id, ms }),
-    receive: () => written({ at: now(), do: "receive" }) as Delivery | undefined,
+    receive: () => {
+      if (isEmpty && !isDue(queue.nextDue())) return undefined;
+      return written({ at: now(), do: "receive" }) as Delivery | undefined;
+    },
     acknowledge: (delivery) => void written({ at: now(), do: "acknowledge", delivery }),
     giveBack: (delivery, ms, returned) => void written({ at: now(), do: "giveBack", delivery, ms, returned }),
     ownerOf: () => post,
     offer: (sending) => written({ at: now(), do: "offer", sending }) as Sending | undefined,
-    due: () => written({ at: now(), do: "due" }) as readonly Sending[],
+    due: () => (isDue(insides.coalescer.next()) ? (written({ at: now(), do: "due" }) as readonly Sending[]) : []),
     nextDue: queue.nextDue,
     nextWindow: insides.coalescer.next,
     waiting: () => queue.depth().ready + queue.depth().delayed,
+    left: () => {
+      const isKnown = known?.entries === entries.length && !isDue(known.left[0]?.at);
+      const left = isKnown && known !== undefined ? known.left : leftIn(entries, bounds, now());
+      known = { entries: entries.length, left };
+      return left;
+    },
     journal: () => entries.slice(),
     windows: () => entries.slice(closedAt).filter((entry) => entry.do === "offer" || entry.do === "due"),
     untaken: () => untakenIn(entries),

@@ -305,9 +305,16 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (actor === "user" && known.role === "driver") facts.stoppedAt = now;
   };
 
-  /** True for objects owned by the application or by one of its drivers. */
+  /** True for objects owned by the application, by one of its drivers, or by the Workload by which Kueue admits it. */
   const isOwned = (object: Change["object"]): boolean =>
-    ownersOf(object).some((owner) => owner === facts.uid || facts.pods.get(owner)?.role === "driver");
+    ownersOf(object).some(
+      (owner) => owner === facts.uid || owner === facts.workload || facts.pods.get(owner)?.role === "driver",
+    );
+
+  const hearWorkload = ({ table, object }: Change): void => {
+    if (table === "workloads.kueue.x-k8s.io" && facts.uid !== undefined && ownersOf(object).includes(facts.uid))
+      facts.workload = object.metadata.uid;
+  };
 
   const isExpired = (object: Change["object"]): boolean =>
     final.has(facts.phase) && numberAt(object, "spec", "timeToLiveSeconds") !== undefined;
@@ -340,6 +347,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
         blame(`I5: ${type} ${table}/${object.metadata.name} was not ours to do`);
       if (table === apps && isSubject(object)) hearApp(change, now);
       if (table === checkpoints && isRecord(object)) hearRecord(change, actor, now);
+      hearWorkload(change);
       if (table === "pods") hearPod(change, actor, now);
       if (table === "events" && actor === "engine") checkSecret(textOf(object), "an event");
     },

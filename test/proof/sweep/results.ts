@@ -1,20 +1,9 @@
 /** The results of a sweep: cases, violations, reach of each fault, and time to converge. */
 import { allowances } from "./allowances.ts";
 import type { Kind } from "./case.ts";
-import { siteOf } from "./case.ts";
-import type { Call } from "./fault.ts";
-import { callTroubles, deafness, deaths, outages, pauses, troubles } from "./faults.ts";
+import type { Planned } from "./planning.ts";
 import type { Allowed } from "./runner.ts";
-import type { Outcome, PreparedScenario } from "./units.ts";
-
-const reaching = [
-  ...deaths,
-  ...troubles,
-  ...deafness,
-  ...callTroubles,
-  ...pauses,
-  ...outages.map(({ name, hits }) => ({ name, applies: hits })),
-];
+import type { Outcome } from "./units.ts";
 
 type Tally = {
   cases: number;
@@ -37,7 +26,7 @@ export type Permitted = {
 
 export type Results = {
   /** Expects each fault at every place where it applies. */
-  expect(scenario: string, prepared: PreparedScenario, wanted: (family: string) => boolean): void;
+  expect(planned: Pick<Planned, "reach">, wanted: (family: string) => boolean): void;
   add(scenario: string, outcome: Outcome): void;
   of(scenario: string): Tally;
   violations(): readonly Violation[];
@@ -50,8 +39,6 @@ export type Results = {
     readonly missed: readonly string[];
   };
 };
-
-const siteFor = (call: Call): string => siteOf({ call }) ?? "";
 
 export const openResults = (): Results => {
   const tallies = new Map<string, Tally>();
@@ -74,12 +61,10 @@ export const openResults = (): Results => {
     permitted.set(name, known);
   };
   return {
-    expect: (_scenario, { baseline, fixture }, isWanted) => {
-      const { without = [] } = fixture.scenario;
-      for (const call of baseline.calls) {
-        sites.add(siteFor(call));
-        for (const { name, applies } of reaching)
-          if (isWanted(name) && !without.includes(name) && applies(call)) wanted.add(`${siteFor(call)} × ${name}`);
+    expect: ({ reach }, isWanted) => {
+      for (const { site, faults } of reach) {
+        sites.add(site);
+        for (const name of faults.filter(isWanted)) wanted.add(`${site} × ${name}`);
       }
     },
     add: (scenario, outcome) => {

@@ -7,12 +7,13 @@ import type { Kind } from "./case.ts";
 import { isPutTo } from "./cases.ts";
 import { openDrawing } from "./drawing.ts";
 import { forgotten } from "./ending.ts";
-import { openPool } from "./pool.ts";
+import { type Planned, unitsOf } from "./planning.ts";
+import { runPool } from "./pool.ts";
 import { recordedName } from "./recorded.ts";
 import { openResults, type Results, spread } from "./results.ts";
 import { runCase } from "./runner.ts";
 import { families, scenarios } from "./scenarios.ts";
-import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
+import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit } from "./units.ts";
 import { versions, violationsOf } from "./upgrade.ts";
 
 const help = `npm run sweep [-- [--singles | --pairs | --short] [--seed N [--seeds N] | --all] [--family NAME] [--scenario NAME…] [--fault REGEX]
@@ -112,7 +113,7 @@ const openProgress = () => {
   return (done: number, all: number, began: number): void => {
     if (performance.now() - last < 15_000) return;
     last = performance.now();
-    console.log(`  … ${Math.round((100 * done) / all)} % ${seconds(began)}`);
+    console.log(`  … ${done} of ${all} scenarios ${seconds(began)}`);
   };
 };
 
@@ -123,36 +124,17 @@ const namesIn = ({ scenario, family }: Pick<Values, "scenario" | "family">): rea
   return chosen.map(({ name }) => name);
 };
 
-type Hearing = {
-  readonly values: Values;
-  readonly results: Results;
-  /** Takes the pieces of a scenario. */
-  readonly add: (units: readonly Unit[]) => void;
-};
-
-/** Runs every scenario once without a fault, and cuts the rest into pieces. */
-const plan = async ({ values, results, add }: Hearing): Promise<void> => {
+/** Takes the plan of each scenario, with its run without a fault, and draws the pieces of the rest. */
+const takePlans = (values: Values, results: Results): ((plan: Planned) => readonly Unit[]) => {
   const { families: faults, kind, seed } = values.choice;
   const isWanted = new RegExp(`^(${faults ?? ".*"})$`);
   const drawing = openDrawing(seed, values.short);
-  for (const name of namesIn(values)) {
-    const prepared = await prepare(name, values.choice);
-    const { violations, calls } = prepared.baseline;
-    const none: Omit<Outcome, "invocations"> = {
-      id: `${name}/none`,
-      kind: "singles",
-      family: "none",
-      site: undefined,
-      violations,
-      allowed: [],
-      lines: [],
-      last: false,
-    };
-    results.add(name, { ...none, invocations: calls.at(-1)?.invocation ?? 0 });
-    const scenario = scenarioNamed(name);
-    results.expect(name, prepared, (family) => kind !== "pairs" && isPutTo(scenario, family) && isWanted.test(family));
-    add(unitsOf(prepared, drawing));
-  }
+  return (plan) => {
+    const scenario = scenarioNamed(plan.scenario);
+    results.add(plan.scenario, plan.none);
+    results.expect(plan, (family) => kind !== "pairs" && isPutTo(scenario, family) && isWanted.test(family));
+    return unitsOf(plan, drawing);
+  };
 };
 
 const sweep = async (values: Values): Promise<void> => {
@@ -160,25 +142,27 @@ const sweep = async (values: Values): Promise<void> => {
   const results = openResults();
   const left = new Map<string, number>();
   const progress = openProgress();
-  let planned = 0;
+  const take = takePlans(values, results);
+  const names = namesIn(values);
   let finished = 0;
+  const planned = (plan: Planned): readonly Unit[] => {
+    const units = take(plan);
+    left.set(plan.scenario, units.length);
+    if (units.length === 0) finished += 1;
+    return units;
+  };
   const told = (unit: Unit, outcomes: readonly Outcome[]): boolean => {
     for (const outcome of outcomes) results.add(unit.scenario, outcome);
     const open = (left.get(unit.scenario) ?? 1) - 1;
     left.set(unit.scenario, open);
-    if (open === 0) console.log(ofScenario(results, unit.scenario, began));
-    finished += 1;
-    progress(finished, planned, began);
+    if (open === 0) {
+      console.log(ofScenario(results, unit.scenario, began));
+      finished += 1;
+    }
+    progress(finished, names.length, began);
     return !(values.first && results.violations().length > 0);
   };
-  const pool = openPool({ threads: values.threads, choice: values.choice, told });
-  const add = (units: readonly Unit[]): void => {
-    for (const { scenario } of units) left.set(scenario, (left.get(scenario) ?? 0) + 1);
-    planned += units.length;
-    pool.add(units);
-  };
-  await plan({ values, results, add });
-  await pool.end();
+  await runPool({ threads: values.threads, choice: values.choice, scenarios: names, planned, told });
   for (const { id, violations } of results.violations().slice(0, values.first ? 1 : 8)) await explain(id, violations);
   summary(results);
   finish(results, values, { began, changes: await changes(values) });

@@ -90,7 +90,7 @@ const runToEnd = async (execution: Execution, recognition?: Recognition): Promis
   recognition?.end();
   if (recognition?.found() !== undefined) return [];
   execution.oracle.end(everything(execution.fixture.simulator.store), execution.now());
-  return [...execution.oracle.violations(), ...(calm ? [] : ["end: it never comes to rest"])];
+  return [...execution.oracle.violations(), ...execution.dropped, ...(calm ? [] : ["end: it never comes to rest"])];
 };
 
 /** A line for the event that the scenario's user should have seen, where it is missing. */

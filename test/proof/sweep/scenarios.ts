@@ -1,5 +1,7 @@
 /** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
 import type { Change } from "../../../shared/simulator/storage/store.ts";
+import { clusters } from "./apache/cluster-scenarios.ts";
+import { apache as applicationsOfApache } from "./apache/scenarios.ts";
 import { belledOf } from "./belled.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
 import { dispatchedApplications, dispatchedJobs } from "./dispatched-scenarios.ts";
@@ -322,11 +324,13 @@ const belledOfVolcano = belledOf(watchedOfVolcano);
 
 const spark: readonly Scenario[] = [...watched, ...belled];
 const volcano: readonly Scenario[] = [...watchedOfVolcano, ...belledOfVolcano];
+const apache: readonly Scenario[] = [...applicationsOfApache, ...clusters];
 
 /** The values of `--family`. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = {
   spark,
   volcano,
+  apache,
   elastic,
   bell: [...belled, ...belledOfVolcano],
   kueue: [...growths, ...kueuedJobs, ...lives.filter(({ name }) => name === "kueued")],
@@ -334,4 +338,4 @@ export const families: Readonly<Record<string, readonly Scenario[]>> = {
   gang: [...gangs, ...rooms, ...nears, ...natives, ...evictions, ...gangApplications],
 };
 
-export const scenarios: readonly Scenario[] = [...spark, ...volcano];
+export const scenarios: readonly Scenario[] = [...spark, ...volcano, ...apache];

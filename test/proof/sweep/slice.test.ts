@@ -20,6 +20,8 @@ const spark = [
   ...["told", "beside-forged"],
 ];
 
+const apache = ["apache-completion", "cluster-lost"];
+
 const volcano = [
   ...["job-completion", "job-restart-pod", "job-suspend-resume", "job-gang-here", "job-drained", "job-deletion"],
   ...["job-damaged", "job-another-cluster", "job-told", "job-beside-lease", "hosted-job-completion"],
@@ -34,7 +36,7 @@ const sliceOf = ({ batches }: PreparedScenario): readonly Case[] => {
 
 describe("a slice of the sweep", () => {
   const faults = new Set<string>();
-  const scenarios = [...spark, ...volcano].map(scenarioNamed);
+  const scenarios = [...spark, ...apache, ...volcano].map(scenarioNamed);
 
   for (const [at, { name, what }] of scenarios.entries()) {
     test(`${what}: a fault changes nothing`, async () => {

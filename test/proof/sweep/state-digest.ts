@@ -4,9 +4,8 @@
  * passed since the last event: nothing happens before the next one is due.
  */
 import * as crypto from "node:crypto";
-import { type Execution, queueBounds } from "./execution.ts";
+import type { Execution } from "./execution.ts";
 import { collected } from "./forked.ts";
-import { openPost } from "./journal.ts";
 
 /** An object is immutable, and shared by the forks that did not change it. */
 const digests = new WeakMap<object, string>();
@@ -29,23 +28,17 @@ export const nextDue = (execution: Execution): number => {
   return Math.max(execution.now(), Math.min(...times.filter((time) => time !== undefined)));
 };
 
-/** All that the queue still delivers: a copy of it is emptied, each delivery acknowledged. */
-const deliveriesOf = (execution: Execution): unknown => {
-  let now = execution.now();
-  const post = openPost(() => now, queueBounds, execution.post.journal());
-  const deliveries: unknown[] = [];
-  for (let due: number | undefined = now; due !== undefined; due = post.nextDue()) {
-    now = Math.max(now, due);
-    for (let one = post.receive(); one !== undefined; one = post.receive()) {
-      deliveries.push([now, one.group, one.messages, one.received]);
-      post.acknowledge(one);
-    }
-  }
-  return deliveries;
+/** A list of the store is never altered in place. */
+const listTexts = new WeakMap<readonly object[], string>();
+
+const listText = (objects: readonly object[]): string => {
+  const known = listTexts.get(objects) ?? objects.map(digestOf).join();
+  listTexts.set(objects, known);
+  return known;
 };
 
 const objectsIn = ({ fixture: { simulator } }: Execution): unknown =>
-  simulator.store.tables().map((table) => [table, simulator.store.list(table).map(digestOf)]);
+  simulator.store.tables().map((table) => [table, listText(simulator.store.list(table))]);
 
 /** Parts of the state, each a plain value. */
 export const stateParts: Readonly<Record<string, (execution: Execution) => unknown>> = {
@@ -56,7 +49,7 @@ export const stateParts: Readonly<Record<string, (execution: Execution) => unkno
     const { clock, memories } = fixture.simulator.snapshot();
     return [clock.timers, memories];
   },
-  deliveries: deliveriesOf,
+  deliveries: ({ post }) => post.left(),
   windows: ({ post }) => post.windows(),
   watches: ({ watching }) => watching.state().map((objects) => objects.map(digestOf).toSorted()),
   oracle: ({ oracle }) => collected(() => oracle.copy()),
@@ -67,17 +60,27 @@ export const stateParts: Readonly<Record<string, (execution: Execution) => unkno
 export type StateParts = typeof stateParts;
 
 /**
- * The text of plain data, of maps and of sets: equal for equal data. What V8 serializes is not: how it holds a number
- * depends on what it has optimised.
+ * The text of plain data, of maps and of sets: equal for equal data, and different for different data, as each string has
+ * its length before it. What V8 serializes is not: how it holds a number depends on what it has optimised.
  */
 const textOf = (value: unknown): string => {
-  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "string") return `${value.length}:${value}`;
   if (typeof value !== "object" || value === null) return String(value);
-  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`;
-  if (value instanceof Map) return `map(${[...value].map(textOf).join()})`;
-  if (value instanceof Set) return `set(${[...value].map(textOf).join()})`;
-  const fields = Object.entries(value).map(([name, field]) => `${JSON.stringify(name)}:${textOf(field)}`);
-  return `{${fields.join()}}`;
+  let text = "";
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${textOf(item)},`;
+    return `[${text}]`;
+  }
+  if (value instanceof Map) {
+    for (const [key, item] of value) text += `${textOf(key)}=${textOf(item)},`;
+    return `map(${text})`;
+  }
+  if (value instanceof Set) {
+    for (const item of value) text += `${textOf(item)},`;
+    return `set(${text})`;
+  }
+  for (const [name, field] of Object.entries(value)) text += `${textOf(name)}=${textOf(field)},`;
+  return `{${text}}`;
 };
 
 export const stateDigest = (execution: Execution, parts: StateParts): string =>

@@ -1,4 +1,4 @@
-/** Cuts the work of a sweep into pieces for any worker, and finds the case of an id. */
+/** Runs the pieces of a scenario in any thread, and finds the case of an id. */
 
 import type { Baseline } from "./baseline.ts";
 import { type Case, isSeries, type Kind, type Series, type Sized, siteOf, twofold } from "./case.ts";
@@ -6,7 +6,6 @@ import { batchesOf, makingOf } from "./cases.ts";
 import { openChance } from "./chance.ts";
 import { type Continuations, type Forked, openContinuations } from "./continuations.ts";
 import { doubleNamed } from "./doubles.ts";
-import type { Drawing } from "./drawing.ts";
 import { expand } from "./expansion.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 import { recordedScenario } from "./recorded.ts";
@@ -16,8 +15,6 @@ import { scenarios } from "./scenarios.ts";
 
 /** Cases of one piece: some of a list, by their indexes, or a series. */
 export type Unit = { readonly scenario: string; readonly batch: number; readonly at: readonly number[] };
-
-const stretch = 48;
 
 /** The chosen cases: families by a regular expression, one kind of cases, a seed; absent parts choose all. */
 export type Choice = {
@@ -67,18 +64,6 @@ export const prepare = async (name: string, choice: Choice = {}): Promise<Prepar
   const baseline = await runBaseline(fixture, continuations);
   return { fixture, baseline, continuations, batches: chosen(batchesOf(baseline, scenario, choice), choice) };
 };
-
-/** The pieces of a scenario, in an order that never changes. */
-export const unitsOf = ({ fixture, batches }: PreparedScenario, drawing: Drawing): readonly Unit[] =>
-  batches.flatMap((sized, index): readonly Unit[] => {
-    const { scenario } = fixture;
-    const about = { scenario: scenario.name, batch: index };
-    if (isSeries(sized.batch)) return [{ ...about, at: [] }];
-    const all = drawing(scenario, sized);
-    const many = sized.expands === true ? 1 : stretch;
-    const starts = Array.from({ length: Math.ceil(all.length / many) }, (_, nth) => nth * many);
-    return starts.map((from) => ({ ...about, at: all.slice(from, from + many) }));
-  });
 
 /** The result of a case, and its place. */
 export type Outcome = Verdict & {

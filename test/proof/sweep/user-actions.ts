@@ -110,7 +110,7 @@ const release = (execution: Execution): void => {
 /** A reference to an object of the scenario's kind: the scenario's own, unless another name is given. */
 const oneIn = ({ fixture }: Execution, name = appName) => {
   const swept = sweptOf(fixture.scenario);
-  const { kind, group, version, table } = swept;
+  const { apiKind: kind, group, version, table } = swept;
   const found = fixture.simulator.store.get(table, placeOf(swept, namespace, name));
   return { apiVersion: `${group}/${version}`, kind, name, uid: found?.metadata.uid ?? "" };
 };

@@ -1,8 +1,15 @@
-/** A thread of a sweep: takes a piece, runs it, reports, and asks for the next. */
+/** A thread of a sweep: plans a scenario or runs a piece of one, reports, and asks for the next. */
 import { parentPort, workerData } from "node:worker_threads";
+import { type Planned, planOf } from "./planning.ts";
 import { type Choice, type Outcome, type PreparedScenario, prepare, runUnit, type Unit } from "./units.ts";
 
-export type Told = { readonly unit: Unit | undefined; readonly outcomes: readonly Outcome[] };
+/** `plan`: the name of a scenario. */
+export type Task = { readonly plan: string } | { readonly run: Unit };
+
+export type Told =
+  | { readonly did: "start" }
+  | { readonly did: "plan"; readonly planned: Planned }
+  | { readonly did: "run"; readonly unit: Unit; readonly outcomes: readonly Outcome[] };
 
 // Stack traces of refusals are not read here; a replay shows them.
 Error.stackTraceLimit = 0;
@@ -13,15 +20,20 @@ const open = new Map<string, PreparedScenario>();
 const preparedFor = async (name: string): Promise<PreparedScenario> => {
   const known = open.get(name);
   if (known !== undefined) return known;
-  const prepared = await prepare(name, choice);
   open.clear();
+  const prepared = await prepare(name, choice);
   open.set(name, prepared);
   return prepared;
 };
 
-parentPort?.on("message", async (unit: Unit) => {
-  const told: Told = { unit, outcomes: await runUnit(await preparedFor(unit.scenario), unit, choice) };
-  parentPort?.postMessage(told);
-});
+const done = async (task: Task): Promise<Told> => {
+  if ("plan" in task) return { did: "plan", planned: planOf(await preparedFor(task.plan)) };
+  const { run: unit } = task;
+  return { did: "run", unit, outcomes: await runUnit(await preparedFor(unit.scenario), unit, choice) };
+};
 
-parentPort?.postMessage({ unit: undefined, outcomes: [] } satisfies Told);
+const tell = (told: Told): void => parentPort?.postMessage(told);
+
+parentPort?.on("message", async (task: Task) => tell(await done(task)));
+
+tell({ did: "start" });

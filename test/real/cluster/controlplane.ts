@@ -69,7 +69,9 @@ const ended = (child: ChildProcess): Promise<void> =>
 
 const runKubectl = (program: string, args: readonly string[], kubeconfig: string, input: string): Promise<Kubectl> =>
   new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env: { ...process.env, KUBECONFIG: kubeconfig } });
+    // kubectl caches by address the resources that a server has, and all clusters of the lanes have one address.
+    const env = { ...process.env, KUBECONFIG: kubeconfig, KUBECACHEDIR: `${kubeconfig}.cache` };
+    const child = spawn(program, args, { env });
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (chunk: Buffer) => {

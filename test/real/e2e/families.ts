@@ -1,8 +1,11 @@
 /** The families of end-to-end cases: the topic, the prerequisites and the cases of each. A new family is a row here. */
 import { join } from "node:path";
 import { goWithGangs } from "../setup/go.ts";
-import { moreSparkVersions } from "../setup/spark.ts";
+import { moreSparkVersions, sparkVersions } from "../setup/spark.ts";
 import { admissionCases } from "./admission/cases.ts";
+import { realCluster } from "./apache/clusters.ts";
+import { byKilledFunctions, killedHosts, taken } from "./apache/killed.ts";
+import { endingRows, lastingRows } from "./apache/rows.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
 import { handsClaimsOn } from "./elastic/claims.ts";
 import { followsDemand, followsLargeDemand, staysWithinQuota } from "./elastic/scale.ts";
@@ -15,6 +18,9 @@ import { nodeCount, nodeFlags } from "./gang/fixture.ts";
 import { gangFunctions } from "./gang/functions.ts";
 import { nativeCases, withoutGates } from "./gang/native.ts";
 import { gatesOn } from "./gang/native-fixture.ts";
+import { kueueRows } from "./kueue/conformance.ts";
+import { growsALittle, growsByFunctions, growsFromAPart, growsUnderKills } from "./kueue/growth.ts";
+import { admittedInPart } from "./kueue/partial-admission.ts";
 import { recovered } from "./recovery/lane.ts";
 import type { Case } from "./scene.ts";
 import { connects } from "./spark/connected.ts";
@@ -130,6 +136,51 @@ const elasticVersions: Family = {
   }),
 };
 
+const kueue: Family = {
+  about:
+    "applications grow within the quota of a real Kueue, and lose their growths to a higher priority; by functions, too; a Volcano Job runs with a part of its pods",
+  needs: ["kueue"],
+  crds: ["ours"],
+  cluster: elasticCluster,
+  cases: ({ kills }) => ({
+    cases: [
+      kueueRows,
+      admittedInPart,
+      growsFromAPart("4.1.1"),
+      growsALittle("4.0.4"),
+      growsUnderKills("4.1.1", kills),
+      growsByFunctions("4.1.1"),
+    ],
+    skipped: 0,
+  }),
+};
+
+/** Upstream's rows are for Spark 4; the set-up compiles no jar for versions that only long proofs run. */
+const apacheRows = (dir: string): readonly Case[] => [
+  endingRows(dir),
+  realCluster(dir),
+  ...sparkVersions.map((version) => lastingRows(dir, version)),
+  ...moreSparkVersions
+    .filter((version) => version.startsWith("4.2."))
+    .map((version) => lastingRows(dir, version, "jar")),
+];
+
+const apache: Family = {
+  about:
+    "SparkApplications of Apache's own operator: upstream's e2e rows, kills of the host, a lost record, a namesake of the other group; by functions, too",
+  needs: [],
+  crds: ["ours", "upstream"],
+  upstream: { folder: "spark-kubernetes-operator", group: "spark.apache.org" },
+  kinds: ["spark", "volcano", "apache"],
+  cases: ({ apache: dir, kills, which }) => ({
+    cases: [
+      ...(dir === undefined ? [] : which === "ours" ? apacheRows(dir) : [endingRows(dir)]),
+      ...(which === "ours" ? [killedHosts(kills), taken, byKilledFunctions] : []),
+    ],
+    skipped: dir === undefined ? 1 : 0,
+  }),
+};
+
 const triggers: Family = {
   about:
     "requests from outside, good and bad, at the built functions; a Spot notice moves executors before the node goes",
@@ -147,6 +198,9 @@ const volcanoBy = (gang: Gang, about: string): Family => ({
     nodes: 2,
     nodeFlags: ["pods=200", "cpu=96", "nvidia.com/gpu=4"].flatMap((amount) => ["--capacity", amount]),
     standIns: containers,
+    // A creation whose client dies before the answer may count in a ResourceQuota and make no pod. The next full count, by
+    // default every five minutes, takes it out again, so a host that is killed waits for one.
+    extra: { "kube-controller-manager": ["--resource-quota-sync-period=5s"] },
   },
   cases: ({ volcano: dir }) => ({
     ...volcanoCases(dir === undefined ? undefined : join(dir, "examples"), gang),
@@ -213,6 +267,8 @@ export const families: Readonly<Record<string, Family>> = {
   recovery,
   elastic,
   "elastic-versions": elasticVersions,
+  kueue,
+  apache,
   admission,
   tools,
   triggers,

@@ -6,8 +6,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import { functionNames } from "../../../shared/cli/installation/function-rights.ts";
-import { features } from "../../../shared/kube/resources.ts";
+import { functionNames } from "../../../shared/installation/function-rights.ts";
+import { type Family, features } from "../../../shared/kube/resources.ts";
 import { builtFor } from "../../support/build.ts";
 import type { ControlPlane } from "../cluster/controlplane.ts";
 
@@ -41,6 +41,10 @@ export const build = async (): Promise<void> => void (await builtFor("dist"));
 /** Enables every feature, because lanes run jobs with keys and executors created by Rekindle. */
 const all = ["--features", features.join(",")] as const;
 
+/** The arguments of an installation of these families of kinds; undefined stands for the default ones. */
+const ofFamilies = (chosen: readonly Family[] | undefined): readonly string[] =>
+  chosen === undefined ? [] : ["--family", chosen.join(",")];
+
 const applied = async (plane: ControlPlane, text: string): Promise<void> => {
   const { code, stderr } = await plane.kubectl(["apply", "--server-side", "-f", "-"], { input: text });
   if (code !== 0) throw new Error(`kubectl apply: ${stderr}`);
@@ -55,6 +59,7 @@ export const install = async (
   plane: ControlPlane,
   upstreamCrds: string | undefined,
   groups = "sparkoperator.k8s.io",
+  chosen?: readonly Family[],
 ): Promise<string> => {
   if (upstreamCrds !== undefined) {
     const { code, stderr } = await plane.kubectl(["apply", "--server-side", "-R", "-f", upstreamCrds]);
@@ -63,14 +68,22 @@ export const install = async (
   const without = upstreamCrds === undefined ? [] : ["--without-crds", groups];
   await applied(
     plane,
-    await rekindle(["manifests", "--without-deployment", "--spark-namespace", "default", ...all, ...without]),
+    await rekindle([
+      ...["manifests", "--without-deployment", "--spark-namespace", "default"],
+      ...all,
+      ...ofFamilies(chosen),
+      ...without,
+    ]),
   );
   return await plane.kubeconfigOf("rekindle", "rekindle");
 };
 
 /** Applies the accounts and roles of `rekindle manifests --functions`. Returns their kubeconfigs by function name. */
-export const installFunctions = async (plane: ControlPlane): Promise<Readonly<Record<string, string>>> => {
-  await applied(plane, await rekindle(["manifests", "--functions", ...all]));
+export const installFunctions = async (
+  plane: ControlPlane,
+  chosen?: readonly Family[],
+): Promise<Readonly<Record<string, string>>> => {
+  await applied(plane, await rekindle(["manifests", "--functions", ...all, ...ofFamilies(chosen)]));
   const configs = functionNames.map(async (name) => [name, await plane.kubeconfigOf("rekindle", `rekindle-${name}`)]);
   return Object.fromEntries(await Promise.all(configs));
 };
@@ -102,7 +115,7 @@ const gone = (child: ChildProcess): Promise<number> =>
     : new Promise((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
 
 /** Appends both outputs of a process to a file, until it ends. */
-const appendTo = ({ stdout, stderr }: ChildProcess, log: string): void => {
+export const appendTo = ({ stdout, stderr }: ChildProcess, log: string): void => {
   const file = createWriteStream(log, { flags: "a" });
   const open = [stdout, stderr].filter((stream) => stream !== null);
   for (const stream of open) stream.pipe(file, { end: false });

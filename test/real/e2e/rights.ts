@@ -2,16 +2,17 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import { lookoutRules } from "../../../shared/cli/installation/feature-rules.ts";
-import { functionRules } from "../../../shared/cli/installation/function-rights.ts";
+import { lookoutRules } from "../../../shared/installation/feature-rules.ts";
+import { functionRulesOf } from "../../../shared/installation/function-rights.ts";
 import {
   certificateRules,
-  hostRules,
+  hostRulesOf,
   leaseRules,
   nodeRules,
-  registrationRules,
-} from "../../../shared/cli/installation/roles.ts";
-import type { Rule } from "../../../shared/cli/installation/rule.ts";
+  registrationRulesOf,
+} from "../../../shared/installation/roles.ts";
+import type { Rule } from "../../../shared/installation/rule.ts";
+import { defaultFamilies, families, features } from "../../../shared/kube/resources.ts";
 import type { Audit, Request } from "../cluster/audit.ts";
 import { cacheDir } from "../setup/part.ts";
 
@@ -29,7 +30,8 @@ export const evidenceDir = (): string => join(cacheDir(), "rights");
 export const rightText = (verb: string, resource: string, group: string): string =>
   `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
 
-const rightsIn = (rules: readonly Rule[]): readonly string[] => [
+/** The rights of rules, each as `verb resource.group`. */
+export const rightsIn = (rules: readonly Rule[]): readonly string[] => [
   ...new Set(
     rules.flatMap(({ apiGroups, resources, verbs }) =>
       apiGroups.flatMap((group) => resources.flatMap((what) => verbs.map((verb) => rightText(verb, what, group)))),
@@ -37,16 +39,20 @@ const rightsIn = (rules: readonly Rule[]): readonly string[] => [
   ),
 ];
 
-const ofHost = rightsIn([...hostRules, ...lookoutRules, ...nodeRules]);
+const ofHost = rightsIn([...hostRulesOf(defaultFamilies, features), ...lookoutRules, ...nodeRules]);
 
-/** The shipped rights by account; those that admission needs beside a host are listed separately. */
+/**
+ * The rights that are shipped for the default families, by account; those that admission, and other families, need beside a
+ * host of these are listed separately.
+ */
 export const shipped: Readonly<Record<string, readonly string[]>> = {
   rekindle: ofHost,
-  "rekindle with admission": rightsIn([...registrationRules, ...certificateRules]).filter(
+  "rekindle with apache": rightsIn(hostRulesOf(families, features)).filter((right) => !ofHost.includes(right)),
+  "rekindle with admission": rightsIn([...registrationRulesOf(defaultFamilies), ...certificateRules]).filter(
     (right) => !ofHost.includes(right),
   ),
   ...Object.fromEntries(
-    Object.entries(functionRules).map(([name, rules]) => [
+    Object.entries(functionRulesOf(defaultFamilies, features)).map(([name, rules]) => [
       `rekindle-${name}`,
       rightsIn(name === "dispatch" ? [...rules, ...leaseRules] : rules),
     ]),

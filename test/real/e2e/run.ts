@@ -12,7 +12,7 @@ import { randomFrom } from "../lambda/random.ts";
 import { ensure } from "../setup/ensure.ts";
 import { onBell } from "./bell/lane.ts";
 import { cloudLane } from "./cloud/lane.ts";
-import { dispatched } from "./dispatch/lane.ts";
+import { dispatched, dispatchedBell } from "./dispatch/lane.ts";
 import { families, familyNames } from "./families.ts";
 import type { Family, Which } from "./family.ts";
 import { type Lane, runLane } from "./functions/lane.ts";
@@ -25,7 +25,7 @@ import { pageLane } from "./page/lane.ts";
 import { leaveRights } from "./rights.ts";
 import type { Case, Scene } from "./scene.ts";
 
-const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --nats | --bell | --cloud | --migrate | --triggers | --gang | --page [--picture FILE]] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch [--bell] | --nats | --bell | --cloud | --migrate | --triggers | --gang | --page [--picture FILE]] [--crds ours|upstream] [--case TEXT] [--kills N] [--short] [--seed N] [--json FILE]]
 
   --family NAME ${Object.entries(families)
     .map(([name, { about }]) => `${name}: ${about}`)
@@ -33,7 +33,8 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --nats | 
   --lambda      functions behind a queue instead of a host: the built bundles in environments of the real runtime
                 client, killed, frozen, their messages doubled and delayed
   --dispatch    functions that a dispatcher calls over HTTP: processes that are started with the first call, stopped
-                when idle, and killed, and so is the dispatcher
+                when idle, and killed, and so is the dispatcher; with --bell the API server's webhook rings at it, and no
+                watch is open
   --nats        functions whose queue is on NATS, under its overlay's settings: workers are started while messages wait,
                 stopped when idle, and killed, and so are the forwarder, the API, and NATS' server (10 times, 3 below 200 kills)
   --bell        the same without a forwarder: the API server's webhook rings at the built bell, which is killed, and hangs
@@ -57,8 +58,13 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch | --nats | 
 
 Starts a real Kubernetes control plane and a node that runs pods as processes, in a network namespace of its own (root).`;
 
-const upstreamCrds = (): string | undefined =>
-  dataDir === undefined ? undefined : join(dataDir, "spark-operator", "crds");
+const sparkOperator: NonNullable<Family["upstream"]> = { folder: "spark-operator", group: "sparkoperator.k8s.io" };
+
+/** The CRDs of a round: a folder of upstream's, which replace Rekindle's of the group. */
+const crdsOf = ({ upstream = sparkOperator }: Family, which: Which) => ({
+  folder: which === "ours" || dataDir === undefined ? undefined : join(dataDir, upstream.folder, "crds"),
+  group: upstream.group,
+});
 
 type Result = {
   readonly name: string;
@@ -110,7 +116,8 @@ const round = async (
   const extra = withFlags(family.cluster?.extra, audit.flags);
   const cluster = await startCluster({ nodes: 1, ...family.cluster, extra, dir });
   try {
-    const kubeconfig = await install(cluster, which === "ours" ? undefined : upstreamCrds());
+    const { folder, group } = crdsOf(family, which);
+    const kubeconfig = await install(cluster, folder, group, family.kinds);
     const say = (line: string): void => console.log(`    ${line}`);
     const scene = { cluster, kubeconfig, hostLog: join(dir, "host.log"), say, random: randomFrom(seed) };
     const results = await played(chosen, scene, which);
@@ -140,12 +147,13 @@ const hostLane = async (family: Family, wanted: Wanted): Promise<Outcome> => {
   const { seed, kills, only, crds, isShort } = wanted;
   const recorded = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
   const volcano = dataDir === undefined ? undefined : join(dataDir, "volcano");
+  const apache = dataDir === undefined ? undefined : join(dataDir, "spark-kubernetes-operator");
   const rounds = family.crds.filter((which) => which === "ours" || recorded !== undefined);
   const results: Result[] = [];
   let left = family.crds.length - rounds.length;
   let unplayed = 0;
   for (const which of rounds) {
-    const { skipped, ...all } = family.cases({ recorded, volcano, kills, which, isShort });
+    const { skipped, ...all } = family.cases({ recorded, volcano, apache, kills, which, isShort });
     if (which === "ours") left += skipped;
     const chosen = { ...all, cases: all.cases.filter((one) => only === undefined || one.name.includes(only)) };
     if (chosen.cases.length === 0 || (crds !== undefined && crds !== which)) continue;
@@ -193,10 +201,10 @@ type Lanes = {
   readonly migrate: boolean;
 };
 
-const needsOf = ({ lambda, nats, bell, cloud }: Lanes): readonly string[] => [
+const needsOf = ({ lambda, dispatch, nats, bell, cloud }: Lanes): readonly string[] => [
   ...(lambda || cloud ? ["lambda", "queue"] : []),
   ...(cloud ? ["store"] : []),
-  ...(nats || bell ? ["nats"] : []),
+  ...(nats || (bell && !dispatch) ? ["nats"] : []),
 ];
 
 const killsOf = ({ lambda, dispatch, nats, bell, cloud }: Lanes): number =>
@@ -204,7 +212,7 @@ const killsOf = ({ lambda, dispatch, nats, bell, cloud }: Lanes): number =>
 
 const laneOf = ({ lambda, dispatch, nats, bell, cloud, migrate }: Lanes) => {
   if (lambda) return lambdaOutcome;
-  if (dispatch) return onDemand(dispatched);
+  if (dispatch) return onDemand(bell ? dispatchedBell : dispatched);
   if (nats) return onDemand(onNats);
   if (bell) return onDemand(onBell);
   if (cloud) return cloudOutcome;

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sparkPi } from "../../support/pi.ts";
 import { type Built, openPackage } from "../../unit/cli/built.ts";
 import { type Api, openApi } from "../cluster/api.ts";
-import { kueuedJob } from "./kueue.ts";
+import { kueuedJob } from "./kueue/volcano-job.ts";
 import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "./scene.ts";
 import { awaitState, observe, read, stateOf } from "./witness.ts";
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { yamlText } from "../../../shared/cli/io/documents.ts";
+import { yamlText } from "../../../shared/inspection/io/documents.ts";
 import { helmProgram } from "../setup/helm.ts";
 import { command } from "../setup/part.ts";
 import { type Manifest, objectsIn } from "./accepted.ts";
@@ -23,6 +23,10 @@ export const rendered = async (values: Values, namespace: string): Promise<strin
 };
 
 const isDefinition = ({ kind }: Manifest): boolean => kind === "CustomResourceDefinition";
+
+/** The CRDs alone. */
+export const definitionsIn = (text: string): readonly Manifest[] =>
+  objectsIn(text.slice(text.indexOf("apiVersion:"))).filter(isDefinition);
 
 /** Leaves out the CRDs, which a line of Helm's own may precede. */
 export const withoutDefinitions = (text: string): readonly Manifest[] =>

@@ -2,17 +2,19 @@
  * Compares the chart with its source: it must render the same objects as `rekindle manifests` for the same settings,
  * and report unknown values.
  */
+import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { settingValues, unneededValues } from "../../../infra/chart.ts";
 import { plain } from "../../../infra/kustomize.ts";
-import { type Installation, objectsOf } from "../../../shared/cli/installation/objects.ts";
+import { fieldsOf } from "../../../shared/core/json.ts";
 import { readConfiguration } from "../../../shared/deployments/settings/host.ts";
 import { fileName, variableName } from "../../../shared/deployments/settings/table.ts";
+import { type Installation, objectsOf } from "../../../shared/installation/objects.ts";
 import { samples } from "../../support/setting-samples.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { type Check, install, type Manifest, objections } from "./accepted.ts";
-import { differences, parsed, rendered, type Values, withoutDefinitions } from "./chart-objects.ts";
+import { definitionsIn, differences, parsed, rendered, type Values, withoutDefinitions } from "./chart-objects.ts";
 import { kubeflowValues, treeOf } from "./kubeflow-values.ts";
 
 /** The same settings as chart values and as options of `rekindle manifests`. */
@@ -58,6 +60,11 @@ const rows: readonly Row[] = [
       ...{ families: ["volcano"], admission: true },
       ...{ namespaces: ["team-a", "team-b"], sparkNamespaces: ["team-a", "team-b"], ...accounts },
     },
+  },
+  {
+    name: "all families",
+    values: { controller: { families: ["spark", "volcano", "apache"] } },
+    manifests: { families: ["spark", "volcano", "apache"] },
   },
   {
     name: "features",
@@ -189,6 +196,26 @@ const said = async (values: Values): Promise<string> =>
   await rendered(values, "rekindle").catch((cause: unknown) =>
     cause instanceof Error ? cause.message : String(cause),
   );
+
+/** Apache's CRD is installed where its family is chosen, and outlasts the release. */
+const definesChosen: Check = {
+  name: "the chart has the CRD of Apache's family where it is chosen, and there alone",
+  run: async () => {
+    const [own] = definitionsIn(
+      await readFile("infra/optional-crds/apache/spark.apache.org_sparkapplications.yaml", "utf8"),
+    );
+    const crdFor = async (values: Values): Promise<Manifest | undefined> =>
+      definitionsIn(await rendered(values, "rekindle")).find(({ metadata }) => metadata.name === own?.metadata.name);
+    const chosen = await crdFor({ controller: { families: ["spark", "apache"] } });
+    return [
+      ...((await crdFor({})) === undefined ? [] : ["the default values bring it"]),
+      ...(isDeepStrictEqual(fieldsOf(chosen)["spec"], fieldsOf(own)["spec"]) ? [] : ["it is not the CRD of the file"]),
+      ...(JSON.stringify(chosen?.metadata).includes('"helm.sh/resource-policy":"keep"')
+        ? []
+        : ["Helm would delete it"]),
+    ];
+  },
+};
 
 /** Values of kubeflow's chart as users change them, and their effect on the objects. */
 const effective: readonly (readonly [values: Values, has: RegExp])[] = [
@@ -331,5 +358,6 @@ export const chartChecks = (cluster: Cluster): readonly Check[] => [
   ...Object.keys(kubeflowValues).map((version) => release(cluster, version)),
   effects,
   settings,
+  definesChosen,
   words,
 ];

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { functionsText } from "../../../shared/cli/installation/manifests.ts";
+import { functionsText } from "../../../shared/installation/manifests.ts";
 import { features } from "../../../shared/kube/resources.ts";
 import { builtFor } from "../../support/build.ts";
 import { freePort } from "../../support/port.ts";

@@ -7,6 +7,7 @@
 export const lanesOf: Readonly<Record<string, readonly string[]>> = {
   rekindle: ["main-ours", "spark-ours", "recovery-ours", "volcano-ours", "admission-ours"],
   "rekindle with admission": ["admission-ours"],
+  "rekindle with apache": ["apache-ours"],
   "rekindle-forward": ["functions", "lambda", "e2e-nats"],
   "rekindle-reconcile": ["functions", "lambda", "e2e-nats"],
   "rekindle-resync": ["functions", "lambda", "e2e-nats"],
@@ -167,6 +168,23 @@ export const rare: readonly Rare[] = [
     ],
     test: eachOfTheHost,
   },
+  {
+    account: "rekindle with apache",
+    rights: [
+      ...of("spark.apache.org", ["sparkapplications"], ["get"]),
+      ...of("spark.apache.org", ["sparkapplications/finalizers", "sparkclusters/finalizers"], ["update"]),
+      ...of("spark.apache.org", ["sparkclusters"], ["get", "patch", "delete"]),
+      // StatefulSets go with the SparkCluster that owns them, unless a cleanup was asked for.
+      ...of("apps", ["statefulsets"], ["delete"]),
+      // The lane's SparkClusters have as many workers as their user writes, and policies that nobody changes.
+      ...of("autoscaling", ["horizontalpodautoscalers"], ["get", "list", "create", "patch", "delete"]),
+      ...of("networking.k8s.io", ["networkpolicies"], ["patch"]),
+      ...of("policy", ["poddisruptionbudgets"], ["patch"]),
+      // The lane's cluster serves no routes.
+      ...of("gateway.networking.k8s.io", ["httproutes", "grpcroutes"], ["get", "list", "create", "delete"]),
+    ],
+    test: eachOfTheHost,
+  },
   ...["rekindle", "rekindle-forward", "rekindle-dispatch", "rekindle-reconcile", "rekindle-resync"].map((account) => ({
     account,
     rights: ofForeignAccounts,
@@ -244,7 +262,10 @@ export const rare: readonly Rare[] = [
   },
   {
     account: "rekindle-admission",
-    rights: ["list resourcequotas", "list queues.scheduling.volcano.sh", "get namespaces"],
+    rights: [
+      ...of("", ["resourcequotas", "limitranges"], ["list"]),
+      ...["list runtimeclasses.node.k8s.io", "list queues.scheduling.volcano.sh", "get namespaces"],
+    ],
     test: ["test/unit/deployments/admission/quotas.test.ts", "are read once in a second for each namespace"],
   },
   {

@@ -3,7 +3,7 @@
  * -o yaml` can be applied.
  */
 import { isDeepStrictEqual } from "node:util";
-import { yamlText } from "../../../shared/cli/io/documents.ts";
+import { yamlText } from "../../../shared/inspection/io/documents.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { command } from "../setup/part.ts";
 import type { Check } from "./accepted.ts";

@@ -13,7 +13,7 @@ import { nkeys } from "@nats-io/transport-node";
 import { openNats } from "../../../shared/adapters/nats/connection.ts";
 import { openNatsQueues } from "../../../shared/adapters/nats/receiver.ts";
 import { namesOf, natsQueue, opening } from "../../../shared/adapters/nats/streams.ts";
-import type { Received } from "../../../shared/adapters/sqs/receiver.ts";
+import type { Received } from "../../../shared/adapters/poller.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import { type Counter, messageOf, sendAll, shown, visibilityMs } from "./counter.ts";
 import { openNatsCounter, openNatsWorker } from "./nats.ts";

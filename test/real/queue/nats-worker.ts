@@ -3,7 +3,7 @@
  * around each, with the time of the machine's monotonic clock. `node nats-worker.ts URL QUEUE STEP-MS VISIBILITY-MS`
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startPoller } from "../../../shared/adapters/sqs/receiver.ts";
+import { startPoller } from "../../../shared/adapters/poller.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import { openNatsWorker } from "./nats.ts";
 

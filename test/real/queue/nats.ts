@@ -4,7 +4,7 @@ import * as z from "zod";
 import { openNats } from "../../../shared/adapters/nats/connection.ts";
 import { openNatsReceiver } from "../../../shared/adapters/nats/receiver.ts";
 import { namesOf, natsQueue, opening } from "../../../shared/adapters/nats/streams.ts";
-import type { Received } from "../../../shared/adapters/sqs/receiver.ts";
+import type { Received } from "../../../shared/adapters/poller.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import { type Counter, type Handed, maxReceives, visibilityMs } from "./counter.ts";
 

@@ -3,9 +3,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { Received } from "../../../shared/adapters/poller.ts";
 import { openSqs } from "../../../shared/adapters/sqs/client.ts";
 import { sqsQueue, sqsSender } from "../../../shared/adapters/sqs/queue.ts";
-import { openReceiver, type Received } from "../../../shared/adapters/sqs/receiver.ts";
+import { openReceiver } from "../../../shared/adapters/sqs/receiver.ts";
 import { wake } from "../../../shared/deployments/wake/function.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
 import { createQueues } from "../lambda/queues.ts";

@@ -1,5 +1,5 @@
 /**
- * Compiles one of the Go modules of this repository and reports its progress; otherwise a build of thousands of
+ * Compiles a Go program, of this repository or of a downloaded module, and reports its progress; otherwise a build of thousands of
  * packages is silent for many minutes.
  */
 import { command, type Say } from "./part.ts";
@@ -9,6 +9,8 @@ export type Compilation = {
   readonly sources: string;
   /** Name of the file with the module's requirements, if it is not go.mod. */
   readonly module?: string;
+  /** Path of the program's package below `sources`, if it is not the folder itself. */
+  readonly program?: string;
   /** Path of the binary. */
   readonly binary: string;
   readonly ldflags: string;
@@ -55,7 +57,8 @@ const linesIn = (hear: (line: string) => void): ((text: string) => void) => {
 
 /** Builds the binary, with a line of progress every 10 s. */
 export const compile = async (compilation: Compilation): Promise<void> => {
-  const { sources: cwd, module = "go.mod", binary, ldflags, say, go = "go", everyMs = 10_000 } = compilation;
+  const { sources: cwd, module = "go.mod", program = ".", binary, ldflags, say } = compilation;
+  const { go = "go", everyMs = 10_000 } = compilation;
   const began = Date.now();
   let progress: Progress = { downloaded: 0, compiled: 0, total: undefined, last: "", main: "", seconds: 0 };
   const env = { CGO_ENABLED: "0" };
@@ -67,7 +70,7 @@ export const compile = async (compilation: Compilation): Promise<void> => {
     const downloads = linesIn((line) => {
       if (line.startsWith("go: downloading ")) progress = { ...progress, downloaded: progress.downloaded + 1 };
     });
-    const list = ["list", `-modfile=${module}`, "-deps", "-f", "{{.ImportPath}}", "."];
+    const list = ["list", `-modfile=${module}`, "-deps", "-f", "{{.ImportPath}}", program];
     const listed = await command(go, list, { cwd, env, hear: downloads });
     const packages = new Set(listed.split("\n").filter((line) => line !== "" && !line.startsWith("go: ")));
     progress = { ...progress, total: packages.size, main: [...packages].at(-1) ?? "" };
@@ -76,7 +79,7 @@ export const compile = async (compilation: Compilation): Promise<void> => {
     });
     // The linker drops debug information (-s -w); without it, the compiler needs a fifth less processor time.
     const flags = ["-buildvcs=false", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", ldflags];
-    const args = ["build", `-modfile=${module}`, "-v", ...flags, "-o", binary, "."];
+    const args = ["build", `-modfile=${module}`, "-v", ...flags, "-o", binary, program];
     await command(go, args, { cwd, env, hear: compiled });
   } finally {
     clearInterval(timer);

@@ -2,6 +2,7 @@
 import { aws } from "./aws.ts";
 import { browser } from "./browser.ts";
 import { connect } from "./connect.ts";
+import { controllers } from "./controllers.ts";
 import { examples } from "./examples.ts";
 import { go, goWithGangs } from "./go.ts";
 import { helm } from "./helm.ts";
@@ -20,6 +21,7 @@ export const parts: readonly Part[] = [
   ...[system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative],
   keda,
   kueue,
+  ...controllers,
   goWithGangs,
   moreSpark,
   nats,

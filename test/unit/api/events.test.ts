@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { alertIntents, eventIntents, type Intent } from "../../../shared/api/events.ts";
-import { plurals } from "../../../shared/registry/names.ts";
+import { naming, plurals } from "../../../shared/registry/names.ts";
 
 const now = Date.parse("2026-11-02T08:00:00Z");
 const kinds = ["SparkApplication", "Job"];
-const reading = { kinds, plurals, now };
+const reading = { kinds, plurals, naming, now };
 
 const said = (intents: readonly Intent[] | undefined): readonly string[] | undefined =>
   intents?.map((intent) => {

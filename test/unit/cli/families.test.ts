@@ -48,6 +48,6 @@ describe("manifests of one family", () => {
   test("an unknown family is refused with the list of families", async () => {
     const { code, err } = await openTerminal().run("manifests", "--family=flink");
     assert.notEqual(code, 0);
-    assert.match(err, /--family "flink": write spark or volcano/);
+    assert.match(err, /--family "flink": write names of spark, volcano, apache, separated by commas/);
   });
 });

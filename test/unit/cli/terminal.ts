@@ -1,7 +1,6 @@
 /** A terminal for tests: the whole command line on the simulator, its output and its exit code. */
 import { setImmediate } from "node:timers/promises";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
-import { paintFor } from "../../../shared/cli/io/text.ts";
 import type { Page, Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import type { Transport } from "../../../shared/core/http.ts";
@@ -11,6 +10,7 @@ import { moveRecords, openTable } from "../../../shared/deployments/cli/copy-rec
 import { recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
 import { check, flagView, forecast, render, runs } from "../../../shared/deployments/cli/render.ts";
 import { settingsForCli } from "../../../shared/deployments/settings/read.ts";
+import { paintFor } from "../../../shared/inspection/io/text.ts";
 import { usualNamespaces } from "../../../shared/kube/upstream-controllers.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { policyLines } from "../../../shared/spark/application/spec/policies.ts";

@@ -4,10 +4,8 @@
 import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
-import { shownKinds } from "../../../shared/api/read-schemas.ts";
-import { functionGrants } from "../../../shared/cli/installation/function-rights.ts";
-import { featureRulesOf } from "../../../shared/cli/installation/roles.ts";
 import type { Transport } from "../../../shared/core/http.ts";
+import { apiVersionOf, keyKindOf } from "../../../shared/core/object.ts";
 import { apiApp } from "../../../shared/deployments/api/app.ts";
 import { openApi } from "../../../shared/deployments/api/function.ts";
 import { openNamespaceScope } from "../../../shared/deployments/common/namespaces.ts";
@@ -20,15 +18,29 @@ import { openLogs } from "../../../shared/deployments/page/logs.ts";
 import { openWaiting } from "../../../shared/deployments/page/queue-order.ts";
 import { openReader } from "../../../shared/deployments/read-api/reader.ts";
 import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
+import { shownKinds } from "../../../shared/inspection/kinds/all.ts";
+import { functionGrants, functionRules } from "../../../shared/installation/function-rights.ts";
+import { featureRulesOf } from "../../../shared/installation/roles.ts";
 import { type Feature, families } from "../../../shared/kube/resources.ts";
+import { resources } from "../../../shared/registry/names.ts";
 import { reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { tokenFor } from "../../../shared/simulator/verbs/request.ts";
-import { rightText, shipped } from "../../real/e2e/rights.ts";
+import { rightsIn, rightText } from "../../real/e2e/rights.ts";
 import { crds } from "../../support/crds.ts";
 import { openTable } from "../adapters/dynamodb/table.ts";
 import { taken } from "../adapters/sqs/fake.ts";
-import { application, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "../host/objects.ts";
+import {
+  apacheApplication,
+  application,
+  connect,
+  cronJob,
+  jobFlow,
+  queue,
+  schedule,
+  sparkCluster,
+  volcanoJob,
+} from "../host/objects.ts";
 import { applications, onCluster, record, withQueue } from "./surroundings.ts";
 
 const pi = { kind: "SparkApplication", namespace: "default", name: "pi" };
@@ -107,7 +119,7 @@ const paths: Readonly<Record<string, string>> = {
  */
 const shippedWay = async ({ transport, store }: Simulator, name = "api", features: readonly Feature[] = ["logs"]) => {
   await request(transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });
-  for (const object of functionGrants({ namespace: "rekindle", functions: [name], features }))
+  for (const object of functionGrants({ namespace: "rekindle", functions: [name], features, families }))
     await request(transport, "POST", paths[object.kind] ?? "", object);
   const account = store.get("serviceaccounts", `rekindle/rekindle-${name}`);
   assert.ok(account);
@@ -250,13 +262,12 @@ test("the api function's reads use each of its rights, and need no other", async
   }
   await lookAtPage(own);
   await openGauges({
-    naming: upstreamNaming,
-    transport: own,
+    ...{ naming: upstreamNaming, transport: own, families, now: () => 0 },
     namespaceScope: openNamespaceScope({ ...whole, transport: own }),
   })();
   await lookAtQueue(simulator, own);
   await signIn(simulator, own, "rekindle-api");
-  const granted = (shipped["rekindle-api"] ?? []).filter((right) => !rightsOfActions.includes(right));
+  const granted = rightsIn(functionRules["api"] ?? []).filter((right) => !rightsOfActions.includes(right));
   assert.deepEqual([refused, [...used].sort()], [[], granted.sort()]);
 });
 
@@ -273,6 +284,8 @@ for (const name of ["api", "dispatch"])
         application("pi"),
         schedule("often", { schedule: "@every 1h" }),
         connect("server"),
+        apacheApplication("apache"),
+        sparkCluster("cluster"),
         volcanoJob("gang", { runMs: 1_000 }),
       ],
       ...[cronJob("minutely", { runMs: 1_000 }), ...jobFlow("flow", ["one"], { runMs: 1_000 }), queue],
@@ -293,13 +306,15 @@ for (const name of ["api", "dispatch"])
         assert.ok(found);
         return { uid: found.metadata.uid, version: found.metadata.resourceVersion };
       };
-      const named = { kind, namespace: "default", name: metadata.name };
+      const resource = resources.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
+      assert.ok(resource, kind);
+      const named = { kind: keyKindOf(resource), namespace: "default", name: metadata.name };
       const answers =
         kind === "Queue"
           ? [await actions.operate(viewer, metadata.name, { action: "close", ...(await seen()), once: "close-it" })]
           : [
-              await actions.act(viewer, named, { action: "pause", ...(await seen()), once: `pause ${kind}` }),
-              await actions.act(viewer, named, { action: "delete", ...(await seen()), once: `delete ${kind}` }),
+              await actions.act(viewer, named, { action: "pause", ...(await seen()), once: `pause ${named.kind}` }),
+              await actions.act(viewer, named, { action: "delete", ...(await seen()), once: `delete ${named.kind}` }),
             ];
       for (const { status, body } of answers) assert.equal(status, 200, `${kind}: ${JSON.stringify(body)}`);
     }

@@ -1,10 +1,13 @@
-/** Long work yields to the event loop: work of 1 ms for each object never blocks it for more than ten objects. */
+/**
+ * Long work yields to the event loop: work of 1 ms for each object never blocks it for more than ten objects. Work that is
+ * done again and again ends with its round.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Resource } from "../../../shared/core/object.ts";
 import { resync } from "../../../shared/deployments/resync/sweep.ts";
 import { list, openWatchState } from "../../../shared/forward/listwatch.ts";
-import { openBreather } from "../../../shared/forward/pause.ts";
+import { openBreather, startRounds } from "../../../shared/forward/pause.ts";
 import { trim } from "../../../shared/kube/trim.ts";
 
 const many = 200;
@@ -92,5 +95,48 @@ describe("the event loop turns", () => {
     });
     assert.equal(sent, many);
     assert.ok(longest <= 50, `${longest} messages in a row`);
+  });
+});
+
+describe("rounds of work", () => {
+  test("follow each other after the ms that each returns, until they are stopped, which waits for the one in flight", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const ends: (() => void)[] = [];
+    const ended = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
+    const stop = startRounds(() => ended().then(() => 100), 10);
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    t.mock.timers.tick(9);
+    assert.equal(ends.length, 0);
+    t.mock.timers.tick(1);
+    assert.equal(ends.length, 1);
+    ends[0]?.();
+    await settled();
+    t.mock.timers.tick(99);
+    assert.equal(ends.length, 1);
+    t.mock.timers.tick(1);
+    assert.equal(ends.length, 2);
+    let isOver = false;
+    const over = stop().then(() => {
+      isOver = true;
+    });
+    await settled();
+    assert.equal(isOver, false);
+    ends[1]?.();
+    await over;
+    t.mock.timers.tick(1_000);
+    assert.equal(ends.length, 2);
+  });
+
+  test("begin at once without a first wait, and not at all after they are stopped", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    let rounds = 0;
+    const count = async (): Promise<number> => {
+      rounds += 1;
+      return 100;
+    };
+    await startRounds(count)();
+    await startRounds(count, 10)();
+    t.mock.timers.tick(1_000);
+    assert.equal(rounds, 1);
   });
 });

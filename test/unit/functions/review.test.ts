@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { admissionApp } from "../../../shared/deployments/admission/app.ts";
+import { noPodDefaults } from "../../../shared/kube/pod-defaults.ts";
 import { selectorOf } from "../../../shared/kube/selector.ts";
 import { good } from "../spark/admission/reviews.ts";
 
@@ -42,7 +43,8 @@ describe("admission of an application", () => {
     assert.match(await asked(chosen, spoiled({})), /spark\.master/);
     assert.equal(await asked(chosen, elsewhere), "");
     const blind = admissionApp({ within: () => Promise.reject(new Error("away")) });
-    assert.equal(await asked(blind, spoiled({})), "");
+    const warning = "it was not checked: the namespaces in scope could not be read: away";
+    assert.equal(await asked(blind, spoiled({})), warning);
   });
 
   const full = { metadata: { name: "q" }, spec: { hard: { cpu: "1" } }, status: { hard: { cpu: "1" }, used: {} } };
@@ -50,7 +52,12 @@ describe("admission of an application", () => {
 
   test("checks the quotas of its namespace", async () => {
     const where: string[] = [];
-    const counting = admissionApp({ quotas: async (namespace) => [where.push(namespace), full].slice(1) });
+    const counting = admissionApp({
+      quotas: async (namespace) => {
+        where.push(namespace);
+        return { quotas: [full], defaults: noPodDefaults };
+      },
+    });
     assert.match(await asked(counting, reviewOf(runnable)), /^failed to validate resource quota "default\/q": cpu/);
     assert.deepEqual(where, ["default"]);
     await asked(counting, reviewOf(runnable, { operation: "DELETE" }));

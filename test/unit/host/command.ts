@@ -1,10 +1,11 @@
 /** The command line beside a host on the same simulated cluster, and its output. */
-import { plain } from "../../../shared/cli/io/text.ts";
+
 import type { Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
 import { preview, recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
 import { check, flagView, forecast, runs } from "../../../shared/deployments/cli/render.ts";
+import { plain } from "../../../shared/inspection/io/text.ts";
 import { docPages } from "../../support/doc-pages.ts";
 import { waitIn } from "../../support/plans.ts";
 import type { Stand } from "./stand.ts";

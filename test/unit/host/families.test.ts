@@ -1,9 +1,9 @@
 /** Spark's or Volcano's kinds alone: a family that is not installed causes no error. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { lookoutRules } from "../../../shared/cli/installation/feature-rules.ts";
-import { hostRulesOf, nodeRules } from "../../../shared/cli/installation/roles.ts";
 import type { Obj } from "../../../shared/core/object.ts";
+import { lookoutRules } from "../../../shared/installation/feature-rules.ts";
+import { hostRulesOf, nodeRules } from "../../../shared/installation/roles.ts";
 import { crds } from "../../support/crds.ts";
 import { application, home, volcanoJob } from "./objects.ts";
 import { install, wayOf } from "./rights.ts";

@@ -12,6 +12,11 @@ export const resources: Readonly<Record<string, Resource>> = {
     ...{ group: "sparkoperator.k8s.io", version: "v1beta2" },
     ...{ plural: "scheduledsparkapplications", kind: "ScheduledSparkApplication" },
   },
+  ApacheSparkApplication: {
+    ...{ group: "spark.apache.org", version: "v1", plural: "sparkapplications", kind: "SparkApplication" },
+    keyKind: "ApacheSparkApplication",
+  },
+  SparkCluster: { group: "spark.apache.org", version: "v1", plural: "sparkclusters", kind: "SparkCluster" },
   SparkConnect: {
     ...{ group: "sparkoperator.k8s.io", version: "v1alpha1" },
     ...{ plural: "sparkconnects", kind: "SparkConnect" },
@@ -83,6 +88,42 @@ export const schedule = (name: string, spec: Readonly<Record<string, unknown>>):
   kind: "ScheduledSparkApplication",
   metadata: { name, namespace: "default" },
   spec: { template: application(name)["spec"], ...spec },
+});
+
+const routed = (route: string, name: string) => ({
+  serviceMetadata: { name: `${name}-svc` },
+  serviceSpec: { ports: [{ port: 4040 }] },
+  [`${route}Metadata`]: { name },
+  [`${route}Spec`]: route === "ingress" ? {} : { parentRefs: [{ name: "door" }] },
+});
+
+/** Returns an application of Apache's operator, with a route of each kind and a short time to live. */
+export const apacheApplication = (name: string): Obj => ({
+  apiVersion: "spark.apache.org/v1",
+  kind: "SparkApplication",
+  metadata: { name, namespace: "default", finalizers: ["sparkapplications.spark.apache.org/finalizer"] },
+  spec: {
+    ...{ mainClass: "org.example.Pi", jars: "local:///pi.jar", runtimeVersions: { sparkVersion: "4.2.0" } },
+    sparkConf: {
+      "spark.kubernetes.container.image": "apache/spark:{{SPARK_VERSION}}",
+      "spark.kubernetes.authenticate.driver.serviceAccountName": "spark",
+    },
+    driverServiceIngressList: [routed("ingress", `${name}-ui`)],
+    driverHttpRouteList: [routed("httpRoute", `${name}-http`)],
+    driverGrpcRouteList: [routed("grpcRoute", `${name}-grpc`)],
+    applicationTolerations: { ttlAfterStopMillis: 5_000 },
+  },
+});
+
+/** Returns a cluster of Apache's operator with an autoscaler and a budget of its workers. */
+export const sparkCluster = (name: string): Obj => ({
+  apiVersion: "spark.apache.org/v1",
+  kind: "SparkCluster",
+  metadata: { name, namespace: "default", finalizers: ["sparkclusters.spark.apache.org/finalizer"] },
+  spec: {
+    runtimeVersions: { sparkVersion: "4.2.0" },
+    clusterTolerations: { instanceConfig: { initWorkers: 1, minWorkers: 1, maxWorkers: 2 } },
+  },
 });
 
 /** Returns a server for clients of Spark Connect. */

@@ -1,19 +1,31 @@
 /** The shipped RBAC rights are enough for whole lives of applications, and each of them is needed. */
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { lookoutRules } from "../../../shared/cli/installation/feature-rules.ts";
-import { hostRules, nodeRules } from "../../../shared/cli/installation/roles.ts";
-import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import { openActions } from "../../../shared/deployments/page/actions.ts";
 import { openReviews } from "../../../shared/deployments/page/kube-token.ts";
 import { openLogs } from "../../../shared/deployments/page/logs.ts";
+import { lookoutRules } from "../../../shared/installation/feature-rules.ts";
+import { hostRules, nodeRules } from "../../../shared/installation/roles.ts";
+import type { Rule } from "../../../shared/installation/rule.ts";
 import { families } from "../../../shared/kube/resources.ts";
 import { coschedulingPodGroups } from "../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import { crds } from "../../support/crds.ts";
 import { kueueCrds } from "../../support/kueue.ts";
-import { application, command, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "./objects.ts";
+import { endCluster } from "./ended-cluster.ts";
+import {
+  apacheApplication,
+  application,
+  command,
+  connect,
+  cronJob,
+  jobFlow,
+  queue,
+  schedule,
+  sparkCluster,
+  volcanoJob,
+} from "./objects.ts";
 import { growing, growWithKueue, queueWithKueue } from "./queued-with-kueue.ts";
 import { findControllers, hostToken, install, openComparison, type Right, textOf, type Way, wayOf } from "./rights.ts";
 import { onStand, type Stand } from "./stand.ts";
@@ -178,7 +190,7 @@ const evict = async (stand: Stand): Promise<void> => {
 const placeNatively = async (stand: Stand, transport: Way["transport"]): Promise<void> => {
   const metadata = { name: "v1beta1.scheduling.k8s.io" };
   await stand.create({ apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata });
-  await stand.host({ transport, spark, gang: "native" });
+  await stand.host({ transport, spark, families, gang: "native" });
   await stand.create(volcanoJob("native", { runMs: 1_000 }, { ttlSecondsAfterFinished: 5 }));
   await stand.turn(60_000);
 };
@@ -193,7 +205,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.create({
     ...{ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "sandboxed" }, handler: "sandbox" },
   });
-  const host = await stand.host({ transport, spark, gang: "builtin", gangEvict: "preempt" });
+  const host = await stand.host({ transport, spark, families, gang: "builtin", gangEvict: "preempt" });
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
   await stand.create(application("owned", { annotations: { "rekindle.dev/executors": "own" } }));
@@ -208,6 +220,8 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
     }),
   );
   await stand.create(connect("server"));
+  await stand.create(apacheApplication("apache"));
+  await stand.create(sparkCluster("cluster"));
   await readLog(stand, transport);
   await signIn(stand, transport);
   for (const [kind, name] of [
@@ -238,6 +252,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
     await stand.create(command("nothing", "SyncJob", pair));
   }
   await stand.turn(25_000);
+  await stand.patch("SparkCluster", "cluster", { spec: { runtimeVersions: { sparkVersion: "4.2.1" } } });
   await stand.patch("SparkConnect", "server", {
     spec: { executor: { template: { spec: { nodeSelector: { a: "b" } } } } },
   });
@@ -245,9 +260,11 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   if (stand.get("Service", "server-server") !== undefined) await stand.patch("Service", "server-server", unlabelled);
   await stand.turn(5_000);
   stand.simulator.evictPod("default", "server-server");
+  await endCluster(stand);
   await stand.turn(45_000);
   for (const [kind, name] of [
     ["SparkConnect", "server"],
+    ["SparkCluster", "cluster"],
     ["ScheduledSparkApplication", "often"],
   ] as const) {
     await actOn(stand, transport, { kind, name }, "delete");
@@ -285,9 +302,25 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   }
 };
 
+/** The CRD of a route of the Gateway API, which keeps each field. */
+const route = (plural: string, kind: string) => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `${plural}.gateway.networking.k8s.io` },
+  spec: {
+    ...{ group: "gateway.networking.k8s.io", scope: "Namespaced", names: { plural, kind, listKind: `${kind}List` } },
+    versions: [
+      {
+        ...{ name: "v1", served: true, storage: true },
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+});
+
 const options = {
   ...{ rbac: true, guardsOwners: true },
-  crds: [...crds, ...podGroups, ...kueueCrds],
+  crds: [...crds, ...podGroups, ...kueueCrds, route("httproutes", "HTTPRoute"), route("grpcroutes", "GRPCRoute")],
   schedulers: ["default-scheduler", "volcano", "gangs"],
   scripts: { retried: [{ hangs: true }, { jobMs: 1_000 }], deleted: [{ hangs: true }], grown: [growing] },
 } as const;

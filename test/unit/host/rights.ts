@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
-import { objectsOf } from "../../../shared/cli/installation/objects.ts";
-import type { Rule } from "../../../shared/cli/installation/rule.ts";
 import { ApiError, type HttpRequest, type Transport } from "../../../shared/core/http.ts";
 import { findController } from "../../../shared/forward/controller-workloads.ts";
+import { objectsOf } from "../../../shared/installation/objects.ts";
+import type { Rule } from "../../../shared/installation/rule.ts";
 import { upstreams } from "../../../shared/kube/upstream-controllers.ts";
 import { type AccessReview, type Gate, gateOf, reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";

@@ -8,9 +8,9 @@ import { mergeObject, request } from "../../../shared/adapters/kubernetes/reques
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import { isRecord } from "../../../shared/core/json.ts";
 import { apiVersionOf, type Obj, type Resource, type Stored } from "../../../shared/core/object.ts";
-import { openManySlices } from "../../../shared/deployments/common/slices.ts";
 import { type Host, type HostSettings, startHost } from "../../../shared/deployments/host/start.ts";
 import type { Report } from "../../../shared/engine/ports.ts";
+import { slicesOf } from "../../../shared/engine/quarantine.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import { collectionPath, objectPath } from "../../../shared/kube/paths.ts";
 
@@ -69,20 +69,22 @@ const isStoredOf = (kind: string, found: unknown): found is Stored => isRecord(f
 type Hands = Pick<Stand, "create" | "patch" | "remove" | "get" | "all">;
 
 /** A user's reads and writes, which meet no fault. */
-const handsOn = ({ transport, handle }: Simulator): Hands => {
-  // A condition is checked every 100 ms of the stand, and the answer has seldom changed since.
-  const answers = new Map<string, { readonly body: string; readonly value: unknown }>();
+const handsOn = ({ transport, handle, store }: Simulator): Hands => {
+  // A condition is checked every 100 ms of the stand, and the store has seldom changed since.
+  const answers = new Map<string, { readonly revision: number; readonly value: unknown }>();
   const read = (path: string): unknown => {
-    const { body } = handle({ method: "GET", path, headers: {} });
+    const revision = store.revision();
     const last = answers.get(path);
-    if (last?.body === body) return last.value;
-    const value: unknown = JSON.parse(body);
-    answers.set(path, { body, value });
+    if (last?.revision === revision) return last.value;
+    const value: unknown = JSON.parse(handle({ method: "GET", path, headers: {} }).body);
+    answers.set(path, { revision, value });
     return value;
   };
   return {
     create: async (object) => {
-      await request(transport, "POST", collectionPath(resourceOf(object.kind), object.metadata.namespace), object);
+      const { apiVersion, kind, metadata } = object;
+      const own = Object.values(resources).find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
+      await request(transport, "POST", collectionPath(own ?? resourceOf(kind), metadata.namespace), object);
     },
     patch: async (kind, name, change, namespace = "default") => {
       await mergeObject(transport, { ref: { resource: resourceOf(kind), namespace, name } }, change);
@@ -107,6 +109,12 @@ const settings = {
   ...{ cluster: "default", namespaces: [], selector: undefined, timing, concurrency: 16, maxSubmissions: 16 },
   ...{ resyncMs: 300_000, visibilityMs: 90_000, shadow: undefined, spark: defaultOptions },
 };
+
+/** Without a limit of real time, which would start a thread for each decision: time is mocked here. */
+const slices = slicesOf(
+  (_ms, work) => work(),
+  (begin) => void setImmediate(begin),
+);
 
 /** Adds the user agent of a host, so that managed fields show which writes are Rekindle's. */
 const named = ({ send, stream }: Transport): Transport => {
@@ -138,7 +146,7 @@ const openStand = ({ slow = false, ...options }: Options): Stand => {
     pass: (hours) => turn(hours * 3_600_000, 1_000),
     writes: () => written,
     host: async (own = {}) => {
-      const host = await startHost({ transport: way, report, slices: openManySlices(), ...settings, ...own });
+      const host = await startHost({ transport: way, report, slices, ...settings, ...own });
       hosts.push(host);
       await settled();
       return host;

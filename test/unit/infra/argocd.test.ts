@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
 import { checks, healthChecks, script } from "../../../infra/argocd.ts";
-import { everyKind } from "../../../shared/cli/kinds/all.ts";
 import { apiVersionOf, type Obj } from "../../../shared/core/object.ts";
+import { everyKind } from "../../../shared/inspection/kinds/all.ts";
 
 /** An object in a state. */
 const inState = ({ resource, stateAt: state }: (typeof checks)[number], name: string): Obj => {

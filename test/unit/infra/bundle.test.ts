@@ -17,7 +17,17 @@ const partsOf = (inputs: readonly string[]): ReadonlySet<string> =>
 const found = (parts: ReadonlySet<string>, unwanted: readonly string[]): readonly string[] =>
   unwanted.filter((part) => parts.has(part));
 
-const never = ["shared/simulator", "shared/dashboard", "shared/cli", "hono", "@kubernetes/client-node", "pino", "yaml"];
+const never = [
+  "shared/simulator",
+  "shared/dashboard",
+  "shared/cli",
+  "shared/inspection",
+  "shared/installation",
+  "hono",
+  "@kubernetes/client-node",
+  "pino",
+  "yaml",
+];
 
 describe("the bundle", () => {
   for (const name of ["reconcile", "deliver", "wake", "resync", "forward"]) {
@@ -42,7 +52,7 @@ describe("the bundle", () => {
 
   test("of api loads what reads only when somebody reads: triggers come without it", () => {
     const { atOnce, ever } = loadedBy(meta, "api");
-    const readers = ["shared/cli", "shared/adapters/kubernetes"];
+    const readers = ["shared/inspection", "shared/adapters/kubernetes"];
     const files = (inputs: readonly string[]) =>
       readers.filter((room) => inputs.some((input) => input.startsWith(`${room}/`)));
     assert.deepEqual([files(atOnce.inputs), files(ever.inputs)], [[], readers]);

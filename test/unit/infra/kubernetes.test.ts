@@ -8,10 +8,10 @@ import { basename } from "node:path";
 import { describe, test } from "node:test";
 import * as z from "zod";
 import { generated } from "../../../infra/generated.ts";
-import { lookoutRules } from "../../../shared/cli/installation/feature-rules.ts";
-import { functionNames, functionRules, functionRulesOf } from "../../../shared/cli/installation/function-rights.ts";
-import { hostRules, nodeRules, registrationRules } from "../../../shared/cli/installation/roles.ts";
-import type { Rule } from "../../../shared/cli/installation/rule.ts";
+import { lookoutRules } from "../../../shared/installation/feature-rules.ts";
+import { functionNames, functionRules, functionRulesOf } from "../../../shared/installation/function-rights.ts";
+import { hostRules, nodeRules, registrationRules } from "../../../shared/installation/roles.ts";
+import type { Rule } from "../../../shared/installation/rule.ts";
 import { families, features } from "../../../shared/kube/resources.ts";
 import { overlaid } from "../../support/kustomized.ts";
 
@@ -75,7 +75,7 @@ const rightsOf = (rules: readonly Rule[]): readonly string[] =>
 describe("what is applied to Kubernetes", () => {
   test("no file stands there that nothing makes", async () => {
     const made = (await generated()).map(({ path }) => path);
-    const found = globSync(["kubernetes/**/*.yaml", "helm/rekindle/files/*"], { cwd: root });
+    const found = globSync(["kubernetes/**/*.yaml", "helm/rekindle/files/*.yaml"], { cwd: root });
     assert.deepEqual(
       found.filter((path) => !made.includes(path)),
       [],
@@ -83,7 +83,7 @@ describe("what is applied to Kubernetes", () => {
   });
 
   test("each overlay has containers, and each of them is nobody's who could harm", () => {
-    assert.equal(overlays.length, 10);
+    assert.equal(overlays.length, 11);
     for (const overlay of overlays) {
       const found = overlaid(overlay).filter(isWorkload);
       assert.ok(found.length > 0, overlay);

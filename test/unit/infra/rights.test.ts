@@ -18,7 +18,9 @@ const usual = (lane: string): Evidence => ({ lane, granted: shipped, used: allUs
 
 const allUsed: Evidence["used"] = {
   ...shipped,
-  rekindle: [...(shipped["rekindle"] ?? []), ...(shipped["rekindle with admission"] ?? [])],
+  rekindle: ["rekindle", "rekindle with admission", "rekindle with apache"].flatMap(
+    (account) => shipped[account] ?? [],
+  ),
 };
 
 const judgedOf = async (seen: readonly Evidence[]) => {

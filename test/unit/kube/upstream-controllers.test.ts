@@ -117,7 +117,7 @@ describe("signs of other controllers", () => {
     "docker.io/kubeflow/spark-operator:2.0.2": true,
     "registry:5000/mirror/spark-operator@sha256:00": true,
     "spark-operator": true,
-    "apache/spark-kubernetes-operator:0.5.0": false,
+    "apache/spark-kubernetes-operator:0.5.0": true,
     "ghcr.io/kubeflow/spark-operator/kubectl:2.3.0": false,
     "rekindle:1": false,
   };

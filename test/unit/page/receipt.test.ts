@@ -1,7 +1,7 @@
 /** The receipt of an application, from its pods. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { hoursText, receiptOf } from "../../../shared/page/receipt.ts";
+import { hoursText, quotaReceiptOf, quotaText, receiptOf } from "../../../shared/page/receipt.ts";
 import type { Lane } from "../../../shared/page/wire.ts";
 
 const hour = 3_600_000;
@@ -88,4 +88,17 @@ describe("the receipt of an application", () => {
   test("has hours with three significant digits", () => {
     assert.deepEqual([0.0123, 1.234, 12.34, 123.4].map(hoursText), ["0.012", "1.23", "12.3", "123"]);
   });
+});
+
+test("the receipt of quota has executors of runs whose quota is known, and none where it is not", () => {
+  const quota = [{ attempt: 1, granted: 4, waited: 0.5 }];
+  const lanes = [lane(1), lane(2, { attempt: 2 }), lane(0, { role: "driver" })];
+  const known = quotaReceiptOf({ lanes, now: 2 * hour, quota });
+  assert.deepEqual(known, { granted: 4, used: 1, waited: 0.5, unknown: 0 });
+  assert.equal(quotaReceiptOf({ lanes, now: 2 * hour }), undefined);
+  assert.ok(known !== undefined);
+  assert.equal(quotaText(known), "4.00 executor-h granted by Kueue, 1.00 used, 0.500 waited for");
+  const { up: _, ...unseen } = lane(3);
+  const more = quotaReceiptOf({ lanes: [...lanes, unseen], now: 2 * hour, quota });
+  assert.match(more === undefined ? "" : quotaText(more), /at least 1\.00 used/);
 });

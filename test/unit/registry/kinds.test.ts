@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { registryFiles, registryRows } from "../../../infra/registry.ts";
 import { checkpointRef } from "../../../shared/adapters/checkpoints/kubernetes.ts";
-import { kindNamedIn } from "../../../shared/cli/kinds/all.ts";
 import { groupOf, textOf } from "../../../shared/core/key.ts";
 import { apiVersionOf, keyKindOf, type Obj, type Resource } from "../../../shared/core/object.ts";
 import { sendingsOf, subjectsOf } from "../../../shared/forward/keys.ts";
+import { kindNamedIn } from "../../../shared/inspection/kinds/all.ts";
+import { mayBelongTo } from "../../../shared/kube/pods.ts";
 import { definitions } from "../../../shared/registry/definitions.ts";
 import { inspections } from "../../../shared/registry/inspections.ts";
 import { installations } from "../../../shared/registry/installations.ts";
@@ -116,6 +117,26 @@ describe("the registry", () => {
     );
   });
 
+  test("counts a pod of another object of its kind as none of its own, and concludes nothing from a kind of another group", () => {
+    const owned = both.map((resource) => ({
+      ...{ apiVersion: "v1", kind: "Pod" },
+      metadata: {
+        name: "pi-driver",
+        ownerReferences: [{ apiVersion: apiVersionOf(resource), kind: resource.kind, name: "pi", uid: resource.group }],
+      },
+    }));
+    const seen = both.map((resource) => owned.map((pod) => mayBelongTo(pod, resource, resource.group)));
+    assert.deepEqual(seen, [
+      [true, true],
+      [true, true],
+    ]);
+    const strange = both.map((resource) => owned.map((pod) => mayBelongTo(pod, resource, "another")));
+    assert.deepEqual(strange, [
+      [false, true],
+      [true, false],
+    ]);
+  });
+
   test("leads a change of either object to its own key, and to no other", () => {
     const watchers = both.map((resource) => ({
       ...{ kind: keyKindOf(resource), resource },
@@ -140,7 +161,7 @@ describe("the registry", () => {
 
   /** Of Kubernetes, and not of a key: the kinds of the objects of Events, and of webhook configurations. */
   const ofKubernetes = [
-    "shared/cli/inspection/log.ts",
+    "shared/inspection/log.ts",
     "shared/deployments/page/detail.ts",
     "shared/cli/commands/migrate.ts",
   ];

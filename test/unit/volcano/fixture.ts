@@ -17,7 +17,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const applied = (target: unknown, patch: unknown): unknown => {
+/** The target after a merge patch. */
+export const applied = (target: unknown, patch: unknown): unknown => {
   if (!isFields(patch)) return patch;
   const before = isFields(target) ? target : {};
   const changed = Object.entries(patch).map(([name, value]) => [

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { volcanoForecast } from "../../../shared/volcano/forecast.ts";
+import { forecast } from "../../../shared/deployments/cli/render.ts";
 
 const metadata = { name: "a", namespace: "default", uid: "u", resourceVersion: "1" };
 
@@ -74,14 +74,14 @@ const rows: readonly (readonly [what: string, object: Stored, says: readonly Reg
 describe("the forecast before a migration", () => {
   for (const [what, object, says] of rows)
     it(`for ${what} has ${says.length === 0 ? "no note" : "a note on each difference"}`, () => {
-      const { refused, notes } = volcanoForecast(object);
+      const { refused, notes } = forecast(object, {});
       assert.equal(refused, undefined);
       assert.equal(notes.length, says.length, notes.join("\n"));
       for (const [at, pattern] of says.entries()) assert.match(notes[at] ?? "", pattern);
     });
 
   it("gives the reason of a refusal as upstream's text", () => {
-    const { refused } = volcanoForecast(job({ tasks: [task(), task()] }));
+    const { refused } = forecast(job({ tasks: [task(), task()] }), {});
     assert.match(refused ?? "", /duplicated task name w/);
   });
 });

@@ -19,6 +19,11 @@
 {{- .Values.controller.serviceAccount.name | default "rekindle" -}}
 {{- end -}}
 
+{{/* The families that run, as a JSON list: those of `rekindle manifests` without --family, if none are chosen. */}}
+{{- define "rekindle.families" -}}
+{{- toJson (.Values.controller.families | default (list "spark" "volcano")) -}}
+{{- end -}}
+
 {{/* Namespaces by their names as a JSON list; empty: everywhere. */}}
 {{- define "rekindle.namespaces" -}}
 {{- if or (has "" .Values.spark.jobNamespaces) (not .Values.spark.jobNamespaces) -}}[]{{- else -}}{{ toJson .Values.spark.jobNamespaces }}{{- end -}}

@@ -1,11 +1,13 @@
 {{/* The rules of files/rights.yaml that the chosen families need, as a JSON list. Takes root, rows, and where: all, roles (without those of the whole cluster), whole (those alone). */}}
 {{- define "rekindle.rules" -}}
-{{- $families := .root.Values.controller.families | default (list "spark" "volcano") -}}
+{{- $families := fromJsonArray (include "rekindle.families" .root) -}}
 {{- $where := .where -}}
 {{- $rules := list -}}
 {{- range $row := .rows -}}
 {{- $isPlaced := or (eq $where "all") (eq (eq $where "whole") ($row.whole | default false)) -}}
-{{- if and $isPlaced (or (not $row.of) (has $row.of $families)) }}{{ $rules = append $rules $row.rule }}{{ end -}}
+{{- $isChosen := not $row.of -}}
+{{- range $row.of }}{{ if has . $families }}{{ $isChosen = true }}{{ end }}{{ end -}}
+{{- if and $isPlaced $isChosen }}{{ $rules = append $rules $row.rule }}{{ end -}}
 {{- end -}}
 {{ toJson $rules }}
 {{- end -}}

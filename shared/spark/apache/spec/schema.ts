@@ -110,6 +110,34 @@ export const apacheSpecSchema = z.looseObject({
 
 export type ApacheSpec = z.infer<typeof apacheSpecSchema>;
 
+const stateSchema = z.looseObject({
+  currentStateSummary: z.string().optional(),
+  lastTransitionTime: z.string().optional(),
+  message: z.string().optional(),
+  /** The status of the driver's pod. */
+  lastObservedDriverStatus: embedded.optional(),
+});
+
+const attemptSchema = z.looseObject({
+  attemptInfo: z
+    .looseObject({
+      id: z.int().optional(),
+      restartCounter: z.int().optional(),
+      failureRestartCounter: z.int().optional(),
+      schedulingFailureRestartCounter: z.int().optional(),
+    })
+    .optional(),
+  stateTransitionHistory: z.record(z.string(), stateSchema).optional(),
+});
+
+/** `status`, which steps read with `recordIn`: a status of others changes no decision once a record exists. */
+export const apacheStatusSchema = z.looseObject({
+  currentState: stateSchema.optional(),
+  stateTransitionHistory: z.record(z.string(), stateSchema).optional(),
+  currentAttemptSummary: attemptSchema.optional(),
+  previousAttemptSummary: attemptSchema.optional(),
+});
+
 const files = { characters: 65_536, why: "all names stand in the properties of the application, a ConfigMap of 1 MiB" };
 const routes = { entries: 50, why: "each makes a Service and a route" };
 

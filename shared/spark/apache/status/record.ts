@@ -120,7 +120,7 @@ const historyOf = (entries: readonly Entry[]) =>
   Object.fromEntries(entries.map((entry) => [`${entry.number}`, stateOf(entry)]));
 
 /** The whole `status`. */
-export const statusOf = (record: ApplicationRecord): Readonly<Record<string, unknown>> => ({
+export const statusOf = (record: ApplicationRecord) => ({
   currentState: stateOf(currentOf(record)),
   stateTransitionHistory: historyOf(record.history),
   currentAttemptSummary: { attemptInfo: record.attempt },

@@ -17,9 +17,17 @@ import { workloads } from "../../../kube/kueue.ts";
 import { deletionAskedAt, isEnding, labelOf, nodeNameOf, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource, pods } from "../../../kube/resources.ts";
 import { type ExecutorRelease, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
-import { podsOf } from "../../schema/resource.ts";
+import { podsOf } from "../../schema/pod-query.ts";
 import { statesOf } from "../executors/repair.ts";
-import { type ApplicationContext, bodyOf, leftoversOf, readPods, removal, settledAt } from "../run/context.ts";
+import {
+  type ApplicationContext,
+  bodyOf,
+  isMadeFor,
+  leftoversOf,
+  readPods,
+  removal,
+  settledAt,
+} from "../run/context.ts";
 import { driverLateness, type End, executorLateness, type Lateness, planOf } from "../run/plan.ts";
 import { spans } from "../spec/policies.ts";
 import { adoptedUid, type Evidence, notDeleted, type Pods } from "../state/evidence.ts";
@@ -153,7 +161,7 @@ export function* readAttempt(context: ApplicationContext): Reads<Attempt> {
   const leftovers = leftoversOf(context);
   const [found, lists] = yield* all([readPods(context), all(leftovers.map(list))]);
   const others = leftovers.flatMap(({ resource }, index) => {
-    const mine = (lists[index] ?? []).filter((object) => ownedBy(object, context.view.uid));
+    const mine = (lists[index] ?? []).filter((object) => isMadeFor(object, resource, context.view.uid));
     return mine.map((object) => ({ object, resource }));
   });
   return { found, others };

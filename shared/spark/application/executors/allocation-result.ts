@@ -297,7 +297,7 @@ export const planned = (
     ...extras,
     memory,
     stages: events.length === 0 ? [...made, ...stages] : [[...events, ...first], ...others],
-    ...soonest(soonest(wakeAt, wait.wakeAt).wakeAt, overdueAt(situation)),
+    ...soonest(wakeAt, wait.wakeAt, overdueAt(situation)),
   };
 };
 

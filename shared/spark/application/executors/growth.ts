@@ -5,12 +5,14 @@
 import { list, type Reads } from "../../../core/decision.ts";
 import { isLabelValue, type Stored } from "../../../core/object.ts";
 import type { Effect, Listing } from "../../../core/plan.ts";
-import { conditionIn, jobUidLabel, workloads } from "../../../kube/kueue.ts";
+import { conditionIn, jobUidLabel, ownWorkloads, workloads } from "../../../kube/kueue.ts";
+import { isGrowthOf } from "../../../kube/kueue-growth.ts";
 import { readPlacements } from "../../../kube/kueue-placement.ts";
 import { ownedBy } from "../../../kube/pods.ts";
 import { underwayIn } from "../../executors/allocation.ts";
 import { type Allotment, grantedAt, isLiving } from "../../executors/allotment.ts";
-import { flavorsNameOf, occupiedOn, podSet, totalOf } from "../../executors/flavors.ts";
+import { flavorsNameOf, occupiedOn, podSet } from "../../executors/flavors.ts";
+import { totalOf } from "../../executors/grants.ts";
 import {
   type Growth,
   type GrowthPlan,
@@ -19,7 +21,9 @@ import {
   growthOf,
   growthPlan,
 } from "../../executors/growth.ts";
-import { podLabels, reference } from "../../submission/additions.ts";
+import { grantWord, type QuotaUse, useAfter, useOfBase } from "../../executors/quota-use.ts";
+import { sparkApplications } from "../../schema/resource.ts";
+import { podLabels } from "../../submission/additions.ts";
 import { type ApplicationContext, rareOf } from "../run/context.ts";
 import type { Memory } from "../state/memory.ts";
 import { type AllocationResult, roomOf, type Situation } from "./allocation-result.ts";
@@ -30,7 +34,11 @@ import { baseNodesIn, withoutNodes } from "./placement.ts";
 /** The growths of a run, and the flavors of its base, where they are known. */
 type Known = { readonly growths: readonly Growth[]; readonly flavors?: string | undefined };
 
-/** Reads the growths of a run, live. A run that has never asked for one has none, unless its record was lost. */
+/** The executors that the growths among these Workloads grant. */
+const grantedIn = (found: readonly Stored[], uid: string): number =>
+  totalOf(grantedBy(found.filter((one) => isGrowthOf(one, uid)).map((one) => growthOf(one, undefined))));
+
+/** Reads the growths of a run, live; a second time where another number is granted than before: a list may be behind. A run that has never asked for one has none, unless its record was lost. */
 export function* readGrowths(context: ApplicationContext): Reads<Known> {
   const { memory, view } = context;
   const { grown, claimsFrom } = memory.allotment ?? {};
@@ -38,8 +46,10 @@ export function* readGrowths(context: ApplicationContext): Reads<Known> {
   if (baseIn(context) === undefined || !mayHave) return { growths: [] };
   const { spared: _, ...listing } = rareOf(context, "growth");
   // An API server that does not serve the kind any more may have just begun to: no executor ends for that.
-  const found = yield* list({ ...listing, ...(grown === undefined ? { spared: true } : {}) });
-  const growths = found.filter((one) => ownedBy(one, view.uid));
+  const first = yield* list({ ...listing, ...(grown === undefined ? { spared: true } : {}) });
+  const isNews = grantedIn(first, view.uid) !== totalOf(grown ?? {});
+  const found = isNews ? yield* list({ ...listing, labels: { ...listing.labels, ...ownWorkloads } }) : first;
+  const growths = found.filter((one) => isGrowthOf(one, view.uid));
   const known = memory.allotment?.flavors;
   const own = growths.length === 0 || known !== undefined ? undefined : yield* readOwn(context);
   const flavors = own === undefined ? known : flavorsNameOf(own);
@@ -96,9 +106,12 @@ function* created({ context, driver, pod, growths }: Situation, executors: numbe
   if (own === undefined) return undefined;
   const { attempt, submissionId } = driver;
   const app = { name: key.name, namespace: key.namespace, uid: view.uid };
-  const run = { ...app, attempt, labels: podLabels({ app, attempt, submissionId }), owner: reference(app) };
+  const run = { ...app, attempt, labels: podLabels({ app, attempt, submissionId }) };
   return growthCreation(run, { growths, queue, executors, own, spec: withoutNodes(spec, baseNodesIn(context, own)) });
 }
+
+/** Kueue admits a new growth within this, where it has quota, ms. */
+const admittedWithinMs = 1_000;
 
 const remembering = (memory: Memory): Memory => ({
   ...memory,
@@ -116,6 +129,41 @@ const waitOf = ({ waiting, asks }: GrowthPlan, creation: Effect | undefined): st
   return asks > 0 && creation === undefined ? noWorkload : "";
 };
 
+/** Records once a run that Kueue has evicted this growth: its name stands for the run. */
+const evictionOf = ({ context: { object } }: Situation, { workload }: Growth): Effect => ({
+  do: "record",
+  about: object,
+  resource: sparkApplications,
+  occasion: `eviction of ${workload.metadata.name}`,
+  type: "Warning",
+  reason: "ExecutorsEvicted",
+  message: `Kueue evicted ${workload.metadata.name}, so as many executors leave as it granted`,
+});
+
+/** The use of quota after this look; undefined for a run without growths, and where its record was lost. */
+const useOf = (
+  { driver, growths, allotment }: Situation,
+  { base, begins, now }: { readonly base: number; readonly begins: boolean; readonly now: number },
+): QuotaUse | undefined => {
+  const { quota, claimsFrom } = allotment;
+  const isFirst = begins && growths.length === 0 && claimsFrom === undefined;
+  const before = quota ?? (isFirst ? useOfBase(driver.submittedAt, base) : undefined);
+  const waits = growths.filter(({ state }) => state === "waiting").reduce((sum, { executors }) => sum + executors, 0);
+  return before && useAfter(before, base + totalOf(grantedBy(growths)), waits, now);
+};
+
+/** Records the changes of what is granted: that of the step before again, then that of this step. */
+const grantEvents = (
+  { context: { object, memory } }: Situation,
+  uses: readonly (QuotaUse | undefined)[],
+): readonly Effect[] =>
+  [...new Set(uses)].flatMap((use): readonly Effect[] => {
+    const word = use && grantWord(use);
+    if (word === undefined) return [];
+    const occasion = `grant of attempt ${memory.attempt} at ${use?.[0]}`;
+    return [{ do: "record", about: object, resource: sparkApplications, occasion, type: "Normal", ...word }];
+  });
+
 /** Adds what a step does about the run's growths, after all else that it does. */
 export function* withGrowth(situation: Situation, result: AllocationResult): Reads<AllocationResult> {
   const { context, members, growths } = situation;
@@ -127,15 +175,20 @@ export function* withGrowth(situation: Situation, result: AllocationResult): Rea
   const wanted = Math.min(wantedIn(context, allotment.demand), grantedAt([allotment.grant], now));
   const plan = growthPlan({ growths, base, wanted, occupied, now });
   const creation = plan.asks > 0 ? yield* created(situation, plan.asks) : undefined;
-  const effects = [...plan.effects, ...(creation === undefined ? [] : [creation])];
+  const evictions = growths.filter(({ state }) => state === "evicted").map((one) => evictionOf(situation, one));
+  const quota = useOf({ ...situation, allotment }, { base, begins: creation !== undefined, now });
+  const grants = grantEvents(situation, [allotment.quota, quota]);
+  const effects = [...evictions, ...grants, ...plan.effects, ...(creation === undefined ? [] : [creation])];
   const wait = waitOf(plan, creation);
   const granted = members.filter(isLiving).length;
   const { lacks } = situation;
+  const memory = creation === undefined && growths.length === 0 ? result.memory : remembering(result.memory);
   return {
     ...result,
     ...(lacks === undefined ? {} : { waitsFor: { on: "grant", wanted, granted, why: lacks } }),
     ...(wait === "" || allotment.grant !== undefined ? {} : unadmittedWait(context, allotment.demand, wait)),
-    memory: creation === undefined && growths.length === 0 ? result.memory : remembering(result.memory),
+    memory: quota === allotment.quota ? memory : { ...memory, allotment: { ...allotment, quota } },
+    ...(creation === undefined ? {} : { pollMs: Math.min(result.pollMs ?? admittedWithinMs, admittedWithinMs) }),
     ...(effects.some((effect) => "subresource" in effect) ? { live: true } : {}),
     stages: effects.length === 0 ? result.stages : [...result.stages, effects],
   };

@@ -5,13 +5,13 @@
 import { all, get, list, proxyGet, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Looking, Query, Wait } from "../../../core/plan.ts";
-import { isEnding, ownedBy } from "../../../kube/pods.ts";
+import { appUidLabel, isEnding, ownedBy } from "../../../kube/pods.ts";
 import { claims as claimResource, pods } from "../../../kube/resources.ts";
 import { type Allotment, isLiving, lostIdsGap, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
 import { type ClaimReads, lacksClaim } from "../../executors/claims.ts";
 import { type Demand, gaugeIn, gaugeQuery, scaleOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
-import { type Grants, totalOf, withBase } from "../../executors/flavors.ts";
+import { type Grants, totalOf, withBase } from "../../executors/grants.ts";
 import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
 import { type Admitted, admittedBy, executorsWanted } from "../../executors/owner.ts";
@@ -107,7 +107,7 @@ const queriesFor = (
         do: "list",
         resource: pods,
         namespace,
-        labels: { "rekindle.dev/app-uid": view.uid, "spark-role": "executor" },
+        labels: { [appUidLabel]: view.uid, "spark-role": "executor" },
       },
     ];
   return ids.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
@@ -192,7 +192,7 @@ function* claimsAgain(
   { key, view }: ApplicationContext,
   labels: Readonly<Record<string, string>>,
 ): Reads<readonly Stored[]> {
-  const ofApplication = { "rekindle.dev/app-uid": view.uid };
+  const ofApplication = { [appUidLabel]: view.uid };
   const { namespace } = key;
   const all = yield* list({ do: "list", resource: claimResource, namespace, labels: ofApplication });
   return all.filter(({ metadata }) =>
@@ -208,7 +208,7 @@ export function* readClaims(
 ): Reads<ClaimReads> {
   const { key, view } = context;
   const { namespace } = key;
-  const labels = { "rekindle.dev/app-uid": view.uid, "rekindle.dev/attempt": `${allotment.attempt}` };
+  const labels = { [appUidLabel]: view.uid, "rekindle.dev/attempt": `${allotment.attempt}` };
   const [claims, found] = yield* all([
     list({ do: "list", resource: claimResource, namespace, labels }),
     list({ do: "list", resource: pods, namespace, labels: { ...labels, "spark-role": "executor" } }),

@@ -12,7 +12,7 @@ import { until } from "../../../core/waiting-on.ts";
 import { evictedOf } from "../../../kube/gang-eviction.ts";
 import { createMs, type GangPlan, isWaiting, nodesOf, planOf as planIn, takenBackOf } from "../../../kube/gang-plan.ts";
 import { pinned, pinOf } from "../../../kube/nodes.ts";
-import { isEnding, isOver, labelOf, nodeNameOf, ownedBy, podStatus } from "../../../kube/pods.ts";
+import { appUidLabel, isEnding, isOver, labelOf, nodeNameOf, ownedBy, podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { groupNameOf } from "../../auxiliary-objects/batch-scheduler.ts";
 import { isLiving, membersOf } from "../../executors/allotment.ts";
@@ -159,7 +159,7 @@ const isExecutor = (effect: Effect): effect is Extract<Effect, { do: "create" }>
 /** Returns the executors' places that no living executor has, a node's name for each. */
 function* freePlaces(context: ApplicationContext, places: readonly string[]): Reads<readonly string[]> {
   const { namespace } = context.key;
-  const labels = { "rekindle.dev/app-uid": context.view.uid, "spark-role": "executor" };
+  const labels = { [appUidLabel]: context.view.uid, "spark-role": "executor" };
   const there = yield* list({ do: "list", resource: pods, namespace, labels });
   const free = [...places];
   for (const { pod } of membersOf(there).filter(isLiving)) {
@@ -207,7 +207,7 @@ const endsRun = ({ memory: { state } }: ApplicationContext, { memory }: Plan<Mem
   parts[state.phase] === "running" && parts[memory.state.phase] !== "running";
 
 function* driversOf({ key, view, memory }: ApplicationContext): Reads<readonly Stored[]> {
-  const labels = { "rekindle.dev/app-uid": view.uid, "spark-role": "driver" };
+  const labels = { [appUidLabel]: view.uid, "spark-role": "driver" };
   const there = yield* list({ do: "list", resource: pods, namespace: key.namespace, labels });
   return there.filter(({ metadata }) => metadata.name === memory.driver?.podName);
 }

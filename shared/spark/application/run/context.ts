@@ -5,13 +5,16 @@ import type { Ref, Stored } from "../../../core/object.ts";
 import type { Effect, Listing, Query, View } from "../../../core/plan.ts";
 import { judgedRemoval } from "../../../kube/history.ts";
 import { workloads } from "../../../kube/kueue.ts";
+import { isGrowthOf } from "../../../kube/kueue-growth.ts";
+import { appUidLabel, ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type RareKind, rareKinds } from "../../auxiliary-objects/all.ts";
 import type { Options } from "../../auxiliary-objects/options.ts";
 import { isLiving, membersOf, settlesAt } from "../../executors/allotment.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { executorId } from "../../executors/losses.ts";
-import { made, podsOf } from "../../schema/resource.ts";
+import { podsOf } from "../../schema/pod-query.ts";
+import { made } from "../../schema/resource.ts";
 import type { ParsedSpec } from "../../schema/rules.ts";
 import type { Policies } from "../spec/policies.ts";
 import { judged, notDeleted, type Pods, sortOut } from "../state/evidence.ts";
@@ -77,7 +80,7 @@ const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({
   do: "list",
   resource,
   namespace: key.namespace,
-  labels: { "rekindle.dev/app-uid": view.uid },
+  labels: { [appUidLabel]: view.uid },
   // Kueue may have been removed, and its objects with it.
   ...(resource === workloads ? { spared: true } : {}),
 });
@@ -85,6 +88,10 @@ const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({
 /** Lists the objects that submissions created beside driver pods; rare kinds only if the application had one. */
 export const leftoversOf = (context: Maker & { readonly memory: Pick<Memory, "rare"> }): readonly Listing[] =>
   [...made, ...(context.memory.rare ?? []).map((name) => rareKinds[name])].map((resource) => madeOf(context, resource));
+
+/** True for an object that was created for the application beside its pods. */
+export const isMadeFor = (object: Stored, resource: Ref["resource"], uid: string): boolean =>
+  resource === workloads ? isGrowthOf(object, uid) : ownedBy(object, uid);
 
 /** Lists the auxiliary objects of one rare kind. */
 export const rareOf = (context: ApplicationContext, name: RareKind): Listing => madeOf(context, rareKinds[name]);

@@ -34,7 +34,7 @@ import { policiesOf } from "../spec/policies.ts";
 import type { Pods } from "../state/evidence.ts";
 import { type Driver, type Memory, placedBy, relevant, type State } from "../state/memory.ts";
 import { shownInfo, showsBegun } from "../state/status.ts";
-import { type ApplicationContext, ownSpec, policyOf, rareOf, removal, type Settings } from "./context.ts";
+import { type ApplicationContext, isMadeFor, ownSpec, policyOf, rareOf, removal, type Settings } from "./context.ts";
 import { planOf, withoutSubmissionEvent } from "./plan.ts";
 import { nextSubmission } from "./retry.ts";
 
@@ -100,7 +100,7 @@ export function* endAuxiliaryObjects(context: ApplicationContext, found: Pods): 
   const ending: readonly RareKind[] = (memory.rare ?? []).filter((name) => endsWithRun[name]);
   const lists = yield* all(ending.map((name) => list(rareOf(context, name))));
   const there = ending.flatMap((name, index) => {
-    const mine = (lists[index] ?? []).filter((object) => ownedBy(object, view.uid));
+    const mine = (lists[index] ?? []).filter((object) => isMadeFor(object, rareKinds[name], view.uid));
     return mine.map((object) => ({ object, name }));
   });
   const isUsed = found.executors.some((pod) => endingOf(pod) === undefined);

@@ -7,12 +7,12 @@
 import { fieldsOf } from "../../../core/json.ts";
 import type { Stored } from "../../../core/object.ts";
 import { phaseOf } from "../../../kube/gang-plan.ts";
-import { type Amounts, merged } from "../../../kube/pod-usage.ts";
+import { type Amounts, amountsIn, merged } from "../../../kube/pod-usage.ts";
 import { isEnding, isOver, nodeNameOf, podStatus } from "../../../kube/pods.ts";
 import { larger, type Quantity } from "../../../kube/quantity.ts";
 import { lineOf, queueOfGroup, specOf } from "../../queue/state/tree.ts";
 import type { Part } from "../fit.ts";
-import { amountsIn, openDues } from "../ledger.ts";
+import { openDues } from "../ledger.ts";
 import { needsOf } from "../needs.ts";
 import type { Classes, Unit } from "./victims.ts";
 import { priorityOf } from "./victims.ts";

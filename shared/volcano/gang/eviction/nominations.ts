@@ -11,10 +11,10 @@ import { type Evicted, evictedKey, evictedOf, evictedText, isMarkOver } from "..
 import { isWaiting, phaseOf, placer, planKey, planOf, scheduledByKey } from "../../../kube/gang-plan.ts";
 import { isEnding, isOver, podStatus } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
-import type { Nomination } from "../../queue/state/tree.ts";
 import { podGroups } from "../../schema/resource.ts";
 import { otherConditions, patchOf } from "../admission-writes.ts";
 import { statedMembers } from "../outlines.ts";
+import type { Nomination } from "../state/memory.ts";
 import { ordinalOf, taskOf } from "./victims.ts";
 
 /** The longest time of a nomination, ms. */

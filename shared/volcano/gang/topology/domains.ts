@@ -98,11 +98,11 @@ const byLabels = (selector: Json, nodes: readonly Stored[]): Selected => {
 const selected = (
   { exactMatch, regexMatch, labelMatch }: Json,
   nodes: readonly Stored[],
-  known: ReadonlySet<string>,
+  names: ReadonlySet<string>,
   budget: Budget,
 ): Selected => {
   const name = textIn(fieldsOf(exactMatch)["name"]);
-  if (name !== "") return { names: known.has(name) ? [name] : [] };
+  if (name !== "") return { names: names.has(name) ? [name] : [] };
   const pattern = textIn(fieldsOf(regexMatch)["pattern"]);
   return pattern === "" ? byLabels(fieldsOf(labelMatch), nodes) : byPattern(pattern, nodes, budget);
 };
@@ -159,13 +159,13 @@ type Found = { readonly nodes: ReadonlySet<string>; readonly faults: readonly st
 
 /** Finds the nodes of each HyperNode, its members first. */
 const nodesIn = (order: readonly Stored[], nodes: readonly Stored[]): ReadonlyMap<string, Found> => {
-  const known = new Set(nodes.map(nameOf));
+  const names = new Set(nodes.map(nameOf));
   const found = new Map<string, Found>();
   let [work, entries] = [mostWork, mostEntries];
   for (const hyperNode of order) {
     const budget = { left: Math.min(work, mostWorkOfOne) };
     const before = budget.left;
-    const own = membersOf(hyperNode, "Node").map((member) => selected(member, nodes, known, budget));
+    const own = membersOf(hyperNode, "Node").map((member) => selected(member, nodes, names, budget));
     work -= before - Math.max(0, budget.left);
     const below = childrenOf(hyperNode).map((child) => found.get(child)?.nodes ?? new Set<string>());
     const all = new Set([...own.flatMap(({ names }) => names), ...below.flatMap((names) => [...names])]);

@@ -1,16 +1,13 @@
 /**
- * The states of a queue as a table of state × action, as volcano queue/state/*.go; its place in the tree, from its
- * children up to the root; and its memory: facts that the queue does not show.
+ * The states of a queue as a table of state × action, as volcano queue/state/*.go; and its place in the tree, from its
+ * children up to the root.
  */
 
-import * as z from "zod";
 import { fieldsOf } from "../../../core/json.ts";
 import type { Obj, Stored } from "../../../core/object.ts";
-import { readerOf, type Salvaged, salvage } from "../../../core/operator.ts";
 import type { Json } from "../../../kube/responses.ts";
-import { instant } from "../../../kube/schema.ts";
 
-const states = ["Open", "Closed", "Closing", "Unknown"] as const;
+export const states = ["Open", "Closed", "Closing", "Unknown"] as const;
 
 export type State = (typeof states)[number];
 
@@ -128,6 +125,9 @@ export const placeSaying = (queue: Stored, queues: readonly Stored[]): string =>
   return nextSaying(place, parentIn) || circleSaying(place, parentIn);
 };
 
+/** Annotation of a namespace: the queue of its groups that name none, or the default queue. */
+export const queueOfNamespace = "scheduling.volcano.sh/queue-name";
+
 /** Returns the name of the queue that a group of pods is in. */
 export const queueOfGroup = (group: Stored): string => {
   const { queue } = specOf(group);
@@ -137,73 +137,3 @@ export const queueOfGroup = (group: Stored): string => {
 /** True for a queue whose groups are admitted in their order: none passes one before it. */
 export const isFifo = (queue: Stored | undefined): boolean =>
   queue !== undefined && specOf(queue)["dequeueStrategy"] === "fifo";
-
-/** A group that gets the room of evicted pods: saved before the first of them is evicted. */
-const nomination = z.object({
-  /** The UID of the group, and `NAMESPACE/NAME`. */
-  uid: z.string(),
-  group: z.string(),
-  /** When it was saved first, epoch ms. */
-  at: instant,
-  /** The rule by which it gets the room. */
-  way: z.enum(["preempt", "reclaim"]),
-  /** The places of its minimum, once the pods have ended. */
-  places: z.array(z.object({ task: z.string(), node: z.string(), count: z.number().int().positive() })),
-  /** By the UID of each group that gives room: its pods by UID; `whole`: these are all that it has. */
-  victims: z.record(z.string(), z.object({ whole: z.boolean(), pods: z.record(z.string(), z.string()) })),
-});
-
-/** With `gang: native`: the finding about the cluster's own gangs, and the objects of the probe that are still there. */
-const nativeProbe = z.object({
-  is: z.enum(["created", "lowered", "deleted", "on", "off"]),
-  /** When that began, epoch ms. */
-  at: instant,
-  /** Why PodGroups of Kubernetes are not used. */
-  why: z.string().optional(),
-  probe: z.object({ namespace: z.string(), name: z.string(), uid: z.string() }).optional(),
-  /** A later step has found objects of the probe missing, and has created them again. */
-  retried: z.boolean().optional(),
-  /** Namespaces in which the objects of a probe could not be created. */
-  avoids: z.array(z.string()).optional(),
-});
-
-export type NativeProbe = z.infer<typeof nativeProbe>;
-
-const memory = z.object({
-  /** The state that was decided on, until the status shows it. */
-  wanted: z.enum(states).optional(),
-  /** The queue's resourceVersion at that decision; the names of the Events about it contain it. */
-  decidedAt: z.string().optional(),
-  /** The last report about a parent that the queue cannot have. */
-  misplaced: z.string().optional(),
-  /** UIDs of taken commands: those whose objects exist, and the latest. */
-  commands: z.array(z.string()).optional(),
-  /** Root only: the component that admits groups of pods, as it was reported last. */
-  admits: z.string().optional(),
-  /** Root only: when a search of the pods found no scheduler, epoch ms. */
-  searchedAt: z.number().optional(),
-  /** Root only: a scheduler that runs and admits nothing was reported. */
-  silent: z.boolean().optional(),
-  /** Root only, with `gang: builtin`: the groups that the latest round has admitted by plans. */
-  planning: z
-    .object({
-      /** When the round was saved, epoch ms. */
-      at: instant,
-      /** By the UID of each group: the resourceVersion that its write requires. */
-      groups: z.record(z.string(), z.string()),
-    })
-    .optional(),
-  /** Root only, with `gangEvict`: groups that get the room of evicted pods. */
-  nominations: z.array(nomination).optional(),
-  /** Root only, with `gang: native`. */
-  native: nativeProbe.optional(),
-});
-
-export type Nomination = z.infer<typeof nomination>;
-
-export type QueueMemory = z.infer<typeof memory>;
-
-export const parseQueueMemory = readerOf("Queue", memory);
-
-/** Reads the valid fields of a stored memory, and reports the problems of the others. */
-export const salvageMemory = (stored: unknown): Salvaged<QueueMemory> => salvage(memory, memory.partial(), stored);

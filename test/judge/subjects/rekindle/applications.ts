@@ -1,6 +1,19 @@
 /** Scripts of users of Spark applications and their schedules, and the ends of their drivers. */
 
-import { createIn, edit, failOnce, pathsOf, removeAt, stay, stayOnce, step, succeed, wait } from "../../steps.ts";
+import {
+  createIn,
+  edit,
+  failOnce,
+  loseNode,
+  lostOnce,
+  pathsOf,
+  removeAt,
+  stay,
+  stayOnce,
+  step,
+  succeed,
+  wait,
+} from "../../steps.ts";
 import type { Scenario, Step } from "../../subject.ts";
 
 const group = "sparkoperator.k8s.io/v1beta2";
@@ -76,6 +89,10 @@ export const applications: readonly Scenario[] = [
       wait("Succeeded", 1),
       removeAt("delete", app),
     ],
+  },
+  {
+    ...{ name: "spark-node-lost", object: app, planOf: lostOnce("app-driver", succeed) },
+    steps: [...[create(retrying), wait("Running", 1), ...loseNode(driver), wait("Succeeded", 1)]],
   },
   {
     ...{ name: "spark-ttl", object: app, planOf: succeed },

@@ -1,6 +1,19 @@
 /** Scripts of users of Volcano's jobs, flows of jobs and schedules of jobs, and the ends of their pods. */
 
-import { createIn, edit, failOnce, pathsOf, removeAt, stay, stayOnce, step, succeed, wait } from "../../steps.ts";
+import {
+  createIn,
+  edit,
+  failOnce,
+  loseNode,
+  lostOnce,
+  pathsOf,
+  removeAt,
+  stay,
+  stayOnce,
+  step,
+  succeed,
+  wait,
+} from "../../steps.ts";
 import type { Scenario, Step } from "../../subject.ts";
 import { uidOf } from "../../values.ts";
 import { allow, noQuota, quota, refuse } from "./refusals.ts";
@@ -52,7 +65,8 @@ const ofCreation = [
 const atCreation = new RegExp(`^(${ofCreation.join("|")})$`);
 const atBirth = new RegExp(`^(${[...ofCreation, "user evict"].join("|")})$`);
 
-const evict: Step = removeAt("evict", (namespace) => `api/v1/namespaces/${namespace}/pods/job-worker-0`);
+const worker = (namespace: string): string => `api/v1/namespaces/${namespace}/pods/job-worker-0`;
+const evict: Step = removeAt("evict", worker);
 const scale = (name: string, replicas: number): Step =>
   edit(name, job, { spec: { minAvailable: Math.min(1, replicas), tasks: tasks(replicas) } });
 
@@ -99,6 +113,13 @@ export const jobs: readonly Scenario[] = [
   {
     ...{ name: "job-evict", object: job, planOf: stay, allowed: unseenAt(atCreation) },
     steps: [create(2, { event: "PodEvicted", action: "RestartTask" }), wait("Running", 2), evict, wait("Running", 2)],
+  },
+  {
+    ...{ name: "job-node-lost", object: job, planOf: lostOnce("job-worker-0", stay), allowed: unseenAt(atCreation) },
+    steps: [
+      ...[create(2, { event: "PodEvicted", action: "RestartTask" }), wait("Running", 2), ...loseNode(worker)],
+      wait("Running", 3),
+    ],
   },
   {
     ...{ name: "job-evict-at-birth", object: job, planOf: stay, allowed: unseenAt(atBirth) },

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, isOpen } from "../../../support/port.ts";
+import { endsWithParent } from "../../subject.ts";
 
 const idleMs = 3_000;
 
@@ -21,7 +22,10 @@ const records: Env = JSON.parse(given);
 const start = (name: string, env: Env): ChildProcess => {
   const record = { REKINDLE_CLUSTER_RECORD: records[name] ?? "" };
   const all = { PATH: process.env["PATH"] ?? "", ...common, ...record, ...env };
-  return spawn(process.execPath, [join(dist, `${name}.mjs`)], { stdio: "inherit", env: all });
+  return spawn("setpriv", [...endsWithParent, process.execPath, join(dist, `${name}.mjs`)], {
+    stdio: "inherit",
+    env: all,
+  });
 };
 
 type Instance = {

@@ -7,6 +7,7 @@ import { type Difference, isRecord, type Json } from "../compare.ts";
 import { labelOf } from "../golden.ts";
 import { judgedOutcome } from "../outcome.ts";
 import type { Group } from "../volcano/files.ts";
+import { clusterDifferences, clusterFor, clusterStatusDifferences, type Named } from "./cluster.ts";
 import { apacheReason } from "./intended.ts";
 import { type Application, madeFor, objectDifferences, statusDifferences } from "./objects.ts";
 
@@ -126,6 +127,44 @@ const exampleCases = (data: string): readonly Case[] =>
     )
     .map(({ file, object }) => caseOf(file.replace(root, "apache"), () => submittedAlike(applicationIn(object))));
 
+const clusterFiles = ["svc", "sts"].flatMap((kind) => [
+  `${kind}-cluster-with-hpa-master`,
+  `${kind}-cluster-with-hpa-worker`,
+]);
+
+/** The recorded objects of one of upstream's clusters, and its recorded status read and written again. */
+const clusterCases = (data: string): readonly Case[] => {
+  const cluster = exampleOf(data, "cluster-with-hpa.yaml");
+  const services = clusterFiles.map((file) => (file.startsWith("svc") ? `${file}-svc.yaml` : `${file}.yaml`));
+  const others = [
+    "netpol-cluster-with-hpa-worker",
+    "hpa-cluster-with-hpa-worker-hpa",
+    "pdb-cluster-with-hpa-worker-pdb",
+  ];
+  return [
+    ...[...services, ...others.map((file) => `${file}.yaml`)].map((file) =>
+      caseOf(`apache/cluster/${file}`, () => clusterDifferences(data, file, cluster)),
+    ),
+    caseOf("apache/cluster/sparkcluster-cluster-with-hpa.yaml", () => clusterStatusDifferences(data)),
+  ];
+};
+
+const madeAlike = (cluster: Named): readonly Difference[] => {
+  const made = clusterFor(cluster);
+  return "refused" in made ? [{ path: "refused", ours: made.refused, theirs: "accepted" }] : [];
+};
+
+const isCluster = (object: Json): boolean => object["kind"] === "SparkCluster" && object["spec"] !== undefined;
+
+const clusterExamples = (data: string): readonly Case[] =>
+  globSync([`${root}/examples/**/*.yaml`, `${root}/e2e/**/*.yaml`], { cwd: data })
+    .sort()
+    .flatMap((file) =>
+      documentsIn(join(data, file))
+        .filter(isCluster)
+        .map((object) => caseOf(file.replace(root, "apache"), () => madeAlike(applicationIn(object)))),
+    );
+
 /** Groups of the family; none without its recordings. */
 export const apacheGroups = (data: string): readonly Group[] =>
   existsSync(join(data, root))
@@ -133,6 +172,6 @@ export const apacheGroups = (data: string): readonly Group[] =>
         { name: "apache/recorded objects", cases: recordedCases(data) },
         { name: "apache/recorded statuses", cases: statusCases(data) },
         { name: "apache/applications of its examples and e2e tests", cases: exampleCases(data) },
-        { name: "apache/SparkCluster", cases: [] },
+        { name: "apache/SparkCluster", cases: [...clusterCases(data), ...clusterExamples(data)] },
       ]
     : [];

@@ -1,19 +1,20 @@
 /**
  * The invariants of a Job that Kueue admits, judged from objects alone; and the stand-in for Kueue's controller, which
- * admits its Workload, evicts it once, and admits it again when its quota has been given back.
+ * admits its Workload, in part where it may, evicts it once, and admits the whole when its quota has been given back.
  *
  * A1. A pod is created only while a Workload is admitted, or by a call that was under way when it was evicted.
  * A2. Quota is given back, and a Workload is finished or deleted, only when no unfinished pod is left.
  * A3. At rest no unfinished pod is left without an admitted Workload, and the Workload is finished with its Job.
  * A4. As reclaimable a Workload shows only pods that have succeeded since its quota was reserved, never fewer than before,
  *     and none when its quota is given back.
+ * A5. No pod is created beyond as many of its task as Kueue has admitted, or by a call that was under way at an eviction.
  */
 
 import type { Item } from "../../../../shared/simulator/storage/metadata.ts";
 import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { about, type Part, rewrite, runAfter, subject } from "../../../../shared/simulator/verbs/remove.ts";
 import type { Server } from "../../../../shared/simulator/verbs/request.ts";
-import { evicted, reserved } from "../../../support/kueue.ts";
+import { evicted, reserved, reservedInPart } from "../../../support/kueue.ts";
 import { at, textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
 import type { Actor, Oracle } from "../oracle.ts";
@@ -40,9 +41,14 @@ const admitMs = 1_000;
 /** After its first pods run. */
 const evictMs = 10_000;
 
+const admissionOf = (workload: Item, now: number): object =>
+  statusOf(workload, "Evicted") === undefined
+    ? reservedInPart(workload, "spot", now)
+    : reserved(workload, "spot", now, true);
+
 /** The stand-in for Kueue's controller. */
 export const kueue = (server: Server): Part => {
-  const write = (workload: Item, status: Readonly<Record<string, unknown>>): void => {
+  const write = (workload: Item, status: object): void => {
     rewrite(server, workloads, workload, { ...workload, status: { ...Object(workload["status"]), ...status } });
   };
   return {
@@ -57,7 +63,7 @@ export const kueue = (server: Server): Part => {
       "kueue.admit": (task) => {
         const workload = subject(server, task);
         if (workload !== undefined && !holdsQuota(workload) && statusOf(workload, "Finished") !== "True")
-          write(workload, reserved(workload, "spot", server.clock.now(), true));
+          write(workload, admissionOf(workload, server.clock.now()));
       },
       "kueue.evict": (task) => {
         const workload = subject(server, task);
@@ -77,8 +83,11 @@ type Facts = {
   finished: boolean;
   /** When the last admission ended, epoch ms. */
   lostAt: number;
-  /** By UID: the names of unfinished pods. */
+  /** By UID: the names of unfinished pods, and their tasks. */
   pods: Map<string, string>;
+  tasks: Map<string, string>;
+  /** By task: the pods that Kueue has admitted. */
+  counts: Map<unknown, number>;
   /** By task: pods that have succeeded since quota was reserved; and the number that was shown as reclaimable. */
   succeeded: Map<string, Set<string>>;
   reclaimed: Map<string, number>;
@@ -92,6 +101,14 @@ const ends: readonly string[] = ["Completed", "Failed", "Terminated"];
 
 const isOver = (pod: Item): boolean => ["Succeeded", "Failed"].includes(textAt(pod, "status", "phase") ?? "");
 
+/** Judges A5: a pod has just been created. */
+const checkCount = (facts: Facts, name: string, task: string): void => {
+  const living = [...facts.pods.keys()].filter((uid) => facts.tasks.get(uid) === task).length;
+  const admitted = facts.counts.get(task) ?? 0;
+  if (living > admitted)
+    facts.violations.push(`A5: pod ${name} is number ${living} of ${task}, and ${admitted} are admitted`);
+};
+
 const hearPod = (facts: Facts, { type, object }: Change, actor: Actor, now: number): void => {
   if (!isOfJob(object)) return;
   const { uid, name } = object.metadata;
@@ -102,6 +119,8 @@ const hearPod = (facts: Facts, { type, object }: Change, actor: Actor, now: numb
     facts.violations.push(`A1: pod ${name} is created without an admitted Workload`);
   if (type === "DELETED" || isOver(object)) facts.pods.delete(uid);
   else facts.pods.set(uid, name);
+  facts.tasks.set(uid, task);
+  if (type === "ADDED" && actor === "engine" && now - facts.lostAt > latestMs) checkCount(facts, name, task);
 };
 
 /** Judges A4. */
@@ -126,8 +145,11 @@ const hearReclaimed = (facts: Facts, workload: Item): void => {
 const hearWorkload = (facts: Facts, { type, object }: Change, actor: Actor, now: number): void => {
   const { uid } = object.metadata;
   const isThere = type !== "DELETED";
-  if (isThere && isAdmitted(object)) facts.admitted.add(uid);
-  else if (facts.admitted.delete(uid)) facts.lostAt = now;
+  if (isThere && isAdmitted(object)) {
+    const assigned = at(object, "status", "admission", "podSetAssignments");
+    facts.counts = new Map((Array.isArray(assigned) ? assigned : []).map(({ name, count }) => [name, count]));
+    facts.admitted.add(uid);
+  } else if (facts.admitted.delete(uid)) facts.lostAt = now;
   const holds = isThere && holdsQuota(object);
   if (holds && !facts.reserved.has(uid)) facts.succeeded = new Map();
   if (isThere) hearReclaimed(facts, object);
@@ -164,4 +186,5 @@ export const withKueue = (inner: Oracle): Oracle =>
   judging(inner, {
     ...{ violations: [], admitted: new Set(), reserved: new Set(), finished: false, phase: "" },
     ...{ lostAt: Number.NEGATIVE_INFINITY, pods: new Map(), succeeded: new Map(), reclaimed: new Map() },
+    ...{ tasks: new Map(), counts: new Map() },
   });

@@ -40,7 +40,8 @@ const jdk = (): string => dirname(dirname(realpathSync(programPath("java"))));
 /** Mounts Spark's own scripts one by one, so that scripts which the Python package lacks can be added. */
 const scripts = (home: string): Bind[] => {
   const own = readdirSync(join(home, "sbin")).map((name) => join(home, "sbin", name));
-  const added = ["start-connect-server.sh", "stop-connect-server.sh"].map((name) => join(import.meta.dirname, name));
+  const names = ["start-connect-server.sh", "stop-connect-server.sh", "start-master.sh", "start-worker.sh"];
+  const added = names.map((name) => join(import.meta.dirname, name));
   return [...own, ...added].map((from) => ({ from, to: `${sparkHome}/sbin/${basename(from)}` }));
 };
 
@@ -70,7 +71,7 @@ const sparkImage = (cache: string, version: string): Image | undefined => {
       { from: join(import.meta.dirname, "spark-entrypoint.sh"), to: entrypoint },
       { from: join(import.meta.dirname, "spark-decom.sh"), to: decommission },
     ],
-    writable: [`${sparkHome}/work-dir`, `${sparkHome}/logs`],
+    writable: ["work-dir", "logs", "work"].map((name) => `${sparkHome}/${name}`),
   };
 };
 

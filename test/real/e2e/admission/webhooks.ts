@@ -87,6 +87,24 @@ export const limitedExecutor = async (scene: Scene): Promise<string> => {
   return "executor.memoryLimit 3g: the executor that Spark limits to 1408Mi is created with 3Gi, a pod without the label as it is";
 };
 
+/** The pods that the API server stores count: with the limits of a LimitRange. */
+const overQuotaByRange = async (scene: Scene): Promise<string> => {
+  const metadata = { name: "ranged", namespace: "default" };
+  const limits = [{ type: "Container", default: { cpu: "2" } }];
+  const counted = JSON.stringify({ spec: { hard: { "limits.cpu": "3" } } });
+  const range = { apiVersion: "v1", kind: "LimitRange", metadata, spec: { limits } };
+  await scene.cluster.api.call("POST", "/api/v1/namespaces/default/limitranges", range);
+  await kubectl(scene.cluster, ["patch", "quota", "small", "--type=merge", "-p", counted]);
+  await until("the quota counts limits", async () =>
+    (await kubectl(scene.cluster, ["get", "quota", "small", "-o", "jsonpath={.status.hard}"])).includes("limits.cpu"),
+  );
+  await sleep(1_200);
+  const message = messageOf(await dryRun(scene, application("ranged", { executor: { instances: 1 } })));
+  await kubectl(scene.cluster, ["delete", "limitrange", "ranged"]);
+  must(/limits\.cpu: 4 more than the 0 in use exceed 3/.test(message), `quota with a LimitRange: ${message}`);
+  return "limits of a LimitRange counted";
+};
+
 export const overQuota = async (scene: Scene): Promise<string> => {
   await kubectl(scene.cluster, ["create", "quota", "small", "--hard=requests.cpu=3"]);
   await until("the quota is counted", async () =>
@@ -94,9 +112,9 @@ export const overQuota = async (scene: Scene): Promise<string> => {
   );
   // Quotas are read once a second, so a new one may not count yet.
   await sleep(1_200);
-  const reply = await dryRun(scene, application("many", { executor: { instances: 5 } }));
-  await kubectl(scene.cluster, ["delete", "quota", "small"]);
-  const message = messageOf(reply);
+  const message = messageOf(await dryRun(scene, application("many", { executor: { instances: 5 } })));
   must(/failed to validate resource quota "default\/small": requests\.cpu: 6/.test(message), `quota: ${message}`);
-  return "what exceeds a quota is refused";
+  const ranged = await overQuotaByRange(scene);
+  await kubectl(scene.cluster, ["delete", "quota", "small"]);
+  return `what exceeds a quota is refused, ${ranged}`;
 };

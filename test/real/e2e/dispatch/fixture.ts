@@ -2,15 +2,20 @@
  * The fixture of functions that a dispatcher calls: the dispatcher as a process under its overlay's account and settings,
  * and its functions on a platform that starts, stops and kills their processes.
  */
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { families } from "../../../../shared/kube/resources.ts";
 import { freePort } from "../../../support/port.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
 import { dataIn } from "../../infra/overlays.ts";
 import { triggerSecret } from "../../lambda/cloud.ts";
 import { type Random, randomFrom } from "../../lambda/random.ts";
-import { type Fixture, type Installed, openSurroundings, resyncMs } from "../functions/fixture.ts";
+import { bellSettings, registerBell } from "../bell/registration.ts";
+import { type Fixture, type Installed, installOverlay, openSurroundings, resyncMs } from "../functions/fixture.ts";
 import { keepUp } from "../functions/storm.ts";
-import { startFunction } from "../installed.ts";
+import { installFunctions, startFunction } from "../installed.ts";
 import type { LaneOptions } from "../lambda/lane.ts";
+import type { Scene } from "../scene.ts";
 import { type Fate, openPlatform, type Platform } from "./platform.ts";
 
 /** Knative waits for 30 s and more. */
@@ -28,11 +33,13 @@ const fateOf = (random: Random): Fate | undefined => {
 
 export type Dispatched = Omit<Fixture, "cluster" | "audit" | "witness">;
 
-/** Starts the dispatcher; `settings` replace those of the overlay. */
+type Settings = Readonly<Record<string, string>>;
+
+/** Starts the dispatcher; `settings` replace those of the overlay, `ofDispatcher` of the dispatcher alone. */
 export const startDispatched = async (
   { overlay, logs, recordFor }: Installed,
   random: Random,
-  settings: Readonly<Record<string, string>> = {},
+  { settings = {}, ofDispatcher = {} }: { readonly settings?: Settings; readonly ofDispatcher?: Settings } = {},
 ): Promise<Dispatched> => {
   const storm = { blows: true };
   const [door, reconcile, deliver] = [await freePort(), await freePort(), await freePort()];
@@ -61,6 +68,7 @@ export const startDispatched = async (
     REKINDLE_CLUSTER_RECORD: await recordFor("dispatch"),
     REKINDLE_LISTEN: `127.0.0.1:${door}`,
     REKINDLE_TRIGGER_SECRET: triggerSecret,
+    ...ofDispatcher,
   };
   const dispatcher = keepUp(() => startFunction("dispatch", env, join(logs, "dispatch.log")), {
     ...{ name: "the dispatcher", least: fewestDispatcherKills, lives: dispatcherLives, random, storm },
@@ -69,7 +77,8 @@ export const startDispatched = async (
   return {
     functions,
     daemons: [dispatcher],
-    door: `http://127.0.0.1:${door}`,
+    logs,
+    door: `${ofDispatcher["REKINDLE_TLS_CERT_FILE"] === undefined ? "http" : "https"}://127.0.0.1:${door}`,
     work: async () => ({ taken: answers.length, failed: answers.filter((status) => status !== 200).length }),
     storm,
     stop: async () => {
@@ -79,12 +88,45 @@ export const startDispatched = async (
   };
 };
 
-export const openDispatched = async (dir: string, { seed }: LaneOptions): Promise<Fixture> => {
+const opened = async (
+  dir: string,
+  { seed }: LaneOptions,
+  settingsFor: (cluster: Cluster) => Settings = () => ({}),
+): Promise<Fixture> => {
   const { close, cluster, audit, witness, ...installed } = await openSurroundings(dir, "dispatch");
-  const started = await startDispatched(installed, randomFrom(seed));
+  const started = await startDispatched(installed, randomFrom(seed), { ofDispatcher: settingsFor(cluster) });
   const stop = async (): Promise<void> => {
     await started.stop();
     await close();
   };
   return { cluster, audit, witness, ...started, stop };
+};
+
+/** Runs `work` by functions with these settings, and returns its lines and the number of kills. */
+export const byFunctions = async (
+  scene: Scene,
+  settings: Settings,
+  work: () => Promise<readonly string[]>,
+): Promise<readonly string[]> => {
+  const installed = await installOverlay(scene.cluster, join(dirname(scene.hostLog), "functions"), "dispatch");
+  // Adds the rights of features and of other families, which the overlay leaves to their users.
+  const chosen = settings["REKINDLE_FAMILIES"]?.split(",");
+  await installFunctions(scene.cluster, chosen && families.filter((one) => chosen.includes(one)));
+  const { functions, daemons, stop } = await startDispatched(installed, scene.random, { settings });
+  try {
+    const lines = await work();
+    const kills = daemons.map(({ name, kills: count }) => `${count()} of ${name}`);
+    return [...lines, `kills: ${functions.reconcile.kills.length} of reconcile, ${kills.join(", ")}`];
+  } finally {
+    await stop();
+  }
+};
+
+export const openDispatched = (dir: string, options: LaneOptions): Promise<Fixture> => opened(dir, options);
+
+/** The dispatcher serves the bell, and the API server calls it. */
+export const openDispatchedBell = async (dir: string, options: LaneOptions): Promise<Fixture> => {
+  const fixture = await opened(dir, options, bellSettings);
+  await registerBell(fixture.cluster, Number(new URL(fixture.door).port));
+  return { ...fixture, authority: await readFile(join(fixture.cluster.dir, "pki", "ca.crt"), "utf8") };
 };

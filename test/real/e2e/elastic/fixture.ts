@@ -23,27 +23,31 @@ export const pods = "/api/v1/namespaces/default/pods";
 /** The key that signs notices to the host. */
 export const noticeKey = "the key of this lane's notices";
 
-export type Run = {
+/** The recordings of a case's applications, and the folder of their gates. */
+export type Watched = {
   readonly scene: Scene;
   readonly book: Book;
   readonly ledger: Ledger;
   readonly gates: string;
+};
+
+export type Run = Watched & {
   readonly killer: ReturnType<typeof killing>;
   /** The address of the host that runs now. */
   readonly host: string;
 };
 
 /** Executor pods that have not ended and are not being deleted. */
-export const livingIn = ({ book }: Pick<Run, "book">, name: string): readonly Executor[] =>
+export const livingIn = ({ book }: Pick<Watched, "book">, name: string): readonly Executor[] =>
   book
     .now(name)
     .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && !/^(S|F)/.test(status.phase));
 
 /** The longest wait for a change of executors, or of stages, ms: ten JVMs start on two cores that others use, too. */
-const longestMs = 300_000;
+const longestMs = 600_000;
 
 /** Resolves with the seconds until exactly this many executors are there, all of them running. */
-export const untilRunning = async (run: Run, name: string, count: number): Promise<number> => {
+export const untilRunning = async (run: Watched, name: string, count: number): Promise<number> => {
   const began = performance.now();
   for (;;) {
     const living = livingIn(run, name);
@@ -57,13 +61,13 @@ export const untilRunning = async (run: Run, name: string, count: number): Promi
 };
 
 /** Creates the application and resolves when it runs. */
-export const begun = async ({ scene, gates }: Run, body: (gates: string) => { metadata: { name: string } }) => {
+export const begun = async ({ scene, gates }: Watched, body: (gates: string) => { metadata: { name: string } }) => {
   const application = body(gates);
   const { name } = application.metadata;
   await laid(gates, name);
   const { status, body: answer } = await scene.cluster.api.call("POST", applications, application);
   must(status === 201, `${name} is not created: ${JSON.stringify(answer)}`);
-  await awaitState(scene.cluster.api, name, ["RUNNING"], 180_000);
+  await awaitState(scene.cluster.api, name, ["RUNNING"], longestMs);
 };
 
 const stages = z.array(
@@ -73,22 +77,45 @@ type Stages = z.infer<typeof stages>;
 
 const labels = z.looseObject({ metadata: z.looseObject({ labels: z.record(z.string(), z.string()) }) });
 
-const stagesOf = async ({ scene }: Run, name: string): Promise<Stages> => {
+/** Reads what the driver's REST API says of its application. */
+const driverSays = async ({ scene }: Watched, name: string, of: "stages" | "executors"): Promise<unknown> => {
   const { api } = scene.cluster;
   const driver = `${pods}/${name}-driver`;
   const { metadata } = labels.parse((await api.call("GET", driver)).body);
   const id = metadata.labels["spark-app-selector"] ?? "none";
-  return stages.parse((await api.call("GET", `${driver}:4040/proxy/api/v1/applications/${id}/stages`)).body);
+  return (await api.call("GET", `${driver}:4040/proxy/api/v1/applications/${id}/${of}`)).body;
 };
 
-/** Resolves once one of the driver's stages is so; a driver that does not answer is asked again. */
-export const untilStage = async (run: Run, name: string, what: string, is: (stage: Stages[number]) => boolean) => {
+/** Resolves once the driver's answer is so; a driver that does not answer is asked again. */
+const untilAnswer = async (what: string, is: () => Promise<boolean>): Promise<void> => {
   const began = performance.now();
-  while (!(await stagesOf(run, name).catch(() => [])).some(is)) {
-    must(performance.now() - began < longestMs, `${name}: no stage ${what} after ${longestMs / 1_000} s`);
+  while (!(await is().catch(() => false))) {
+    must(performance.now() - began < longestMs, `${what} after ${longestMs / 1_000} s`);
     await sleep(500);
   }
 };
+
+/** Resolves once one of the driver's stages is so. */
+export const untilStage = (run: Watched, name: string, what: string, is: (stage: Stages[number]) => boolean) =>
+  untilAnswer(`${name}: no stage ${what}`, async () => stages.parse(await driverSays(run, name, "stages")).some(is));
+
+/** Resolves once a stage has written shuffle data. */
+export const untilShuffled = (run: Watched, name: string): Promise<void> =>
+  untilStage(
+    run,
+    name,
+    "has written shuffle data",
+    ({ status, shuffleWriteBytes }) => status === "COMPLETE" && shuffleWriteBytes > 0,
+  );
+
+const registered = z.array(z.looseObject({ id: z.string(), isActive: z.boolean() }));
+
+/** Resolves once exactly this many executors are registered at the driver: a pod runs long before its executor does. */
+export const untilRegistered = (run: Watched, name: string, count: number): Promise<void> =>
+  untilAnswer(`${name} has not ${count} executors at its driver`, async () => {
+    const known = registered.parse(await driverSays(run, name, "executors"));
+    return known.filter(({ id, isActive }) => id !== "driver" && isActive).length === count;
+  });
 
 /** Kills the process of an executor with SIGKILL. */
 export const killExecutor = ({ scene }: Run, { metadata, spec }: Executor): void => {
@@ -111,10 +138,11 @@ export const lostAndBack = async (run: Run, name: string, count: number): Promis
   return (performance.now() - began) / 1_000;
 };
 
-const endingMs = 180_000;
+/** The longest wait for the end of an application whose gates are open, ms: a slow machine is no failure. */
+const endingMs = 600_000;
 
 /** Waits for the application's right end: one driver, no id twice. Returns its driver's log. */
-export const ended = async ({ scene, ledger, book }: Run, name: string): Promise<string> => {
+export const ended = async ({ scene, ledger, book }: Watched, name: string): Promise<string> => {
   const app = await awaitState(scene.cluster.api, name, ["COMPLETED", "FAILED"], endingMs);
   must(stateOf(app) === "COMPLETED", `${name} ended ${JSON.stringify(app.status)}`);
   const { mostDrivers, drivers } = ledger.of(name);
@@ -124,7 +152,7 @@ export const ended = async ({ scene, ledger, book }: Run, name: string): Promise
 };
 
 /** Returns the stages in the event log of an ended application; throws where one was computed again, or none skipped. */
-export const skippedStages = async ({ gates }: Run, name: string): Promise<StageCounts> => {
+export const skippedStages = async ({ gates }: Watched, name: string): Promise<StageCounts> => {
   const counts = await readStages(eventsDir(gates, name));
   must(counts.again === 0, `${name}: ${counts.again} stages were computed again`);
   must(counts.skipped > 0, `${name}: no stage was skipped, so shuffle data was computed again`);
@@ -134,23 +162,29 @@ export const skippedStages = async ({ gates }: Run, name: string): Promise<Stage
 /** A host runs for up to this long before it is killed, ms. */
 const mostHostMs = 12_000;
 
-/** Runs `work` while a host is killed again and again. */
-export const underKills = async (
-  scene: Scene,
-  work: (run: Run) => Promise<readonly string[]>,
-): Promise<readonly string[]> => {
+/** Runs `work` while its applications are watched. */
+export const watching = async <T>(scene: Scene, work: (watched: Watched) => Promise<T>): Promise<T> => {
   const { api } = scene.cluster;
-  const dir = await mkdtemp(join(dirname(scene.hostLog), "elastic-"));
-  const [gates, port, secret] = [await gatesIn(dir), await freePort(), join(dir, "secret")];
-  await writeFile(secret, noticeKey);
-  const host = `127.0.0.1:${port}`;
-  const killer = killing(scene, ["--listen", host, "--trigger-secret-file", secret], mostHostMs);
+  const gates = await gatesIn(await mkdtemp(join(dirname(scene.hostLog), "elastic-")));
   const [book, ledger] = [openBook(api), openLedger(api)];
   try {
-    const lines = await killer.during(work({ scene, book, ledger, gates, killer, host: `http://${host}` }));
-    return [...lines, `${killer.kills()} kills of the host`];
+    return await work({ scene, book, ledger, gates });
   } finally {
-    await killer.stop();
     await Promise.all([book.stop(), ledger.stop()]);
   }
 };
+
+/** Runs `work` while a host is killed again and again. */
+export const underKills = (scene: Scene, work: (run: Run) => Promise<readonly string[]>): Promise<readonly string[]> =>
+  watching(scene, async (watched) => {
+    const [port, secret] = [await freePort(), join(dirname(watched.gates), "secret")];
+    await writeFile(secret, noticeKey);
+    const host = `127.0.0.1:${port}`;
+    const killer = killing(scene, ["--listen", host, "--trigger-secret-file", secret], mostHostMs);
+    try {
+      const lines = await killer.during(work({ ...watched, killer, host: `http://${host}` }));
+      return [...lines, `${killer.kills()} kills of the host`];
+    } finally {
+      await killer.stop();
+    }
+  });

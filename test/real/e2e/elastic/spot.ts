@@ -14,6 +14,7 @@ import {
   skippedStages,
   underKills,
   untilRunning,
+  untilShuffled,
   untilStage,
 } from "./fixture.ts";
 import { application, checkedAnswer, openGate, type Waves } from "./job.ts";
@@ -71,9 +72,7 @@ const leavesBySpot = async (run: Run, waves: Waves): Promise<readonly string[]> 
   const two = onNode(run, name).length;
   must(two === 2, `${two} of ${first} executors are on ${goingNode}`);
   await openGate(gates, "many");
-  const isWritten = ({ status, shuffleWriteBytes }: { status: string; shuffleWriteBytes: number }) =>
-    status === "COMPLETE" && shuffleWriteBytes > 0;
-  await untilStage(run, name, "has written shuffle data", isWritten);
+  await untilShuffled(run, name);
   const tookS = await left(run, name);
   must(onNode(run, name).length === 0, `${name}: a replacement is on ${goingNode}`);
   await going(scene).kill();

@@ -1,4 +1,8 @@
 /** The cases of a Volcano job, the storm, and the quiet after it, where functions run on demand. */
+import { once } from "node:events";
+import { type IncomingMessage, request as requestOf } from "node:http";
+import { request as secureRequestOf } from "node:https";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { proofWith } from "../../../support/proof.ts";
 import { isWrite, tableOf } from "../../cluster/audit.ts";
@@ -55,17 +59,19 @@ const asked = [
 ];
 
 /** Sends a signed trigger. Returns its status; 0: nobody answers. */
-export const trigger = async ({ door }: Pick<Fixture, "door">, nth: number): Promise<number> => {
+export const trigger = async (
+  { door, authority: ca }: Pick<Fixture, "door" | "authority">,
+  nth: number,
+): Promise<number> => {
   const path = asked[nth % asked.length] ?? "";
-  const headers = proofWith(triggerSecret, { path });
+  const options = { method: "POST", headers: proofWith(triggerSecret, { path }), signal: AbortSignal.timeout(5_000) };
+  const url = `${door}${path}`;
   try {
-    const answer = await fetch(`${door}${path}`, {
-      method: "POST",
-      headers,
-      signal: AbortSignal.timeout(5_000),
-    });
-    await answer.arrayBuffer();
-    return answer.status;
+    const sent = ca === undefined ? requestOf(url, options) : secureRequestOf(url, { ...options, ca });
+    sent.end();
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    await buffer(answer);
+    return answer.statusCode ?? 0;
   } catch {
     return 0;
   }

@@ -37,8 +37,10 @@ export type Fixture = {
   readonly logs?: string;
   /** The server of the queue, where it is a process of its own. Its kills are not those of functions. */
   readonly broker?: Daemon;
-  /** `http://…` of the API that takes triggers. */
+  /** `http://…` or `https://…` of the API that takes triggers. */
   readonly door: string;
+  /** The authority of the door's certificate, where it has one; PEM. */
+  readonly authority?: string;
   readonly work: () => Promise<Work>;
   readonly storm: Storm;
   readonly stop: () => Promise<void>;

@@ -3,6 +3,7 @@
  * pods alone.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { byFunctions } from "../dispatch/fixture.ts";
 import { startHost } from "../installed.ts";
 import { killing } from "../killing.ts";
 import { type Case, must, running } from "../scene.ts";
@@ -20,7 +21,6 @@ import {
   untilCompleted,
   untilGang,
 } from "./fixture.ts";
-import { byFunctions } from "./functions.ts";
 import { mostTogether } from "./judgements.ts";
 import {
   createJob,
@@ -235,7 +235,7 @@ export const nativeCases = (kills: number): readonly Case[] => [
     name: "native, by functions: two gangs for one place, while the dispatcher and its functions are killed",
     run: (scene) =>
       inNamespace(scene, "native-functions", (fixture) =>
-        byFunctions(scene, "native", () => oneAfterTheOther(fixture)),
+        byFunctions(scene, { REKINDLE_GANG: "native" }, () => oneAfterTheOther(fixture)),
       ),
   },
   {

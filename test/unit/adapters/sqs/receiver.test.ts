@@ -1,7 +1,8 @@
 /** The receiver: its requests to SQS, and its parsing of the answers. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openReceiver, type Received } from "../../../../shared/adapters/sqs/receiver.ts";
+import type { Received } from "../../../../shared/adapters/poller.ts";
+import { openReceiver } from "../../../../shared/adapters/sqs/receiver.ts";
 import { type Asked, digestOf, openFake, type Reply } from "./fake.ts";
 
 const received: Received = { id: "1", receipt: "r-1", group: "g", body: "{}", received: 1, sentAt: undefined };

@@ -1,7 +1,7 @@
 /** Colours of the command line: on a terminal, unless NO_COLOR is set, and wherever FORCE_COLOR is set. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { columns, paintFor, printable, toneOf, wantsColour } from "../../../../shared/cli/io/text.ts";
+import { columns, paintFor, printable, toneOf, wantsColour } from "../../../../shared/inspection/io/text.ts";
 
 describe("colours", () => {
   const rows: readonly (readonly [Readonly<Record<string, string>>, boolean, boolean])[] = [

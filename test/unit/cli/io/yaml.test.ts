@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
 import { generated } from "../../../../infra/generated.ts";
-import { yamlStream, yamlText } from "../../../../shared/cli/io/documents.ts";
+import { yamlStream, yamlText } from "../../../../shared/inspection/io/documents.ts";
 import { openTerminal } from "../terminal.ts";
 
 const booleans = ["on", "off", "yes", "no", "y", "n", "true", "false"];
@@ -85,7 +85,7 @@ describe("Rekindle's YAML", () => {
         what.test(readFileSync(new URL(path, root), "utf8")),
       );
     assert.deepEqual(using(/import \{[^}]*\b(stringify|Document)\b[^}]*\} from "yaml"/, "shared,infra,functions"), [
-      "shared/cli/io/documents.ts",
+      "shared/inspection/io/documents.ts",
     ]);
     assert.deepEqual(using(/\bparse\w*\b[^;]*(from|import\() ?"yaml"/, "shared,functions"), [
       "shared/adapters/kubernetes/yaml.ts",

@@ -45,6 +45,8 @@ describe("admission of pods", () => {
   test("patches nothing without settings, nor in namespaces out of scope", async () => {
     for (const admits of [{}, { pods, within: async () => (name: string) => name === "other" }])
       assert.deepEqual((await patchOf(admissionApp(admits))).filter(isOfGroup), []);
+    const blind = admissionApp({ pods, within: () => Promise.reject(new Error("away")) });
+    assert.deepEqual((await patchOf(blind)).filter(isOfGroup), []);
   });
 
   test("in a function has its settings from the environment, and needs no cluster for them", async () => {

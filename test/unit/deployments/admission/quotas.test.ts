@@ -5,6 +5,7 @@ import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { admissionApp } from "../../../../shared/deployments/admission/app.ts";
 import { quotasOf } from "../../../../shared/deployments/admission/surroundings.ts";
+import { noPodDefaults } from "../../../../shared/kube/pod-defaults.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { creating, good } from "../../spark/admission/reviews.ts";
 
@@ -12,15 +13,16 @@ const open = async () => {
   const { transport } = openSimulator();
   const body = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "small" }, spec: { hard: { cpu: "1" } } };
   await request(transport, "POST", "/api/v1/namespaces/default/resourcequotas", body);
-  const world = { asked: 0, fails: false, now: 0 };
+  const world = { asked: 0, fails: false, denies: /^$/, lacks: /^$/, now: 0 };
   const counting: Transport = {
     ...transport,
     send: (one) => {
       world.asked += 1;
-      return world.fails ? Promise.reject(new Error("away")) : transport.send(one);
+      if (world.lacks.test(one.path)) return transport.send({ ...one, path: "/apis/absent.k8s.io/v1/absents" });
+      return world.fails || world.denies.test(one.path) ? Promise.reject(new Error("away")) : transport.send(one);
     },
   };
-  return { world, quotas: quotasOf(counting, () => world.now) };
+  return { world, transport, quotas: quotasOf(counting, () => world.now) };
 };
 
 describe("quotas", () => {
@@ -28,13 +30,13 @@ describe("quotas", () => {
     const { world, quotas } = await open();
     const found = await Promise.all([quotas("default"), quotas("default"), quotas("kube-system")]);
     assert.deepEqual(
-      found.map(({ length }) => length),
+      found.map(({ quotas: { length } }) => length),
       [1, 1, 0],
     );
-    assert.equal(world.asked, 2);
+    assert.equal(world.asked, 4, "where there is no quota, what is added to pods does not matter");
     world.now = 1_000;
     await quotas("default");
-    assert.equal(world.asked, 3);
+    assert.equal(world.asked, 7);
   });
 
   test("are read again after a failed read", async () => {
@@ -42,7 +44,57 @@ describe("quotas", () => {
     world.fails = true;
     await assert.rejects(quotas("default"));
     world.fails = false;
-    assert.equal((await quotas("default")).length, 1);
+    assert.equal((await quotas("default")).quotas.length, 1);
+  });
+
+  test("come with the LimitRanges of their namespace and the cluster's RuntimeClasses", async () => {
+    const { quotas, transport } = await open();
+    const made = (path: string, body: object) =>
+      request(transport, "POST", path, { metadata: { name: "one" }, ...body });
+    const item = { type: "Container", default: { cpu: "2" } };
+    const range = { apiVersion: "v1", kind: "LimitRange", spec: { limits: [item] } };
+    const runtime = { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", handler: "kata" };
+    await made("/api/v1/namespaces/default/limitranges", range);
+    await made("/api/v1/namespaces/kube-system/limitranges", range);
+    await made("/apis/node.k8s.io/v1/runtimeclasses", { ...runtime, overhead: { podFixed: { cpu: "1" } } });
+    const { defaults } = await quotas("default");
+    assert.deepEqual([...defaults.limitRanges.keys()], ["default"]);
+    assert.deepEqual([...defaults.runtimeClasses.keys()], ["one"]);
+  });
+
+  const unreadable = [
+    ["limitranges", "the LimitRanges of its namespace could not be read, so its pods count without them: away"],
+    ["runtimeclasses", "RuntimeClasses could not be read, so its pods count without them: away"],
+  ] as const;
+
+  for (const [plural, warning] of unreadable)
+    for (const estimate of [false, true])
+      test(`come with a warning while ${plural} cannot be read, ${estimate ? "by upstream's estimate, too" : "and not after it"}`, async () => {
+        const { world, quotas } = await open();
+        world.denies = new RegExp(plural);
+        const app = admissionApp({ quotas, estimate });
+        const small = { cores: 1, coreRequest: "1m", memory: "1g" };
+        const review = {
+          ...{ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" },
+          request: {
+            ...creating("SparkApplication", { ...good, driver: small, executor: { ...small, instances: 1 } }),
+            namespace: "default",
+          },
+        };
+        const answer = async (): Promise<string> =>
+          (await app.request("/validate", { method: "POST", body: JSON.stringify(review) })).text();
+        const first = await answer();
+        assert.match(first, /"allowed":true/);
+        assert.ok(first.includes(warning), first);
+        world.denies = /^$/;
+        assert.ok(!(await answer()).includes("could not be read"), "a failed read is not reused");
+      });
+
+  test("count without RuntimeClasses where the API server has none", async () => {
+    const { world, quotas } = await open();
+    world.lacks = /runtimeclasses/;
+    const { unread, defaults } = await quotas("default");
+    assert.deepEqual([unread, defaults.runtimeClasses.size], [[], 0]);
   });
 });
 
@@ -54,7 +106,7 @@ describe("an application of small pods in a quota of four cores", () => {
     request: creating("SparkApplication", { ...good, driver, executor: { ...driver, cores: 4, instances: 5 } }),
   };
   const verdict = async (estimate: boolean): Promise<string> => {
-    const app = admissionApp({ quotas: async () => [roomy], estimate });
+    const app = admissionApp({ quotas: async () => ({ quotas: [roomy], defaults: noPodDefaults }), estimate });
     return (await app.request("/validate", { method: "POST", body: JSON.stringify(review) })).text();
   };
 

@@ -12,6 +12,7 @@ import {
   serveAdmission,
   sharedCertificates,
 } from "../../../../shared/deployments/admission/process.ts";
+import { families } from "../../../../shared/kube/resources.ts";
 import { openCaller } from "../../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../../support/crds.ts";
@@ -49,7 +50,8 @@ const onScene = (act: (scene: Scene) => Promise<void>) => async (): Promise<void
         ...{ transport, namespace: "rekindle", name: "rekindle-admission" },
         ...{ names: ["127.0.0.1"], now },
       }),
-      register: (ca) => register(transport, { reach: { url: `https://127.0.0.1:${port}` }, ca, namespaces: [] }),
+      register: (ca) =>
+        register(transport, { reach: { url: `https://127.0.0.1:${port}` }, ca, namespaces: [], families }),
       admits: {},
       report: (level, message, fields = {}) => void lines.push({ level, message, fields }),
       everyMs,
@@ -192,7 +194,7 @@ describe("admission of a host", () => {
         ),
       );
       const webhooks = found.flatMap(({ value }) => value?.["webhooks"]).flat();
-      assert.equal(webhooks.length, 6);
+      assert.equal(webhooks.length, 7);
       for (const webhook of webhooks)
         assert.match(
           text(webhook),

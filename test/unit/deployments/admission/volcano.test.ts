@@ -99,7 +99,10 @@ describe("admission of Volcano's kinds", () => {
       await ask("/validate", creating("Queue", { capability: { cpu: "-1" } })),
       /greater than or equal to 0/,
     );
-    assert.match(await ask("/mutate", creating("PodGroup", { queue: "default" })), /^queues could not be read/);
+    assert.match(
+      await ask("/mutate", creating("PodGroup", { queue: "default" })),
+      /^the annotations of its namespace could not be read/,
+    );
   });
 
   test("sets a PodGroup's queue to that of its namespace", async () => {

@@ -1,7 +1,7 @@
 /** Names of objects and values of labels that are derived from an object's name stay within the API server's bounds. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { rendered } from "../../../../shared/deployments/common/spark-forecast.ts";
+import { rendered } from "../../../../shared/deployments/common/forecasts.ts";
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { nameErrorsIn } from "../../../support/object-names.ts";
 import { good } from "../../spark/admission/reviews.ts";

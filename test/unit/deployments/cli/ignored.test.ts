@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isRecord } from "../../../../shared/core/json.ts";
 import { check } from "../../../../shared/deployments/cli/render.ts";
-import { rendered } from "../../../../shared/deployments/common/spark-forecast.ts";
+import { rendered } from "../../../../shared/deployments/common/forecasts.ts";
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { openTerminal } from "../../cli/terminal.ts";
 import { creating, good, said as judged } from "../../spark/admission/reviews.ts";

@@ -5,11 +5,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
+import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { Message } from "../../../../shared/core/key.ts";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
-import { lookMsOf, windowsOver } from "../../../../shared/deployments/forward/function.ts";
+import { readClusterUid } from "../../../../shared/deployments/common/step-dependencies.ts";
+import { type ForwardParts, lookMsOf, windowsOver } from "../../../../shared/deployments/forward/function.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
+import { openCursors } from "../../../../shared/forward/cursors.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../../support/crds.ts";
 
@@ -22,6 +25,11 @@ const application = (name: string) => ({
   metadata: { name, namespace: "default" },
   spec: { type: "Scala", sparkVersion: "4.1.1", mainApplicationFile: "local:///a.jar", driver: {}, executor: {} },
 });
+
+const cursorsOf = async ({ transport, records, report }: Omit<ForwardParts, "cursors">) => {
+  const clusterUid = await readClusterUid(openCluster(transport));
+  return openCursors({ checkpoints: records.checkpoints, clusterUid, report });
+};
 
 const open = async () => {
   const simulator = openSimulator({ crds });
@@ -38,7 +46,7 @@ const open = async () => {
   };
   /** Runs a window of a new instance until `enough` is true. */
   const run = async (enough: () => boolean = () => true) => {
-    const windows = await windowsOver(parts);
+    const windows = windowsOver({ ...parts, cursors: await cursorsOf(parts) });
     const stop = new AbortController();
     const ran = windows.run(60_000, stop.signal);
     const late = Date.now() + 5_000;
@@ -54,11 +62,11 @@ describe("the forward function", () => {
   test("stores its cursors as checkpoints in its own namespace", async () => {
     const { transport, run } = await open();
     // The watch of Kueue's Workloads, which this cluster does not serve, has no cursor.
-    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 16 });
+    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 21 });
     const list = await request(transport, "GET", "/apis/rekindle.dev/v1alpha1/namespaces/rekindle/checkpoints");
     const names = JSON.stringify(list).match(/"name":"cursor\.[^"]+"/g) ?? [];
-    assert.equal(new Set(names).size, 15, names.join(" "));
-    assert.equal((await run()).resumed, 15);
+    assert.equal(new Set(names).size, 20, names.join(" "));
+    assert.equal((await run()).resumed, 20);
   });
 
   test("looks first for as long as its schedule says, if it says so, and refuses what is no duration", () => {
@@ -108,13 +116,14 @@ describe("the forward function", () => {
 
   test("ends its window at once if the signal is already raised", async () => {
     const { transport } = await open();
-    const windows = await windowsOver({
+    const parts = {
       ...{ transport, cluster: "c1", namespaces: [], selector: undefined },
       records: { checkpoints: kubernetesCheckpoints(transport) },
       operators: operatorsFor(timing),
       report: () => {},
       send: async () => {},
-    });
-    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 16 });
+    };
+    const windows = windowsOver({ ...parts, cursors: await cursorsOf(parts) });
+    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 21 });
   });
 });

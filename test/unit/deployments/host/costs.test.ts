@@ -1,9 +1,9 @@
 /** Money in the metrics of a host: made of the samples of usage, by the prices of nodes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Rates } from "../../../../shared/cli/inspection/rates.ts";
 import type { MetricSample } from "../../../../shared/core/metric.ts";
 import { withCosts } from "../../../../shared/deployments/host/metrics.ts";
+import type { Rates } from "../../../../shared/inspection/rates.ts";
 
 const rates: Rates = {
   ...{ currency: "EUR", usual: { core: 2, gib: 0.5 }, isByNode: true, refresh: async () => {} },

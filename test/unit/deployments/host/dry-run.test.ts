@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { paintFor } from "../../../../shared/cli/io/text.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Plan } from "../../../../shared/core/plan.ts";
 import { shadowFor, tellChanges, tellPlans } from "../../../../shared/deployments/host/dry-run.ts";
 import { readConfiguration } from "../../../../shared/deployments/settings/host.ts";
+import { paintFor } from "../../../../shared/inspection/io/text.ts";
 import { pods } from "../../../../shared/kube/resources.ts";
 
 const key = { cluster: "default", kind: "SparkApplication", namespace: "team", name: "etl" };

@@ -1,10 +1,10 @@
 /** A host without its rights says what to change before it begins; one with all rights says nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { hostRules } from "../../../../shared/cli/installation/roles.ts";
-import type { Rule } from "../../../../shared/cli/installation/rule.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { findLacking } from "../../../../shared/deployments/host/preconditions.ts";
+import { hostRules } from "../../../../shared/installation/roles.ts";
+import type { Rule } from "../../../../shared/installation/rule.ts";
 
 /** Returns a server that answers each request with the next of these; the last one repeats. */
 const server = (...answers: readonly object[]) => {

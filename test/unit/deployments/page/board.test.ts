@@ -1,10 +1,10 @@
 /** Rows, changes and deletions as readers of the board get them; namespaces hold; secrets are masked. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type RecordView, recordId, recordView } from "../../../../shared/cli/inspection/record.ts";
 import { fieldsOf } from "../../../../shared/core/json.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
+import { type RecordView, recordId, recordView } from "../../../../shared/inspection/record.ts";
 import { masked } from "../../../../shared/kube/secret-mask.ts";
 import { groups, rowsOf } from "../../../../shared/page/wire.ts";
 

@@ -1,8 +1,8 @@
 /** The changes of an application's spec on its page: each names the first attempt that began with it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { RecordView } from "../../../../shared/cli/inspection/record.ts";
 import { changesIn } from "../../../../shared/deployments/page/changes.ts";
+import type { RecordView } from "../../../../shared/inspection/record.ts";
 
 const start = 1_700_000_000;
 

@@ -1,9 +1,9 @@
 /** Hours and money by namespace and day: from records, and from the pods that run. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Rates } from "../../../../shared/cli/inspection/rates.ts";
-import type { RecordView } from "../../../../shared/cli/inspection/record.ts";
 import { openCostBook } from "../../../../shared/deployments/page/costs.ts";
+import type { Rates } from "../../../../shared/inspection/rates.ts";
+import type { RecordView } from "../../../../shared/inspection/record.ts";
 import type { Lane } from "../../../../shared/page/wire.ts";
 
 const hour = 3_600_000;

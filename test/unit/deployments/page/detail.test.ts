@@ -2,14 +2,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checkpointRef } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
-import { openRates } from "../../../../shared/cli/inspection/rates.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
-import type { Stored } from "../../../../shared/core/object.ts";
+import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import { openBoard } from "../../../../shared/deployments/page/board.ts";
 import { openDetails } from "../../../../shared/deployments/page/detail.ts";
+import { openRates } from "../../../../shared/inspection/rates.ts";
 import type { Prices } from "../../../../shared/kube/prices.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../../support/crds.ts";
+import { kueueCrds, reserved } from "../../../support/kueue.ts";
+import { ownWorkload } from "../../../support/kueue-queue.ts";
 
 const named = { kind: "SparkApplication", namespace: "team-a", name: "etl" };
 const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/team-a/sparkapplications";
@@ -112,6 +114,52 @@ describe("details of the page", () => {
     });
     assert.match((await factOf("queued"))?.[1] ?? "", /^LocalQueue all: held: nobody admits it/);
     assert.equal(await factOf("etl"), undefined);
+  });
+
+  test("have the Workloads of Kueue that grant executors, the base first, where they are known", async () => {
+    const { simulator, details } = open();
+    for (const crd of kueueCrds) post(simulator, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
+    const labels = { "kueue.x-k8s.io/queue-name": "all" };
+    post(simulator, path, {
+      ...{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication" },
+      metadata: { name: "grown", namespace: "team-a", labels },
+      spec: { type: "Scala", sparkVersion: "4.1.1", mainApplicationFile: "local:///a.jar", driver: {}, executor: {} },
+    });
+    const grantsOf = async () => (await details({ ...named, name: "grown" }))?.grants;
+    const { uid } = JSON.parse(
+      simulator.handle({ method: "GET", path: `${path}/grown`, headers: {}, body: "" }).body,
+    ).metadata;
+    const workloads = "/apis/kueue.x-k8s.io/v1beta2/namespaces/team-a/workloads";
+    const metadata = { name: "grown", namespace: "team-a", uid, resourceVersion: "1", labels };
+    const base = ownWorkload({ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", metadata }, 2);
+    const growth = (name: string, flavor: string): readonly [Obj, string] => [
+      {
+        ...base,
+        metadata: {
+          ...{ name, labels: { "app.kubernetes.io/managed-by": "rekindle", "rekindle.dev/app-uid": uid } },
+          ownerReferences: [{ apiVersion: base.apiVersion, kind: "Workload", name: base.metadata.name, uid: "own" }],
+        },
+        spec: { podSets: [{ name: "executor", count: 3, template: { spec: { containers: [] } } }] },
+      },
+      flavor,
+    ];
+    for (const [one, flavor] of [
+      [base, "spot"] as const,
+      growth("grown-grow-a", "spot"),
+      growth("grown-grow-b", "other"),
+    ]) {
+      post(simulator, workloads, one);
+      simulator.handle({
+        ...{ method: "PATCH", headers: { "content-type": "application/merge-patch+json" } },
+        path: `${workloads}/${one.metadata.name}/status`,
+        body: JSON.stringify({ status: reserved(one, flavor, simulator.clock.now(), true) }),
+      });
+    }
+    assert.deepEqual(await grantsOf(), [
+      { workload: base.metadata.name, executors: 2, flavors: "", isBase: true },
+      { workload: "grown-grow-a", executors: 3, isBase: false, flavors: "" },
+      { workload: "grown-grow-b", executors: 3, isBase: false, flavors: "other" },
+    ]);
   });
 
   test("list the kept logs of drivers", async () => {

@@ -1,8 +1,8 @@
 /** The list of an application's kept logs on the page: read rarely, and only where there may be any. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { RecordView } from "../../../../shared/cli/inspection/record.ts";
 import { openKeptLogs } from "../../../../shared/deployments/page/kept-logs.ts";
+import type { RecordView } from "../../../../shared/inspection/record.ts";
 
 const named = { kind: "SparkApplication", namespace: "team-a", name: "etl" };
 const record = (saves: number, logs = true): RecordView => ({ schema: 1, uid: "u", saves, logs, memory: {} });

@@ -1,9 +1,9 @@
 /** Lanes of the page with the record's losses. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { RecordView } from "../../../../shared/cli/inspection/record.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { openLanes, recordedEnds, recordedLanes, withLosses } from "../../../../shared/deployments/page/lanes.ts";
+import type { RecordView } from "../../../../shared/inspection/record.ts";
 import { withRecorded } from "../../../../shared/page/timeline.ts";
 import type { Lane } from "../../../../shared/page/wire.ts";
 

@@ -1,10 +1,10 @@
 /** Cells of a Job's gang and nodes of a JobFlow, from their objects. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { StatusInput } from "../../../../shared/cli/inspection/status.ts";
-import { kindNamed } from "../../../../shared/cli/kinds/all.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { flowOf, gangOf } from "../../../../shared/deployments/page/detail.ts";
+import { kindNamed } from "../../../../shared/inspection/kinds/all.ts";
+import type { StatusInput } from "../../../../shared/inspection/status.ts";
 
 const now = Date.parse("2026-11-02T08:10:00Z");
 

@@ -37,7 +37,7 @@ const open = () => {
     ...sent,
     send: async (request) => {
       if (isAway) throw new Error("reset");
-      if (/\/sparkapplications\?/.test(request.path)) lists.push(request.path);
+      if (/sparkoperator.k8s.io\/.*\/sparkapplications\?/.test(request.path)) lists.push(request.path);
       return await sent.send(request);
     },
   };

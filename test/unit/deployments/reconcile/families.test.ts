@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
 import { openFamilies } from "../../../../shared/deployments/reconcile/families.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
+import { families as allFamilies } from "../../../../shared/kube/resources.ts";
 import { kindNames } from "../../../../shared/registry/names.ts";
 import { watchers } from "../../../../shared/registry/watchers.ts";
 
@@ -14,7 +15,7 @@ const delivered = (kind: string) => ({
 });
 
 test("a function loads a family with the first message for it, and loads nothing for poison", async () => {
-  const families = openFamilies();
+  const families = openFamilies({ families: allFamilies });
   await families.prepare([{ id: "0", body: "{", received: 1 }, delivered("Nothing")]);
   assert.equal(families.operatorOf("Job"), undefined);
   await families.prepare([delivered("Job")]);

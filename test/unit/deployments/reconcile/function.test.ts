@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { mergeObject, request } from "../../../../shared/adapters/kubernetes/requests.ts";
-import { functionGrants } from "../../../../shared/cli/installation/function-rights.ts";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { openReconcile } from "../../../../shared/deployments/reconcile/function.ts";
+import { functionGrants } from "../../../../shared/installation/function-rights.ts";
 import { namespaces } from "../../../../shared/kube/resources.ts";
 import type { Simulator } from "../../../../shared/simulator/open.ts";
 import { tokenFor } from "../../../../shared/simulator/verbs/request.ts";

@@ -4,6 +4,7 @@ import type { Obj } from "../../../../shared/core/object.ts";
 import { openNamespaceScope } from "../../../../shared/deployments/common/namespaces.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../../support/crds.ts";
+import { kueueCrds } from "../../../support/kueue.ts";
 
 const spark = "/apis/sparkoperator.k8s.io/v1beta2";
 const batch = "/apis/batch.volcano.sh/v1alpha1";
@@ -49,12 +50,23 @@ const standing: readonly (readonly [path: string, object: Obj, status: object | 
   ),
 ];
 
+const asked: Obj = {
+  ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload" },
+  metadata: {
+    name: "pi-grow-1",
+    labels: { "app.kubernetes.io/managed-by": "rekindle", "rekindle.dev/app-uid": "a" },
+    ownerReferences: [{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload", name: "pi", uid: "w" }],
+  },
+  spec: { podSets: [{ name: "executor", count: 3, template: { spec: { containers: [] } } }] },
+};
+
 const updates = { kind: "SparkApplication", namespace: "default", name: "pi", uid: "u", updates: "stream" };
 const hints = async () => [{ ...updates, generation: 1, rests: false, wakeAt: undefined, pruneAt: undefined }];
 
 /** Opens a cluster that has a value for each gauge of objects, and the parts that tell them. */
 export const openStanding = async () => {
-  const { transport } = openSimulator({ crds });
+  const { transport, clock } = openSimulator({ crds: [...crds, ...kueueCrds] });
+  await request(transport, "POST", inDefault("/apis/kueue.x-k8s.io/v1beta2", "workloads"), asked);
   for (const [path, object, status] of standing) {
     await request(transport, "POST", path, object);
     if (status === undefined) continue;
@@ -66,7 +78,7 @@ export const openStanding = async () => {
   const lines: string[] = [];
   const reports: string[] = [];
   const parts = {
-    ...{ transport, namespaceScope, hints, cluster: "prod", now: () => 5 },
+    ...{ transport, namespaceScope, hints, cluster: "prod", now: () => clock.now() + 60_000 },
     standing: () => new Map([["Volcano", ["Volcano runs as the deployment ops/controllers"]]]),
     unheard: () => 3,
     print: (line: string): void => void lines.push(line),

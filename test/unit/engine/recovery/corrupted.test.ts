@@ -12,7 +12,16 @@ import { timing } from "../../../../shared/engine/settings.ts";
 import { readCursor } from "../../../../shared/updates/cursor.ts";
 import { at, textAt } from "../../../proof/sweep/fields.ts";
 import { everyNth } from "../../../support/cases.ts";
-import { application, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "../../host/objects.ts";
+import {
+  application,
+  connect,
+  cronJob,
+  jobFlow,
+  queue,
+  schedule,
+  sparkCluster,
+  volcanoJob,
+} from "../../host/objects.ts";
 import { cutOff, type Spoil, spoilsOf } from "./spoils.ts";
 import { brokenRecord, type Making, neighbour, type Outcome, openWard, type Ward } from "./ward.ts";
 
@@ -44,6 +53,7 @@ const rows: Readonly<Record<string, Making>> = {
     kind: "ScheduledSparkApplication",
     objects: both.map((name) => schedule(name, { schedule: "@every 10s" })),
   },
+  "a cluster": { ...base, kind: "SparkCluster", objects: both.map((name) => sparkCluster(name)) },
   "a server": { ...base, kind: "SparkConnect", objects: both.map((name) => connect(name)) },
   "a job": { ...base, kind: "Job", objects: [queue, ...both.map((name) => volcanoJob(name, hanging))] },
   "a CronJob": { ...base, kind: "CronJob", pauseMs: 30_000, objects: both.map((name) => cronJob(name, hanging)) },

@@ -55,6 +55,14 @@ const watched = (stand: Stand): readonly string[] => {
   return blamed;
 };
 
+/** The Events about what is granted, in the order of their creations. */
+const grantsTold = (stand: Stand): readonly unknown[] =>
+  stand
+    .all("Event")
+    .filter((one) => ["GrowthGranted", "GrowthEnded"].includes(String(within(one, "reason"))))
+    .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+    .map((one) => within(one, "message"));
+
 const isFlavor = (key: string): boolean => ["spot", "reserved"].includes(key);
 
 type Queue = { quota: number; readonly reserved?: number };
@@ -115,12 +123,17 @@ describe("an application that Kueue admits, and whose driver needs more executor
         const blamed = watched(stand);
         await opened(stand, queue);
         await until(stand, queue, "it has as many as fit", () => staying(stand) === 5);
+        const askedAt = Math.min(
+          ...growthsIn(stand).map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "")),
+        );
+        const ms = stand.simulator.clock.now() - askedAt;
+        assert.ok(ms <= 3_000, `a growth that is admitted at once has its executors after ${ms} ms`);
         await stand.turn(30_000);
         const [first] = growthsIn(stand);
         assert.deepEqual(within(first, "metadata", "ownerReferences"), [
           {
-            ...{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name: "app" },
-            uid: stand.get("SparkApplication", "app")?.metadata.uid,
+            ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload", name: "sparkapplication-app-1a2b3" },
+            uid: stand.get("Workload", "sparkapplication-app-1a2b3")?.metadata.uid,
           },
         ]);
         assert.equal(within(first, "spec", "priority"), 7, "it is ranked as the application");
@@ -188,8 +201,14 @@ describe("an application that Kueue admits, and whose driver needs more executor
         assert.equal(executorsIn(stand).length, base);
         assert.equal(stand.get("Pod", "app-driver")?.metadata.uid, driver);
         assert.equal(state(stand), "RUNNING");
+        const told = stand.all("Event").filter((one) => within(one, "reason") === "ExecutorsEvicted");
+        assert.equal(told.length, 1, "an event tells of the eviction");
         queue.quota = 20;
         await until(stand, queue, "it has grown again", () => staying(stand) === 6);
+        assert.deepEqual(grantsTold(stand), [
+          ...["Kueue has granted 4 more executors: 6 in all", "the grant of 4 executors has ended: 2 are left"],
+          "Kueue has granted 4 more executors: 6 in all",
+        ]);
         assert.deepEqual(blamed, []);
       },
       needing([[0, 6]], 900_000, 900_000),

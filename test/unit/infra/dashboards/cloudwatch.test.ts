@@ -52,7 +52,11 @@ const written = (): readonly MetricSample[] => {
     driver: { ...driver, needs: [1_000, 1_024, 1_000, 1_024] },
     executors: { attempt: driver.attempt, ran: [60, 60] },
   });
+  const grown = (executors: number) =>
+    remembered({ allotment: { attempt: 1, prefix: "a", next: 2, alive: "", underway: [], grown: { "": executors } } });
   found.push(...measuresOfSave(undefined, saved, { namespace: "ns" }));
+  for (const [before, after] of [[0, 2] as const, [2, 0] as const])
+    found.push(...measuresOfSave(grown(before), grown(after), { namespace: "ns" }));
   const nomination = { uid: "g", group: "ns/g", at: eight, way: "preempt" as const, places: [] };
   const nominated = { ...nomination, victims: { v: { whole: true, pods: { p: "pod" } } } };
   found.push(...measuresOfQueueSave(undefined, { nominations: [nominated] }));

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { noPodDefaults, podDefaultsOf } from "../../../../shared/kube/pod-defaults.ts";
 import { exceeded } from "../../../../shared/spark/admission/quota.ts";
 import { amountsOf, isCounted, withinQuotas } from "../../../../shared/spark/admission/review.ts";
 import { creating, good, saidBy } from "./reviews.ts";
@@ -13,6 +14,7 @@ const requests = (changes: object, confs: Readonly<Record<string, string>> = {})
 const estimated = (changes: object) =>
   amountsOf(kind, { metadata: { name: "app" }, spec: { ...good, ...changes } }, named, { confs: {}, estimate: true });
 const mebi = 2 ** 20;
+const room = (one: object) => ({ quotas: [one], defaults: noPodDefaults });
 
 describe("the usage of an application's first pods has", () => {
   const rows: readonly (readonly [string, object, Readonly<Record<string, number>>])[] = [
@@ -151,7 +153,7 @@ describe("a quota that wants amounts stated is told", () => {
   const allowed = { allowed: true, patch: [], warnings: ["first"] } as const;
   const warned = (hard: object, changes: object = {}) =>
     saidBy(
-      withinQuotas([quota(hard, {})], creating("SparkApplication", { ...good, ...changes }), {
+      withinQuotas(room(quota(hard, {})), creating("SparkApplication", { ...good, ...changes }), {
         ...{ verdict: allowed, confs: {} },
       }),
     );
@@ -191,8 +193,47 @@ describe("a quota that wants amounts stated is told", () => {
   test("of a SparkConnect's server, which has only what its template states", () => {
     const spec = { sparkVersion: "4.1.1", image: "spark:4.1.1", server: { cores: 2, memory: "4g" }, executor: {} };
     const counting = { verdict: allowed, confs: {} };
-    const found = saidBy(withinQuotas([quota({ "requests.cpu": "9" }, {})], creating("SparkConnect", spec), counting));
+    const found = saidBy(
+      withinQuotas(room(quota({ "requests.cpu": "9" }, {})), creating("SparkConnect", spec), counting),
+    );
     assert.match(found, /none for requests\.cpu of spark-kubernetes-driver: state them/);
+  });
+});
+
+describe("pods that the API server changes when they are created", () => {
+  const allowed = { allowed: true, patch: [], warnings: [] } as const;
+  const metadata = { name: "one", namespace: "team", uid: "u", resourceVersion: "1" };
+  const item = { type: "Container", default: { cpu: "3" }, defaultRequest: { "x.org/licence": "1" } };
+  const range = { apiVersion: "v1", kind: "LimitRange", metadata, spec: { limits: [item] } };
+  const foreign = { ...range, metadata: { ...metadata, namespace: "other" } };
+  const runtime = { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { ...metadata, name: "kata" } };
+  const classed = { ...runtime, overhead: { podFixed: { cpu: "500m", memory: "256Mi" } } };
+  const template = { spec: { runtimeClassName: "kata" } };
+  const confined = { driver: { ...good.driver, template }, executor: { ...good.executor, template } };
+  const judged = (hard: object, changes: object, ranges = [range], estimate = false) => {
+    const defaults = podDefaultsOf(ranges, [classed]);
+    const request = { ...creating("SparkApplication", { ...good, ...changes }), namespace: "team" };
+    return saidBy(
+      withinQuotas({ quotas: [quota(hard, {})], defaults }, request, { verdict: allowed, confs: {}, estimate }),
+    );
+  };
+
+  const rows: readonly (readonly [what: string, hard: object, changes: object, says: RegExp])[] = [
+    ["the limit of a LimitRange", { "limits.cpu": "5" }, {}, /limits\.cpu: 6 more than the 0 in use exceed 5/],
+    ["a request of a LimitRange", { "requests.x.org/licence": "1" }, {}, /licence: 2 more than the 0 in use exceed 1/],
+    ["the overhead of a RuntimeClass", { "requests.cpu": "2500m" }, confined, /requests\.cpu: 3 more than the 0/],
+  ];
+  for (const [what, hard, changes, says] of rows)
+    test(`count with ${what}`, () => assert.match(judged(hard, changes), says));
+
+  test("count as they are planned without any, and by upstream's estimate", () => {
+    assert.equal(judged({ "requests.x.org/licence": "1" }, {}, [foreign]), "");
+    assert.equal(judged({ "requests.cpu": "2" }, confined, [range], true), "");
+  });
+
+  test("state what a LimitRange of their namespace states", () => {
+    assert.equal(judged({ "limits.cpu": "9" }, {}), "");
+    assert.match(judged({ "limits.cpu": "9" }, {}, [foreign]), /none for limits\.cpu/);
   });
 });
 
@@ -204,7 +245,7 @@ describe("a new SparkConnect", () => {
   const judged = (hard: object, estimate = false, spec: object = server) => {
     const request = creating("SparkConnect", spec);
     assert.ok(isCounted(request));
-    return saidBy(withinQuotas([quota(hard, {})], request, { verdict: allowed, confs: {}, estimate }));
+    return saidBy(withinQuotas(room(quota(hard, {})), request, { verdict: allowed, confs: {}, estimate }));
   };
 
   test("is refused where its server's pod exceeds a quota", () => {
@@ -247,12 +288,12 @@ describe("a change of an application", () => {
   ] as const;
   for (const [what, request, fits] of rows)
     test(`${what}: ${fits ? "fits the quota" : "exceeds the quota"}`, () => {
-      assert.equal(withinQuotas([full], request, { verdict: allowed, confs: {} }).allowed, fits);
+      assert.equal(withinQuotas(room(full), request, { verdict: allowed, confs: {} }).allowed, fits);
     });
 
   test("that is refused for another reason keeps that reason", () => {
     assert.equal(
-      saidBy(withinQuotas([full], change(more, ""), { verdict: { allowed: false, message: "no" }, confs: {} })),
+      saidBy(withinQuotas(room(full), change(more, ""), { verdict: { allowed: false, message: "no" }, confs: {} })),
       "no",
     );
   });

@@ -1,7 +1,7 @@
 /** Admission of each Spark kind, and of objects that it does not judge. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { policyObjects } from "../../../../shared/cli/installation/policies.ts";
+import { policyObjects } from "../../../../shared/installation/policies.ts";
 import { isCounted } from "../../../../shared/spark/admission/review.ts";
 import { confRules } from "../../../../shared/spark/schema/rules.ts";
 import { creating, type Fields, good, groupKind, patchOf, said } from "./reviews.ts";
@@ -257,7 +257,7 @@ describe("a request of an unknown kind or operation", () => {
     { ...creating("SparkApplication", "nonsense"), kind: { ...groupKind("SparkApplication"), group: "__proto__" } },
     {
       ...creating("SparkApplication", "nonsense"),
-      kind: { ...groupKind("SparkApplication"), group: "spark.apache.org" },
+      kind: { ...groupKind("SparkApplication"), group: "spark.example.org" },
     },
     { ...creating("SparkApplication", "nonsense"), operation: "CONNECT" },
   ];

@@ -244,6 +244,8 @@ describe("the life of an application that", () => {
           states?.map((_, number) => number),
           at,
         );
+        // Each state is told once, however short it was.
+        if (states !== undefined) assert.deepEqual(stand.told().toSorted(), namesIn(states)?.toSorted(), at);
       }
     });
   }

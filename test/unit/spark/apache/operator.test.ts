@@ -6,7 +6,12 @@ import { apacheOperator } from "../../../../shared/spark/apache/operator.ts";
 import { recordIn, statusOf } from "../../../../shared/spark/apache/status/record.ts";
 import { evicted, failed, namesOf, pending, ready, recordOf, started, t0 } from "./fixtures.ts";
 
-const operator = apacheOperator({ operatorName: "spark-kubernetes-operator", trims: true, settledMs: 16_000 });
+const operator = apacheOperator({
+  operatorName: "spark-kubernetes-operator",
+  trims: true,
+  settledMs: 16_000,
+  sparkDefaults: {},
+});
 
 const recovery = operator.recovery ?? assert.fail("no recovery");
 

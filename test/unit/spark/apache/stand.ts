@@ -20,27 +20,6 @@ import { type Fields, pi } from "./fixtures.ts";
 
 const { group, version, plural, kind } = apacheApplications;
 
-/** A definition without a schema of its own: the API server keeps each field. */
-const definition = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `${plural}.${group}` },
-  spec: {
-    group,
-    scope: "Namespaced",
-    names: { plural, kind, singular: "sparkapplication", listKind: "SparkApplicationList" },
-    versions: [
-      {
-        name: version,
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-};
-
 const table = `${plural}.${group}`;
 const place = "default/pi";
 
@@ -67,6 +46,8 @@ export type Stand = {
   readonly states: () => readonly State[] | undefined;
   /** Kinds and names of the objects of all attempts. */
   readonly left: () => readonly string[];
+  /** The reasons of its Events. */
+  readonly told: () => readonly string[];
   /** The messages of its states. */
   readonly messages: () => readonly string[];
   /** Ends the process of its first executor. */
@@ -85,7 +66,7 @@ export type Given = {
 };
 
 export const openStand = ({ spec, metadata = {}, scripts }: Given, death?: Death): Stand => {
-  const simulator = openSimulator({ crds: [...crds, definition], scripts: { "*": scripts } });
+  const simulator = openSimulator({ crds, scripts: { "*": scripts } });
   const drivers: string[] = [];
   let writes = 0;
   let died: (() => void) | undefined;
@@ -107,7 +88,12 @@ export const openStand = ({ spec, metadata = {}, scripts }: Given, death?: Death
   };
   const queue: Queue = { send: async () => {}, sendLater: async () => {} };
   const operatorOf = operatorsByKind([
-    apacheOperator({ operatorName: "spark-kubernetes-operator", trims: true, settledMs: settledMs(timing) }),
+    apacheOperator({
+      operatorName: "spark-kubernetes-operator",
+      trims: true,
+      settledMs: settledMs(timing),
+      sparkDefaults: {},
+    }),
   ]);
   const message: Message = {
     cluster: "here",
@@ -165,6 +151,7 @@ export const openStand = ({ spec, metadata = {}, scripts }: Given, death?: Death
           )
           .map(({ metadata }) => `${one} ${metadata.name}`),
       ),
+    told: () => simulator.store.list("events").map((event) => String(event["reason"])),
     messages: () =>
       recordIn(simulator.store.get(table, place)?.["status"])?.history.map(({ message = "" }) => message) ?? [],
     killExecutor: () => {

@@ -10,7 +10,7 @@ import type { Looking } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import { relevant } from "../../../../shared/spark/application/state/memory.ts";
 import { newAllotment } from "../../../../shared/spark/executors/allotment.ts";
-import { podsOf } from "../../../../shared/spark/schema/resource.ts";
+import { podsOf } from "../../../../shared/spark/schema/pod-query.ts";
 import { type Answering, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
 import { registered } from "./attended.ts";

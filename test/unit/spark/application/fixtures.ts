@@ -18,7 +18,7 @@ import { decide } from "../../../../shared/spark/application/decide.ts";
 import { startWhole } from "../../../../shared/spark/application/gang/admission.ts";
 import { type Memory, normaliser } from "../../../../shared/spark/application/state/memory.ts";
 import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
-import { podsOf } from "../../../../shared/spark/schema/resource.ts";
+import { podsOf } from "../../../../shared/spark/schema/pod-query.ts";
 import { asStep, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
 

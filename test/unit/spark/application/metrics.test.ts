@@ -130,6 +130,19 @@ test("losses are counted at the save that records them, by reason, and from zero
   assert.deepEqual(counted(memory(1, { memory: 2 }), memory(1, { memory: 2 })), []);
 });
 
+test("executors that Kueue grants to growths, and grants no longer, are counted at the save that records the change", () => {
+  const memory = (grown: Readonly<Record<string, number>>) =>
+    remembered({ allotment: { attempt: 1, prefix: "app", next: 1001, alive: "", underway: [], grown } });
+  const counted = (before: Memory | undefined, after: Memory) =>
+    measuresOfSave(before, after, { namespace: "team-a" }).map(({ name, value, of }) => [name, value, of]);
+  const of = { namespace: "team-a" };
+  const [granted, ended] = ["granted", "ended"].map((what) => `rekindle_growth_${what}_executors_total`);
+  assert.deepEqual(counted(undefined, memory({ "": 3, spot: 2 })), [[granted, 5, of]]);
+  assert.deepEqual(counted(memory({ "": 3 }), memory({ "": 3, spot: 4 })), [[granted, 4, of]]);
+  assert.deepEqual(counted(memory({ "": 3, spot: 4 }), memory({ spot: 1 })), [[ended, 6, of]]);
+  assert.deepEqual(counted(memory({ "": 3 }), memory({ spot: 3 })), []);
+});
+
 describe("a save", () => {
   type Ran = Pick<NonNullable<Memory["executors"]>, "ran" | "lifetimes">;
   const memory = (attempt: number, ran: Ran) =>

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import { totalOf } from "../../../../shared/spark/executors/flavors.ts";
+import { totalOf } from "../../../../shared/spark/executors/grants.ts";
 import { grantedBy, growthCreation, growthOf, growthPlan } from "../../../../shared/spark/executors/growth.ts";
 import { said } from "../application/fixtures.ts";
 
@@ -157,10 +157,10 @@ describe("a run with growths", () => {
     assert.match(conditions, /"type":"Admitted","status":"False"/);
   });
 
-  test("creates a growth under a name that no growth has, ranked as the application's Workload, which is no controller", () => {
-    const owner = { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name: "app", uid: "u-1" };
-    const run = { name: "app", namespace: "jobs", uid: "u-1", attempt: 1, labels: { a: "b" }, owner };
+  test("creates a growth under a name that no growth has, ranked as the application's Workload, which is its owner", () => {
+    const run = { name: "app", namespace: "jobs", uid: "u-1", attempt: 1, labels: { a: "b" } };
     const own = workload("own", 1, {}, { spec: { priority: 7, priorityClassRef: { name: "high" } } });
+    const owner = { apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload", name: "own", uid: own.metadata.uid };
     const asked = { queue: "team-a", executors: 3, own, spec: { containers: [] } };
     const first = growthCreation(run, { growths: [], ...asked });
     assert.ok(first?.do === "create");

@@ -1,7 +1,7 @@
 /** An application with Kueue's queue label never has more executors than Kueue has admitted, however it asks for them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { policyObjects } from "../../../../shared/cli/installation/policies.ts";
+import { policyObjects } from "../../../../shared/installation/policies.ts";
 import { parseWith } from "../../../../shared/spark/schema/rules.ts";
 import { submit } from "../../../../shared/spark/submission/submit.ts";
 import { parseProperties } from "../../../proof/compat/properties.ts";

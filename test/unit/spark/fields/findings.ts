@@ -3,6 +3,7 @@
  * meaning.
  */
 import assert from "node:assert/strict";
+import { everyNth, isExhaustive } from "../../../support/cases.ts";
 import { type Fields, isFields } from "../../infra/crd-comparison.ts";
 import type { Following } from "./following.ts";
 import { type Field, fieldsOf, merged, type Samples } from "./paths.ts";
@@ -43,8 +44,13 @@ export const unexpected = (all: readonly Found[], kind: Kind): readonly Found[] 
 export const findings = (kind: Kind, schema: Fields): readonly Found[] =>
   fieldsOf(schema, kind.samples).map((field) => found(kind, field));
 
-/** Returns the exceptions that match no field. */
+/** The same of every sixth field, in `npm test` alone: upstream's schemas name each field of a pod at many places. */
+export const someFindings = (kind: Kind, schema: Fields): readonly Found[] =>
+  everyNth(6, fieldsOf(schema, kind.samples)).map((field) => found(kind, field));
+
+/** Returns the exceptions that match no field, once all fields have been tried. */
 export const idle = (all: readonly Found[], { ignored, refused }: Kind): readonly Exception[] => {
+  if (!isExhaustive()) return [];
   const without = all.filter(({ is }) => is !== "effective");
   return [...ignored, ...refused].filter(({ path }) => !without.some(({ field }) => path.test(field)));
 };

@@ -1,6 +1,6 @@
 /** The consequences of a spec as texts to compare: the objects that are created, and the plans of later steps. */
 import type { Obj } from "../../../../shared/core/object.ts";
-import { rendered } from "../../../../shared/deployments/common/spark-forecast.ts";
+import { rendered } from "../../../../shared/deployments/common/forecasts.ts";
 import { sparkOptionsOf } from "../../../../shared/deployments/settings/conversions.ts";
 import { readConfiguration } from "../../../../shared/deployments/settings/host.ts";
 import { timingOf } from "../../../../shared/kube/history.ts";

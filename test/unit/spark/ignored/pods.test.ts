@@ -1,7 +1,7 @@
 /** Every door tells which fields of a pod the API server refuses, or a kubelet leaves as they are, before the pod exists. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { rendered } from "../../../../shared/deployments/common/spark-forecast.ts";
+import { rendered } from "../../../../shared/deployments/common/forecasts.ts";
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { submit } from "../../../../shared/spark/submission/submit.ts";
 import { creating, good, said } from "../admission/reviews.ts";

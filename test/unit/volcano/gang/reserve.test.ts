@@ -5,7 +5,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { admissionOf } from "../../../../shared/volcano/gang/admission.ts";
 import { openGround } from "../../../../shared/volcano/gang/ground.ts";
-import type { Nomination } from "../../../../shared/volcano/queue/state/tree.ts";
+import type { Nomination } from "../../../../shared/volcano/gang/state/memory.ts";
 import { eight, groupOf, job, node, podOf, queue } from "./round.ts";
 
 const nomination: Nomination = {

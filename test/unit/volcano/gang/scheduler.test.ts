@@ -5,7 +5,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import type { Looking, ProbeResult } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import { find, isSchedulers, readLeases, type SchedulerFinding } from "../../../../shared/volcano/gang/scheduler.ts";
-import type { QueueMemory } from "../../../../shared/volcano/queue/state/tree.ts";
+import type { QueueMemory } from "../../../../shared/volcano/queue/state/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
 
 const now = Date.UTC(2026, 10, 2, 8);

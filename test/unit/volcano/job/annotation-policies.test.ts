@@ -35,6 +35,7 @@ describe("annotations of a job", () => {
     assert.deepEqual(plain, {
       ...{ backoffMs: undefined, backoffMaxMs: 360_000, goodRunMs: 600_000, deadlineMs: undefined },
       ...{ evictions: "count", leaving: "wait", resumes: "count", suspend: "false", exitCodes: [], success: [] },
+      partial: undefined,
     }));
 
   const good: readonly (readonly [string, string, Partial<AnnotationPolicies>])[] = [
@@ -74,6 +75,28 @@ describe("annotations of a job", () => {
     test(`${name}: ${text}`, () =>
       assert.deepEqual(read({ [name]: text }), { annotationPolicies: { ...plain, ...want }, problems: [] }));
 
+  test("partial-admission: worker, as far as the numbers of the job allow it", () => {
+    const tasks = [
+      { name: "chief", replicas: 1, minAvailable: 1 },
+      { name: "worker", replicas: 4, minAvailable: 1 },
+    ];
+    const rows: readonly (readonly [Partial<JobSpec>, number | undefined])[] = [
+      [{ tasks, minAvailable: 2 }, 1],
+      [{ tasks, minAvailable: 3 }, 2],
+      [{ tasks, minAvailable: 2, minSuccess: 4 }, 3],
+      [{ tasks, minAvailable: 5 }, undefined],
+      [{ tasks: [{ name: "worker", replicas: 4, minAvailable: 0 }], minAvailable: 0 }, 1],
+      [{ tasks: [{ name: "worker", replicas: 4 }], minAvailable: 2 }, undefined],
+    ];
+    for (const [given, least] of rows) {
+      const annotations = { "rekindle.dev/partial-admission": "worker" };
+      const metadata = { name: "j", uid: "u", resourceVersion: "1", annotations };
+      const { annotationPolicies, problems } = annotationPoliciesOf({ metadata }, given);
+      assert.deepEqual(annotationPolicies.partial, least === undefined ? undefined : { task: "worker", least });
+      assert.equal(problems.length, least === undefined ? 1 : 0);
+    }
+  });
+
   const bad: readonly (readonly [string, string, RegExp])[] = [
     ["restart-backoff", "0s", /restart-backoff\]: "0s" is not a duration from 1s to 1h.* no limit applies/],
     ["restart-backoff", "2h", /not a duration/],
@@ -93,6 +116,9 @@ describe("annotations of a job", () => {
     ["success-targets", "worker=0", /nothing of it applies/],
     ["success-targets", "chief /", /nothing of it applies/],
     ["success-targets", "worker=4", /the job has no task worker of 4 pods/],
+    ["partial-admission", "worker=2", /nothing of it applies/],
+    ["partial-admission", "nobody", /the job needs all pods of task nobody: lower minAvailable/],
+    ["partial-admission", "worker", /the job needs all pods of task worker/],
     ["success-targets", "chief / nobody", /the job has no task nobody; nothing of it applies/],
   ];
   for (const [name, text, want] of bad)
@@ -105,7 +131,7 @@ describe("annotations of a job", () => {
 
 test("the table has a row for every annotation", () => {
   const lines = annotationPolicyLines();
-  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 10);
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 11);
   const [first] = lines;
   assert.deepEqual(
     [first?.annotation, first?.default, first?.range],

@@ -16,6 +16,7 @@ import { decide } from "../../../../shared/volcano/job/decide.ts";
 import { type Memory, parseMemory } from "../../../../shared/volcano/job/memory.ts";
 import { type Answering, asStep, readAgain, resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
+import { applied } from "../fixture.ts";
 
 export const key: Key = { cluster: "here", kind: "Job", namespace: "ns", name: "j" };
 
@@ -35,18 +36,6 @@ export const task = (name: string, replicas: number, more: Fields = {}): Fields 
 });
 
 const idOf = (plural: string, name: string): string => `${plural}/${name}`;
-
-const applied = (target: unknown, patch: unknown): unknown => {
-  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
-  const before: Fields = typeof target === "object" && target !== null && !Array.isArray(target) ? Object(target) : {};
-  const merged = Object.entries(patch).map(([name, value]) => [
-    name,
-    value === null ? null : applied(before[name], value),
-  ]);
-  return Object.fromEntries(
-    Object.entries({ ...before, ...Object.fromEntries(merged) }).filter(([, value]) => value !== null),
-  );
-};
 
 export class Loop {
   now = eight;

@@ -5,7 +5,7 @@ import type { Effect, Plan, Query } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
 import type { GangMode } from "../../../../shared/volcano/gang/settings.ts";
 import { type QueueOptions, volcanoQueue } from "../../../../shared/volcano/queue/decide.ts";
-import type { QueueMemory } from "../../../../shared/volcano/queue/state/tree.ts";
+import type { QueueMemory } from "../../../../shared/volcano/queue/state/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
 import { applyPatch } from "./merge.ts";

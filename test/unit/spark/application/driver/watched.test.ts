@@ -6,7 +6,7 @@ import type { Stored } from "../../../../../shared/core/object.ts";
 import type { Safety } from "../../../../../shared/core/plan.ts";
 import { sparkApplication } from "../../../../../shared/spark/application/decide.ts";
 import type { Memory } from "../../../../../shared/spark/application/state/memory.ts";
-import { podsOf } from "../../../../../shared/spark/schema/resource.ts";
+import { podsOf } from "../../../../../shared/spark/schema/pod-query.ts";
 import { executor as executorPod } from "../../executors/pods.ts";
 import { both, heard, living, lostOnce, status } from "../attended.ts";
 import {

@@ -5,7 +5,7 @@ import type { Stored } from "../../../../../shared/core/object.ts";
 import type { Effect } from "../../../../../shared/core/plan.ts";
 import { timeText } from "../../../../../shared/core/time.ts";
 import { carryOut, openIn } from "../../../../../shared/volcano/gang/eviction/nominations.ts";
-import type { Nomination } from "../../../../../shared/volcano/queue/state/tree.ts";
+import type { Nomination } from "../../../../../shared/volcano/gang/state/memory.ts";
 import { eight, groupOf, planOf, podOf } from "../round.ts";
 
 const nomination = (whole: boolean, at = eight): Nomination => ({

@@ -6,7 +6,7 @@ import { timeText } from "../../../../../shared/core/time.ts";
 import { admissionOf } from "../../../../../shared/volcano/gang/admission.ts";
 import { evictingIn } from "../../../../../shared/volcano/gang/eviction/round.ts";
 import { openGround } from "../../../../../shared/volcano/gang/ground.ts";
-import type { Nomination } from "../../../../../shared/volcano/queue/state/tree.ts";
+import type { Nomination } from "../../../../../shared/volcano/gang/state/memory.ts";
 import { type Chance, openChance } from "../../../../proof/sweep/chance.ts";
 import { resultOf } from "../../../../support/decisions.ts";
 import {

@@ -1,0 +1,12 @@
+/** The listing by which a step finds the pods of an application. */
+import type { Key } from "../../core/key.ts";
+import type { Listing } from "../../core/plan.ts";
+import { pods } from "../../kube/resources.ts";
+
+/** Lists every pod with the application's name; owner references show its owner. */
+export const podsOf = (key: Key): Listing => ({
+  do: "list",
+  resource: pods,
+  namespace: key.namespace,
+  labels: { "sparkoperator.k8s.io/app-name": key.name },
+});

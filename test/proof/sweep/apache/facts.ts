@@ -1,0 +1,52 @@
+/** The memory of the judge of Apache's SparkApplications: plain data, so that a fork is a copy. */
+
+/** A driver of the application. Instants in epoch ms. */
+export type Driver = {
+  readonly attempt: number;
+  live: boolean;
+  /** How its main container, or its pod, was last seen to end; undefined while it has not. */
+  end: "well" | "badly" | "evicted" | undefined;
+  /** True once its deletion was requested. */
+  leaving: boolean;
+};
+
+/** A state of the history. */
+export type Entry = { readonly summary: string; readonly at: string };
+
+export type Facts = {
+  violations: string[];
+  uid: string | undefined;
+  gone: boolean;
+  /** True once a user requested the deletion of the application. */
+  deleting: boolean;
+  /** `spec.applicationTolerations`. */
+  tolerations: unknown;
+  /** The state that the status shows. */
+  phase: string;
+  /** All states that a record or a status has shown, by number. */
+  history: Map<number, Entry>;
+  /** The attempt of the newest record, when its objects were planned, and when the judge saw that plan. */
+  attempt: number;
+  plannedAt: number | undefined;
+  plannedSeenAt: number;
+  recorded: boolean;
+  /** Drivers by UID, and executors by UID with the driver of each. */
+  drivers: Map<string, Driver>;
+  executors: Map<string, { readonly driver: string; live: boolean }>;
+};
+
+export const fresh = (): Facts => ({
+  violations: [],
+  uid: undefined,
+  gone: false,
+  deleting: false,
+  tolerations: undefined,
+  phase: "",
+  history: new Map(),
+  attempt: 0,
+  plannedAt: undefined,
+  plannedSeenAt: 0,
+  recorded: false,
+  drivers: new Map(),
+  executors: new Map(),
+});

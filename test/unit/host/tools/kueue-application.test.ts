@@ -1,0 +1,141 @@
+/** Applications whose annotation names a LocalQueue: Kueue admits their base by a Workload of Rekindle, also a part of it. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { crds } from "../../../support/crds.ts";
+import { evicted, flavorOf, kueueCrds, reserved, reservedInPart } from "../../../support/kueue.ts";
+import { application } from "../objects.ts";
+import { onStand, type Stand } from "../stand.ts";
+import { toolOn, within } from "./client.ts";
+
+const workloads = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads";
+
+const baseIn = (stand: Stand): Stored | undefined =>
+  stand.all("Workload").find(({ metadata }) => metadata.name.startsWith("app-base-"));
+
+const growthsIn = (stand: Stand): readonly Stored[] =>
+  stand.all("Workload").filter(({ metadata }) => metadata.name.startsWith("app-grow-"));
+
+const podsIn = (stand: Stand, role: string): readonly Stored[] =>
+  stand
+    .all("Pod")
+    .filter(({ metadata, status }) => metadata.labels?.["spark-role"] === role && !hasEnded(within(status, "phase")));
+
+const hasEnded = (phase: unknown): boolean => ["Succeeded", "Failed"].includes(String(phase));
+
+const state = (stand: Stand): unknown =>
+  within(stand.get("SparkApplication", "app"), "status", "applicationState", "state");
+
+const conditionOf = (workload: Stored | undefined, type: string): unknown => {
+  const conditions = within(workload, "status", "conditions");
+  return (Array.isArray(conditions) ? conditions : []).find((one) => one.type === type)?.status;
+};
+
+type Status = (workload: Stored, now: number) => object;
+
+/** Writes the status of the base's Workload as Kueue does. */
+const write = async (stand: Stand, status: Status): Promise<void> => {
+  const workload = baseIn(stand) ?? assert.fail("there is no Workload");
+  const answer = await toolOn(
+    stand,
+    "kueue",
+  )({
+    method: "PATCH",
+    path: `${workloads}/${workload.metadata.name}/status`,
+    type: "application/merge-patch+json",
+    body: { status: status(workload, stand.simulator.clock.now()) },
+  });
+  assert.equal(answer.status, 200, answer.text);
+};
+
+/** An application that begins with four executors, and may begin with one; its Workload waits. */
+const queued = async (stand: Stand, more: object = {}): Promise<void> => {
+  await stand.create(flavorOf("spot"));
+  await stand.host();
+  const sparkConf = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.minExecutors": "1",
+    "spark.dynamicAllocation.initialExecutors": "4",
+    "spark.dynamicAllocation.maxExecutors": "4",
+  };
+  const annotations = { "rekindle.dev/executors": "own", "rekindle.dev/kueue-queue": "team-a" };
+  await stand.create(application("app", { annotations, spec: { sparkConf, ...more } }));
+  await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
+};
+
+const options = {
+  crds: [...crds, ...kueueCrds],
+  nodes: [{ name: "n1", labels: { "cloud.example/flavour": "spot" } }],
+  scripts: { app: [{ jobMs: 300_000, gauge: [[0, 4] as const], executors: { "*": { busyMs: 0 } } }] },
+};
+
+describe("an application whose annotation names a LocalQueue", () => {
+  it(
+    "has no pod before Kueue admits its base, begins with the executors that are admitted, and grows to the rest",
+    onStand(async (stand) => {
+      await queued(stand);
+      await stand.turn(60_000);
+      assert.equal(podsIn(stand, "driver").length, 0);
+      assert.equal(state(stand), "SUSPENDED");
+      const workload = baseIn(stand);
+      assert.equal(within(workload, "spec", "queueName"), "team-a");
+      const [driver, executor] = Object(within(workload, "spec", "podSets"));
+      assert.deepEqual([driver.name, driver.count, driver.minCount], ["driver", 1, undefined]);
+      assert.deepEqual([executor.name, executor.count, executor.minCount], ["executor", 4, 1]);
+      assert.equal(workload?.metadata.ownerReferences?.[0]?.controller, true);
+      await write(stand, (one, now) => reservedInPart(one, "spot", now));
+      await stand.until("its driver runs", () => podsIn(stand, "driver").length === 1);
+      await stand.until("its growth waits", () => growthsIn(stand).length === 1);
+      await stand.turn(30_000);
+      assert.equal(podsIn(stand, "executor").length, 1);
+      assert.equal(Object(within(growthsIn(stand)[0], "spec", "podSets"))[0].count, 3);
+      for (const role of ["driver", "executor"])
+        for (const pod of podsIn(stand, role))
+          assert.deepEqual(within(pod, "spec", "nodeSelector"), { "cloud.example/flavour": "spot" });
+    }, options),
+  );
+
+  it(
+    "loses its run with its quota, gives the quota back when no pod is left, runs again when it is admitted, and finishes its Workload",
+    onStand(async (stand) => {
+      await queued(stand);
+      await write(stand, (one, now) => reserved(one, "spot", now, true));
+      await stand.until("it runs", () => podsIn(stand, "executor").length === 4);
+      let releasedWithPods = false;
+      stand.simulator.subscribe(({ object }) => {
+        if (object.kind === "Workload" && within(object, "status", "admission") === undefined)
+          releasedWithPods ||= podsIn(stand, "executor").length + podsIn(stand, "driver").length > 0;
+      });
+      await write(stand, (one, now) => evicted(one, "Preempted", now));
+      await stand.until("its quota is released", () => conditionOf(baseIn(stand), "QuotaReserved") === "False");
+      assert.equal(releasedWithPods, false);
+      assert.equal(state(stand), "SUSPENDED");
+      await stand.turn(60_000);
+      assert.equal(podsIn(stand, "driver").length, 0);
+      await write(stand, (one, now) => reserved(one, "spot", now, true));
+      await stand.until("it runs again", () => podsIn(stand, "executor").length === 4);
+      await stand.until("it has completed", () => state(stand) === "COMPLETED", 900_000);
+      await stand.until("its Workload is finished", () => conditionOf(baseIn(stand), "Finished") === "True");
+    }, options),
+  );
+
+  it(
+    "has no Workload while its user suspends it, and another one once it asks for other numbers",
+    onStand(async (stand) => {
+      await queued(stand);
+      await stand.patch("SparkApplication", "app", { spec: { suspend: true } });
+      await stand.until("it has no Workload", () => baseIn(stand) === undefined);
+      await stand.patch("SparkApplication", "app", { spec: { suspend: false, executor: { instances: 3 } } });
+      await stand.patch("SparkApplication", "app", {
+        spec: { sparkConf: { "spark.dynamicAllocation.initialExecutors": "2" } },
+      });
+      const countOf = (): unknown => Object(within(baseIn(stand), "spec", "podSets"))[1]?.count;
+      await stand.until("it asks for three", () => countOf() === 3);
+      await write(stand, (one, now) => reserved(one, "spot", now, true));
+      await stand.until("it runs", () => podsIn(stand, "executor").length === 3);
+      await stand.remove("Workload", baseIn(stand)?.metadata.name ?? "");
+      await stand.until("its run has ended", () => podsIn(stand, "driver").length === 0);
+      await stand.until("there is another", () => baseIn(stand) !== undefined);
+    }, options),
+  );
+});

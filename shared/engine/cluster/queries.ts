@@ -199,8 +199,8 @@ export type DecisionRecording = {
   readonly plan: Plan<unknown>;
 };
 
-/** Receives the recording of one decision; undefined if the decision is too large to be recorded. */
-export type KeepRecording = (recording: DecisionRecording | undefined) => void;
+/** Keeps the recording of one decision; undefined if the decision is too large to be recorded. */
+export type KeepRecording = (recording: DecisionRecording | undefined) => Promise<void>;
 
 /** The most creations of a recorded plan: their objects are built a second time for the recording. */
 const mostCreations = 100;

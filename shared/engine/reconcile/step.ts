@@ -302,7 +302,7 @@ const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promi
     return resultOf(begin, keep === undefined ? reads : keptReads(reads, rounds), textOf(message), within);
   });
   world.quarantine?.finished(message);
-  keep?.(recordingOf({ key: message, view, plan }, rounds));
+  await keep?.(recordingOf({ key: message, view, plan }, rounds));
   return plan;
 };
 

@@ -5,7 +5,7 @@ export const recordingMutants: readonly Mutant[] = [
   {
     name: "recordings-unbounded",
     promise: "the recordings of one namespace take a bounded part of the log",
-    file: "shared/deployments/common/decision-log.ts",
+    file: "shared/deployments/common/recording-lines.ts",
     find: " || own > mostPerMinute.namespace",
     replace: "",
     tests: ["test/unit/deployments/common/decision-log.test.ts"],
@@ -13,7 +13,7 @@ export const recordingMutants: readonly Mutant[] = [
   {
     name: "recordings-unmasked",
     promise: "no value that looks like a secret is in a recording",
-    file: "shared/deployments/common/decision-log.ts",
+    file: "shared/deployments/common/recording-lines.ts",
     find: "JSON.stringify(maskSecrets(line))",
     replace: "JSON.stringify(line)",
     tests: ["test/unit/host/recording.test.ts"],

@@ -16,7 +16,7 @@ export const openReplaying = (): Replaying => {
   const differences: string[] = [];
   let replayed = 0;
   const takes: Takes = (world, messages) => {
-    const keep = (recording: DecisionRecording | undefined): void => {
+    const keep = async (recording: DecisionRecording | undefined): Promise<void> => {
       if (recording === undefined) return;
       const operator = world.operatorOf(recording.key.kind);
       if (operator === undefined) return;

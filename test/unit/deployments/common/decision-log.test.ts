@@ -48,37 +48,38 @@ test("the mode all records every decision, and the mode none records nothing", (
   equal(opened("none").recording, undefined);
 });
 
-test("a decision that is too large is reported without its recording", () => {
+test("a decision that is too large is reported without its recording", async () => {
   const { recording, lines } = opened("all");
   const keep = recording?.(keyIn("ns"), undefined, now);
-  keep?.(undefined);
-  keep?.(recordingOf("ns", randomBytes(200_000).toString("hex")));
-  keep?.(recordingOf("ns", "x".repeat(3_000_000)));
+  await keep?.(undefined);
+  await keep?.(recordingOf("ns", randomBytes(200_000).toString("hex")));
+  await keep?.(recordingOf("ns", "x".repeat(3_000_000)));
   deepEqual(
     lines,
     Array.from({ length: 3 }, () => "info a decision was not recorded without"),
   );
 });
 
-test("recordings are bounded to 2 MiB a minute for a namespace and 8 MiB for the process", () => {
+test("recordings are bounded to 2 MiB a minute for a namespace and 8 MiB for the process", async () => {
   const { recording, lines, time } = opened("all");
   const memory = randomBytes(60_000).toString("hex");
-  const record = (namespace: string): string => {
+  const record = async (namespace: string): Promise<string> => {
     lines.length = 0;
-    recording?.(keyIn(namespace), undefined, now)?.(recordingOf(namespace, memory));
+    await recording?.(keyIn(namespace), undefined, now)?.(recordingOf(namespace, memory));
     return lines.join();
   };
-  const written = (namespace: string): number => {
+  const written = async (namespace: string): Promise<number> => {
     let count = 0;
-    while (record(namespace) === "info a decision was recorded with" && count < 1_000) count += 1;
+    while ((await record(namespace)) === "info a decision was recorded with" && count < 1_000) count += 1;
     return count;
   };
-  const own = written("a");
+  const own = await written("a");
   equal(own > 8 && own < 40, true, `${own} of one namespace`);
-  match(record("a"), /^warn decisions are not recorded until the next minute/);
-  const others = ["b", "c", "d", "e", "f", "g"].map(written);
+  match(await record("a"), /^warn decisions are not recorded until the next minute/);
+  const others: number[] = [];
+  for (const namespace of ["b", "c", "d", "e", "f", "g"]) others.push(await written(namespace));
   equal(others[0], own);
   equal(others.at(-1), 0);
   time.now += 60_000;
-  equal(written("a"), own);
+  equal(await written("a"), own);
 });

@@ -22,7 +22,7 @@ const recorded = async (
 ): Promise<{ readonly operator: Operator<unknown>; readonly recording: DecisionRecording }> => {
   const fixture = openFixture(decide);
   const kept: DecisionRecording[] = [];
-  const recording = () => (one: DecisionRecording | undefined) => {
+  const recording = () => async (one: DecisionRecording | undefined) => {
     if (one !== undefined) kept.push(JSON.parse(JSON.stringify(one)));
   };
   await step({ ...fixture.world, recording }, message);
@@ -94,6 +94,6 @@ test("a plan of more than a hundred creations is not recorded", async () => {
     stages: [Array.from({ length: 101 }, (_, at) => creation(`paw-${at}`))],
   }));
   const kept: unknown[] = [];
-  await step({ ...fixture.world, recording: () => (one) => void kept.push(one) }, message);
+  await step({ ...fixture.world, recording: () => async (one) => void kept.push(one) }, message);
   deepEqual(kept, [undefined]);
 });

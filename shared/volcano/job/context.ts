@@ -10,8 +10,9 @@ import { topologyOf } from "../../kube/gang-topology.ts";
 import type { Placement } from "../../kube/kueue-placement.ts";
 import { isNative } from "../../kube/native-gang.ts";
 import { pods } from "../../kube/resources.ts";
+import type { Json } from "../../kube/responses.ts";
 import type { Order } from "../command/order.ts";
-import type { PriorityClass, WorkloadState } from "../kueue/workload.ts";
+import type { WorkloadState } from "../kueue/workload.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { groupName, type Owner } from "../pods/names.ts";
 import type { PodInput } from "../pods/pod.ts";
@@ -53,7 +54,8 @@ export type Quota = {
   readonly placements: ReadonlyMap<string, Placement>;
   /** A flavor or a priority class that cannot be read: nothing is created without it. */
   readonly lacks?: string;
-  readonly priority?: PriorityClass & { readonly value: number };
+  /** The fields by which Kueue ranks the Workload that is to be created. */
+  readonly rank?: Json;
 };
 
 export type JobContext = {

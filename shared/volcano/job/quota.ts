@@ -19,15 +19,14 @@ import {
   statusWrite,
   waitingForKueue,
   withCondition,
-  workloadPriorityClasses,
   workloads,
 } from "../../kube/kueue.ts";
-import { readPlacements, readShared } from "../../kube/kueue-placement.ts";
+import { readPlacements } from "../../kube/kueue-placement.ts";
+import { readRank } from "../../kube/kueue-priority.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
-import { priorityClasses } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { admittedSpec, shortfalls } from "../kueue/partial-admission.ts";
-import { priorityClassOf, standingOf, workloadName, workloadOf } from "../kueue/workload.ts";
+import { classesIn, standingOf, workloadName, workloadOf } from "../kueue/workload.ts";
 import { totalReplicas } from "../schema/spec.ts";
 import { type JobContext, ownerOf, podCounts, type Quota, type ReasonMessage, removal } from "./context.ts";
 import { isFinished, isWorking } from "./machine.ts";
@@ -60,16 +59,6 @@ function* readWorkload(context: JobContext): Reads<Stored | undefined> {
   return again !== undefined && ownedBy(again, uid) ? again : undefined;
 }
 
-function* readPriority({ object, spec }: JobContext): Reads<Pick<Quota, "priority" | "lacks">> {
-  const named = priorityClassOf(object, spec);
-  if (named === undefined) return {};
-  const resource = named.group === "kueue.x-k8s.io" ? workloadPriorityClasses : priorityClasses;
-  const read = yield* readShared(resource, named.name);
-  if ("lacks" in read) return { lacks: read.lacks };
-  const { value } = read.object;
-  return { priority: { ...named, value: typeof value === "number" ? value : 0 } };
-}
-
 /** Judges the Workload. One that has given quota back which the job needs again admits it no longer. */
 const standingIn = (context: JobContext, workload: Stored | undefined): Quota["standing"] => {
   const { object: job, spec, annotationPolicies } = context;
@@ -88,7 +77,7 @@ export function* readQuota(context: JobContext): Reads<Quota | undefined> {
   const standing = standingIn(context, workload);
   const none = { queue, workload, standing, placements: new Map() };
   if (!isWorking(context.memory.phase)) return none;
-  if (workload === undefined) return { ...none, ...(yield* readPriority(context)) };
+  if (workload === undefined) return { ...none, ...(yield* readRank(object, classesIn(spec))) };
   const mayCreate = standing.is === "admitted" && members.length < totalReplicas(admittedSpec(spec, workload));
   return mayCreate ? { ...none, ...(yield* readPlacements(workload)) } : none;
 }
@@ -163,10 +152,10 @@ const progress = (context: JobContext, workload: Stored): readonly Effect[] => {
 
 const created = (context: JobContext): Stages => {
   const { object, spec, quota, annotationPolicies } = context;
-  if (quota === undefined || quota.lacks !== undefined || annotationPolicies.suspend === "true") return [];
+  if (quota?.rank === undefined || annotationPolicies.suspend === "true") return [];
   const owner = ownerOf(context);
   const { partial } = annotationPolicies;
-  const workload = workloadOf({ object, owner, spec, priority: quota.priority, partial });
+  const workload = workloadOf({ object, owner, spec, rank: quota.rank, partial });
   return [[{ do: "create", object: workload, resource: workloads, owner: owner.uid }]];
 };
 

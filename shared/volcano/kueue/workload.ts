@@ -6,6 +6,7 @@ import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
 import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
 import { conditionIn, isActive, isTrue, jobUidLabel, localQueueOf, ownWorkloads, workloads } from "../../kube/kueue.ts";
+import { isRankedOtherwise } from "../../kube/kueue-priority.ts";
 import { isEnding } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Owner, ownerReference } from "../pods/names.ts";
@@ -13,7 +14,6 @@ import { jobs, keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { admittedSpec, type PartialTask, partialAdmission } from "./partial-admission.ts";
 
-const classLabel = "kueue.x-k8s.io/priority-class";
 const timeLabel = "kueue.x-k8s.io/max-exec-time-seconds";
 /** Annotations that Kueue's admission checks for capacity on demand read from the Workload. */
 const checkPrefix = "provreq.kueue.x-k8s.io/";
@@ -67,36 +67,14 @@ const podSetOf =
     };
   };
 
-/** The class by which Kueue ranks the Workload, and where it is defined. */
-export type PriorityClass = { readonly group: "kueue.x-k8s.io" | "scheduling.k8s.io"; readonly name: string };
-
-/** Returns the class that the Job's label names, or else that of its first task that has one, as Kueue ranks its own kinds. */
-export const priorityClassOf = (job: Obj, spec: JobSpec): PriorityClass | undefined => {
-  const own = job.metadata.labels?.[classLabel] ?? "";
-  if (own !== "") return { group: "kueue.x-k8s.io", name: own };
-  const name = tasksOf(spec)
-    .map((task) => classOf(spec, task))
-    .find((one) => one !== "");
-  return name === undefined ? undefined : { group: "scheduling.k8s.io", name };
-};
-
-const kinds = { "kueue.x-k8s.io": "WorkloadPriorityClass", "scheduling.k8s.io": "PriorityClass" } as const;
-
-const priorityIn = (ranked: Ranked | undefined): Json =>
-  ranked === undefined
-    ? {}
-    : {
-        priority: ranked.value,
-        priorityClassRef: { group: ranked.group, kind: kinds[ranked.group], name: ranked.name },
-      };
-
-type Ranked = PriorityClass & { readonly value: number };
+/** Returns the names of the priority classes of the tasks' pods; "" for none. */
+export const classesIn = (spec: JobSpec): readonly string[] => tasksOf(spec).map((task) => classOf(spec, task));
 
 type ForJob = {
   readonly object: Obj;
   readonly owner: Owner;
   readonly spec: JobSpec;
-  readonly priority: Ranked | undefined;
+  readonly rank: Json;
   readonly partial: PartialTask | undefined;
 };
 
@@ -105,7 +83,7 @@ const partialText = (partial: PartialTask | undefined): string =>
   partial === undefined ? "" : `${partial.task}=${partial.least}`;
 
 /** Returns the Workload of a Job. */
-export const workloadOf = ({ object, owner, spec, priority, partial }: ForJob): Obj => {
+export const workloadOf = ({ object, owner, spec, rank, partial }: ForJob): Obj => {
   const { labels = {}, annotations = {} } = object.metadata;
   const seconds = Number(labels[timeLabel] ?? "");
   const kept = Object.entries(annotations).filter(([name]) => name.startsWith(checkPrefix));
@@ -123,7 +101,7 @@ export const workloadOf = ({ object, owner, spec, priority, partial }: ForJob): 
       queueName: localQueueOf(object),
       podSets: tasksOf(spec).map(podSetOf(spec, partial)),
       ...(Number.isInteger(seconds) && seconds > 0 ? { maximumExecutionTimeSeconds: seconds } : {}),
-      ...priorityIn(priority),
+      ...rank,
     },
   };
 };
@@ -152,15 +130,14 @@ const isTooLittle = (workload: Stored, spec: JobSpec, partial: PartialTask | und
  * that an upgrade of Rekindle replaces none.
  */
 const outdated = (workload: Stored, { job, spec, partial }: Judged): string | undefined => {
-  const { queueName, podSets, priorityClassRef } = fieldsOf(workload.spec);
+  const { queueName, podSets } = fieldsOf(workload.spec);
   if (text(queueName) !== localQueueOf(job)) return `the Job is now in LocalQueue ${localQueueOf(job)}`;
   if (sizesOf(podSets) !== setsOf(spec)) return "the Job's tasks have other numbers of replicas";
   if (isTooLittle(workload, spec, partial)) return "the Job needs more pods than Kueue has admitted";
   if (isTrue(workload, "QuotaReserved")) return undefined;
   if ((workload.metadata.annotations?.[partialAdmission] ?? "") !== partialText(partial))
     return "the Job asks for other numbers of pods in part";
-  const named = priorityClassOf(job, spec)?.name ?? "";
-  return text(fieldsOf(priorityClassRef)["name"]) === named ? undefined : "the Job has another priority class";
+  return isRankedOtherwise(workload, job, classesIn(spec)) ? "the Job has another priority class" : undefined;
 };
 
 /** The meaning of a Workload for its Job. */

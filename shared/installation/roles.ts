@@ -141,6 +141,7 @@ const needed: readonly Needed[] = [
   ),
   need("volcano", rule("batch", ["jobs"], ["get"]), "size the PodGroup of such pods"),
   need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "order groups by priority"),
+  need("spark", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "the rank of Workloads by their pods"),
   ...sizeRules.map((one) => need("volcano", one, "count what is added to pods, for plans and capabilities of queues")),
   need(
     "volcano",
@@ -154,7 +155,7 @@ const needed: readonly Needed[] = [
   ),
   need("spark", rule("kueue.x-k8s.io", ["workloads"], ["patch"]), "change the number of a growth that waits"),
   need("any", rule("kueue.x-k8s.io", ["workloads/status"], ["patch"]), "return the quota of such jobs and growths"),
-  need("volcano", rule("kueue.x-k8s.io", ["workloadpriorityclasses"], ["get"]), "the priority of such jobs"),
+  need("any", rule("kueue.x-k8s.io", ["workloadpriorityclasses"], ["get"]), "the rank of Workloads by their label"),
   need("any", rule("kueue.x-k8s.io", ["resourceflavors"], ["get"]), "the nodes of such jobs and growths"),
   need("any", rule("", ["events"], ["create", "list"]), "report what happened; read why a pod does not start"),
   need(

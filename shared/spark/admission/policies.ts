@@ -1,5 +1,7 @@
 /** The rules of Spark's kinds that CEL can express. */
+import { subdomain } from "../../core/object.ts";
 import type { Policy, Rule, Variable } from "../../kube/admission-policy.ts";
+import { ownQueueKey, queueLabel } from "../../kube/kueue.ts";
 
 const named = (longest: number): Rule => ({
   expression: `!has(object.metadata.name) || (size(object.metadata.name) <= ${longest} && object.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$'))`,
@@ -83,13 +85,32 @@ const scale = {
   },
 } as const;
 
-const queue = "kueue.x-k8s.io/queue-name";
 const allocator = "rekindle.dev/executors";
 
-/** The rule of applications that Kueue admits: `own` is true where Rekindle creates the executors of `spec`. */
-const admittedGrowth = (spec: string, own: string): Rule => ({
-  expression: `!has(object.metadata.labels) || !('${queue}' in object.metadata.labels) || object.metadata.labels['${queue}'] == '' || ${own} || !((has(${spec}.dynamicAllocation) && has(${spec}.dynamicAllocation.enabled) && ${spec}.dynamicAllocation.enabled) || ['spark.dynamicAllocation.enabled', 'spark.streaming.dynamicAllocation.enabled'].exists(key, key in variables.conf && variables.conf[key].trim().lowerAscii() == 'true'))`,
-  message: `metadata.labels[${queue}]: Kueue admits as many executors as spec.executor.instances says, and with dynamic allocation the driver would create more: set spec.executor.instances instead, or set the annotation ${allocator}: own, with which Rekindle creates no more than Kueue has admitted`,
+/** The value of a label or an annotation, "" without one. */
+const marked = (kind: "labels" | "annotations", key: string): string =>
+  `(has(object.metadata.${kind}) && '${key}' in object.metadata.${kind} ? object.metadata.${kind}['${key}'] : '')`;
+
+/** `queue` is the LocalQueue of an application, "" without one; `ownQueue` is true where its annotation alone names it. */
+const queueVariables: readonly Variable[] = [
+  { name: "ownQueue", expression: `${marked("labels", queueLabel)} == ''` },
+  {
+    name: "queue",
+    expression: `variables.ownQueue ? ${marked("annotations", ownQueueKey)} : ${marked("labels", queueLabel)}`,
+  },
+];
+
+const queuePath = `'metadata.' + (variables.ownQueue ? 'annotations[${ownQueueKey}]' : 'labels[${queueLabel}]')`;
+
+const queueNamed: Rule = {
+  expression: `variables.queue == '' || (size(variables.queue) <= 253 && variables.queue.matches('${subdomain.source.replaceAll("\\.", "[.]")}'))`,
+  messageExpression: `${queuePath} + ': ${quote}' + variables.queue + '${quote} is not the name of a LocalQueue, which has at most 253 lower case letters, digits, ${quote}-${quote} and ${quote}.${quote}'`,
+};
+
+/** The rule of applications that Kueue admits: their executors are as many as `spec` says, or Rekindle creates them. */
+const admittedGrowth = (spec: string): Rule => ({
+  expression: `variables.queue == '' || ${marked("annotations", allocator)}.trim() == 'own' || !((has(${spec}.dynamicAllocation) && has(${spec}.dynamicAllocation.enabled) && ${spec}.dynamicAllocation.enabled) || ['spark.dynamicAllocation.enabled', 'spark.streaming.dynamicAllocation.enabled'].exists(key, key in variables.conf && variables.conf[key].trim().lowerAscii() == 'true'))`,
+  messageExpression: `${queuePath} + ': Kueue admits as many executors as spec.executor.instances says, and with dynamic allocation the driver would create more: set spec.executor.instances instead, or set the annotation ${allocator}: own, with which Rekindle creates no more than Kueue has admitted'`,
 });
 
 export const sparkPolicies: readonly Policy[] = [
@@ -105,6 +126,7 @@ export const sparkPolicies: readonly Policy[] = [
         expression: "has(object.spec.driverIngressOptions) ? object.spec.driverIngressOptions : []",
       },
       scale.variable,
+      ...queueVariables,
     ],
     rules: [
       named(63),
@@ -119,10 +141,8 @@ export const sparkPolicies: readonly Policy[] = [
       ...["driver", "executor"].flatMap((pod) => [sized(pod, "memory"), sized(pod, "memoryOverhead")]),
       ...ingresses,
       scale.rule,
-      admittedGrowth(
-        "object.spec",
-        `(has(object.metadata.annotations) && '${allocator}' in object.metadata.annotations && object.metadata.annotations['${allocator}'].trim() == 'own')`,
-      ),
+      queueNamed,
+      admittedGrowth("object.spec"),
     ],
   },
   {
@@ -130,8 +150,8 @@ export const sparkPolicies: readonly Policy[] = [
     group: "sparkoperator.k8s.io",
     apiVersion: "v1beta2",
     resource: "scheduledsparkapplications",
-    variables: confVariables("object.spec.template"),
-    rules: [named(63), ...confRules, admittedGrowth("object.spec.template", "false")],
+    variables: [...confVariables("object.spec.template"), ...queueVariables],
+    rules: [named(63), ...confRules, queueNamed, admittedGrowth("object.spec.template")],
   },
   {
     name: "sparkconnects.rekindle.dev",

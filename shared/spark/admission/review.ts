@@ -34,8 +34,8 @@ import { clusterLimits } from "../cluster/schema.ts";
 import { notesOfServer } from "../connect/ignored.ts";
 import { serverPod } from "../connect/objects.ts";
 import { readConnectSpec } from "../connect/read.ts";
-import { unadmittedGrowth } from "../executors/owner.ts";
-import { readScheduleSpec } from "../scheduled/read.ts";
+import { queueErrors } from "../executors/owner.ts";
+import { readScheduleSpec, runAnnotations } from "../scheduled/read.ts";
 import { type SparkApplicationSpec, specSchema } from "../schema/application.ts";
 import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
 import { sparkApplications, sparkConnects } from "../schema/resource.ts";
@@ -287,21 +287,21 @@ const spec = z.looseObject({
 });
 
 /** Warnings about the schedule's runs: builds a submission of the template, as for an application. */
-const runSayings = ({ name, namespace }: RequestedName, template: unknown, confs: Texts): readonly string[] => {
+const runSayings = (object: AdmittedObject, { name, namespace }: RequestedName, confs: Texts): readonly string[] => {
+  const { template } = fieldsOf(object.spec);
   const run = parseWith(confs, { metadata: { name, namespace }, spec: template });
   if (!run.ok) return [`its runs will fail: in spec.template, ${run.message}`];
-  const result = rehearsal({ name, namespace, annotations: {}, spec: run.spec });
+  const result = rehearsal({ name, namespace, annotations: runAnnotations(annotationsOf(object)), spec: run.spec });
   if ("refused" in result) return [`its runs will fail: in spec.template, ${result.refused}`];
   return result.ignored.map(({ says }) => `in spec.template, ${says}`);
 };
 
 /** Warnings about errors that upstream stores, and shows in the status of the schedule or of its runs. */
-const toldLater = (object: AdmittedObject, { name, namespace }: RequestedName, confs: Texts): readonly string[] => {
+const toldLater = (object: AdmittedObject, named: RequestedName, confs: Texts): readonly string[] => {
   const created = object.metadata["creationTimestamp"];
   const now = instantOf(typeof created === "string" ? created : undefined) ?? 0;
-  const read = readScheduleSpec({ ...object, metadata: { name } }, now);
-  const { template } = fieldsOf(object.spec);
-  return [...(read.ok ? [] : [`it will not run: ${read.reason}`]), ...runSayings({ name, namespace }, template, confs)];
+  const read = readScheduleSpec({ ...object, metadata: { name: named.name } }, now);
+  return [...(read.ok ? [] : [`it will not run: ${read.reason}`]), ...runSayings(object, named, confs)];
 };
 
 /** Admission of ScheduledSparkApplications: upstream refuses names and confs only. */
@@ -330,11 +330,11 @@ const judgedCluster = ({ spec }: AdmittedObject, named: RequestedName): Judgemen
 /** A spec of applications in an object of this kind, and the annotations that its runs have. */
 type Runs = (object: AdmittedObject) => { readonly spec: unknown; readonly annotations: Texts };
 
-/** Errors of an object whose runs could have executors that Kueue has not admitted; none of a spec that does not parse. */
+/** Errors of an object whose runs Kueue could not admit, or admit as a whole; none of a spec that does not parse. */
 const unadmitted = (runs: Runs, object: AdmittedObject, named: RequestedName, confs: Texts): readonly string[] => {
   const { spec, annotations } = runs(object);
   const parsed = parseWith(confs, { metadata: named, spec });
-  return parsed.ok ? unadmittedGrowth({ labels: labelsOf(object), annotations, spec: parsed.spec }) : [];
+  return parsed.ok ? queueErrors({ labels: labelsOf(object), annotations, spec: parsed.spec }) : [];
 };
 
 type KindAdmission = {
@@ -356,7 +356,10 @@ const admissions: Readonly<Record<string, KindAdmission>> = {
   "sparkoperator.k8s.io/ScheduledSparkApplication": {
     limits: scheduleLimits,
     judged: judgedSchedule,
-    runs: ({ spec }) => ({ spec: fieldsOf(spec)["template"], annotations: {} }),
+    runs: (object) => ({
+      spec: fieldsOf(object.spec)["template"],
+      annotations: runAnnotations(annotationsOf(object)),
+    }),
   },
   "sparkoperator.k8s.io/SparkConnect": { limits: connectLimits, judged: judgedConnect },
   "spark.apache.org/SparkApplication": { limits: apacheLimits, judged: judgedApache },

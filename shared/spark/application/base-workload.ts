@@ -10,6 +10,7 @@ import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
 import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
 import { type Effect, type Listing, type Plan, waitOf } from "../../core/plan.ts";
+import type { WaitingOn } from "../../core/waiting-on.ts";
 import { schedulingPart } from "../../kube/gang-members.ts";
 import {
   assignmentsIn,
@@ -26,6 +27,7 @@ import {
 } from "../../kube/kueue.ts";
 import { growthStateOf } from "../../kube/kueue-growth.ts";
 import { type Placement, readPlacements, withPlacement } from "../../kube/kueue-placement.ts";
+import { isRankedOtherwise, readRank } from "../../kube/kueue-priority.ts";
 import { derivedLabel } from "../../kube/names.ts";
 import { isEnding, isOver, ownedBy, podStatus } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -34,6 +36,7 @@ import { podSet } from "../executors/flavors.ts";
 import { executorsWanted, isOwn } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { reference } from "../submission/additions.ts";
+import type { PlannedPods } from "../submission/planned-pods.ts";
 import { type ApplicationContext, readPods, removal } from "./run/context.ts";
 import { plannedPods } from "./run/submit.ts";
 import type { Memory } from "./state/memory.ts";
@@ -46,9 +49,11 @@ export type Base = {
   readonly isAdmitted: boolean;
   /** A flavor that cannot be read: nothing is done without it. */
   readonly lacks?: string | undefined;
+  /** The pods of the Workload that is to be created. */
+  readonly planned?: PlannedPods | undefined;
 };
 
-const nameOf = ({ key, view }: ApplicationContext): string =>
+const nameOf = ({ key, view }: Pick<ApplicationContext, "key" | "view">): string =>
   derivedLabel(key.name, `base-${digest(view.uid).slice(0, 8)}`);
 
 const isGranted = (workload: Stored | undefined): boolean =>
@@ -72,11 +77,21 @@ const countsIn = (workload: Stored): readonly [asked: unknown, admitted: unknown
   assignmentsIn(workload).find(({ name }) => name === podSet)?.["count"] ?? 0,
 ];
 
+/** Returns the name of the priority class of a pod; "" if it has none. */
+const classOf = (spec: unknown): string => {
+  const { priorityClassName } = fieldsOf(spec);
+  return typeof priorityClassName === "string" ? priorityClassName : "";
+};
+
 /** True if the Workload asks for something else than the application. What is granted to a dynamic one only grows by growths. */
 const isOutdated = ({ object, read }: ApplicationContext, workload: Stored, wanted: number): boolean => {
   if (fieldsOf(workload.spec)["queueName"] !== localQueueOf(object)) return true;
+  const isHeld = isTrue(workload, "QuotaReserved");
+  const sets = recordsIn(fieldsOf(workload.spec)["podSets"]);
+  const classes = sets.map(({ template }) => classOf(fieldsOf(template)["spec"]));
+  if (!isHeld && isRankedOtherwise(workload, object, classes)) return true;
   const isDynamic = read.ok && scaleOf(read.spec) !== undefined;
-  return countsIn(workload)[0] !== wanted && !(isDynamic && isTrue(workload, "QuotaReserved"));
+  return countsIn(workload)[0] !== wanted && !(isDynamic && isHeld);
 };
 
 /** The fields of a role with what Kueue adds to its pods; its gates in the template, as Kueue's integration writes them. */
@@ -111,7 +126,20 @@ const withPlacements = (spec: SparkApplicationSpec, of: ReadonlyMap<string, Plac
   };
 };
 
-/** Reads whether Kueue admits the base. One that it does not admit by a Workload of Rekindle counts as admitted. */
+/** True while its user suspends the application. */
+const isSuspended = ({ object }: ApplicationContext): boolean => fieldsOf(object.spec)["suspend"] === true;
+
+/** The pods of the next run; undefined where its submission would be refused. */
+const planned = (context: ApplicationContext): PlannedPods | undefined =>
+  plannedPods(context, {
+    ...{ attempt: context.memory.attempt + 1, submittedAt: context.view.now },
+    ...{ podName: "", submissionId: "" },
+  });
+
+/**
+ * Reads whether Kueue admits the base. One that it does not admit by a Workload of Rekindle counts as admitted, as does one
+ * whose submission is refused, so that its status says why.
+ */
 export function* readBase(context: ApplicationContext): Reads<Base> {
   const { object, read, view } = context;
   if (!read.ok || !isOwnQueue(object) || !isLabelValue(view.uid))
@@ -125,6 +153,10 @@ export function* readBase(context: ApplicationContext): Reads<Base> {
     ...context,
     read: { ...read, spec: { ...spec, executor: { ...spec.executor, instances: admitted } } },
   };
+  if (workload === undefined && context.memory.driver === undefined && !isSuspended(context)) {
+    const pods = planned(whole);
+    return { context: whole, workload, isAdmitted: pods === undefined, planned: pods };
+  }
   if (!isAdmitted) return { context: whole, workload, isAdmitted };
   const { placements, lacks } = yield* readPlacements(workload);
   const placedSpec = withPlacements(whole.read.spec, placements);
@@ -136,17 +168,9 @@ const podSetOf = (name: string, count: number, { metadata, spec }: Obj & { reado
   template: { metadata: { labels: metadata.labels ?? {} }, spec: schedulingPart(fieldsOf(spec)) },
 });
 
-/** Creates the Workload; undefined where the submission would be refused. */
-const creation = (context: ApplicationContext): Effect | undefined => {
-  const { key, view, object, memory, read } = context;
-  const planned = plannedPods(context, {
-    attempt: memory.attempt + 1,
-    submittedAt: view.now,
-    podName: "",
-    submissionId: "",
-  });
-  if (planned === undefined) return undefined;
-  const { driver, executor, executors } = planned;
+/** Creates the Workload. */
+const creation = ({ key, view, object, read }: ApplicationContext, pods: PlannedPods, rank: Json): Effect => {
+  const { driver, executor, executors } = pods;
   const scale = read.ok && isOwn(object.metadata.annotations ?? {}) ? scaleOf(read.spec) : undefined;
   const least = Math.max(1, scale?.least ?? executors);
   const minCount = least < executors ? { minCount: least } : {};
@@ -154,7 +178,7 @@ const creation = (context: ApplicationContext): Effect | undefined => {
   const workload = {
     ...{ apiVersion: apiVersionOf(workloads), kind: workloads.kind },
     metadata: {
-      ...{ name: nameOf(context), namespace: key.namespace },
+      ...{ name: nameOf({ key, view }), namespace: key.namespace },
       labels: { ...ownWorkloads, [jobUidLabel]: view.uid },
       ownerReferences: [{ ...owner, blockOwnerDeletion: true }],
     },
@@ -166,6 +190,7 @@ const creation = (context: ApplicationContext): Effect | undefined => {
           ? []
           : [{ ...podSetOf(podSet, executors, executor), ...minCount }]),
       ],
+      ...rank,
     },
   };
   return { do: "create", object: workload, resource: workloads, owner: view.uid };
@@ -178,9 +203,8 @@ const ends: ReadonlySet<string> = new Set(["COMPLETED", "FAILED"]);
 
 const removed = (one: Stored): readonly Effect[] => (isEnding(one) ? [] : [removal(one, workloads)]);
 
-/** The effects while the application waits: its Workload is created, queued again, or replaced. */
-const whileWaiting = ({ context, workload }: Base): readonly Effect[] => {
-  if (workload === undefined) return [creation(context)].flatMap((one) => one ?? []);
+/** The effects while the application waits: its Workload is queued again, or deleted to be replaced. */
+const whileWaiting = (context: ApplicationContext, workload: Stored): readonly Effect[] => {
   const state = growthStateOf(workload);
   const { read, view } = context;
   if (state === "evicted") return [statusWrite(workload, statusWithoutQuota(workload, view.now))];
@@ -188,28 +212,38 @@ const whileWaiting = ({ context, workload }: Base): readonly Effect[] => {
   return isUseless ? removed(workload) : [];
 };
 
-/** True while its user suspends the application. */
-const isSuspended = ({ object }: ApplicationContext): boolean => fieldsOf(object.spec)["suspend"] === true;
-
 /** The effects on the Workload once no pod uses its quota. */
-const effectsOf = (base: Base, phase: string): readonly Effect[] => {
-  const { context, workload, isAdmitted } = base;
-  if (ends.has(phase)) return workload === undefined ? [] : [finished(workload, phase, context.view.now)];
+const effectsOf = ({ context, isAdmitted }: Base, workload: Stored, phase: string): readonly Effect[] => {
+  if (ends.has(phase)) return [finished(workload, phase, context.view.now)];
   if (phase !== "SUSPENDED") return [];
-  if (isSuspended(context)) return workload === undefined ? [] : removed(workload);
-  return isAdmitted ? [] : whileWaiting(base);
+  if (isSuspended(context)) return removed(workload);
+  return isAdmitted ? [] : whileWaiting(context, workload);
 };
+
+/** Creates the Workload that is missing, or says which priority class cannot be read. */
+function* created({
+  context,
+  planned: pods,
+}: Base): Reads<{ readonly effects: readonly Effect[]; readonly lacks?: string }> {
+  if (pods === undefined) return { effects: [] };
+  const classes = [pods.driver, pods.executor].map((pod) => classOf(fieldsOf(pod)["spec"]));
+  const { rank, lacks = "" } = yield* readRank(context.object, classes);
+  return rank === undefined ? { effects: [], lacks } : { effects: [creation(context, pods, rank)] };
+}
+
+/** The wait for an object without which nothing is done. */
+const unread = (message: string): WaitingOn => ({ on: "trouble", message });
 
 /** The interval in which a step looks for an admission or an eviction, ms; sooner after it has asked for one. */
 const pollMs = 10_000;
 const soonMs = 1_000;
 
-const polled = (plan: Plan<Memory>, { context }: Base, ms: number): Plan<Memory> => {
+const polled = (plan: Plan<Memory>, { context }: Base, ms: number, lacks?: string): Plan<Memory> => {
   const { next } = plan;
   if (next.do === "forget") return plan;
   const wait = waitOf(plan);
-  const waitsFor =
-    plan.memory.state.phase === "SUSPENDED" ? { waitsFor: untilAdmitted(localQueueOf(context.object) ?? "") } : {};
+  const admission = lacks === undefined ? untilAdmitted(localQueueOf(context.object) ?? "") : unread(lacks);
+  const waitsFor = plan.memory.state.phase === "SUSPENDED" ? { waitsFor: admission } : {};
   const polls = { ...wait, ...waitsFor, pollMs: Math.min(wait.pollMs ?? ms, ms) };
   return { ...plan, next: { ...polls, do: next.do === "rest" ? "wait" : next.do } };
 };
@@ -222,8 +256,10 @@ export function* withBase(base: Base, plan: Plan<Memory>): Reads<Plan<Memory>> {
   const isWaiting = phase === "SUSPENDED" && !isSuspended(context);
   if (workload === undefined ? !isWaiting : ends.has(phase) && isTrue(workload, "Finished")) return plan;
   const { all } = yield* readPods(context);
-  const effects = all.every((pod) => isOver(podStatus(pod))) ? effectsOf(base, phase) : [];
-  if (effects.length === 0) return polled(plan, base, pollMs);
+  if (!all.every((pod) => isOver(podStatus(pod)))) return polled(plan, base, pollMs);
+  const { effects, lacks } =
+    workload === undefined ? yield* created(base) : { effects: effectsOf(base, workload, phase), lacks: undefined };
+  if (effects.length === 0) return polled(plan, base, pollMs, lacks);
   const safety = { ...plan.safety, live: true } as const;
   return polled({ ...plan, stages: [...plan.stages, effects], safety }, base, soonMs);
 }
@@ -232,5 +268,5 @@ export function* withBase(base: Base, plan: Plan<Memory>): Reads<Plan<Memory>> {
 export const withoutFlavor = ({ context }: Base, message: string): Plan<Memory> => ({
   memory: context.memory,
   stages: [],
-  next: { do: "wait", pollMs, waitsFor: { on: "trouble", message } },
+  next: { do: "wait", pollMs, waitsFor: unread(message) },
 });

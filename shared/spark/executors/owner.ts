@@ -1,6 +1,7 @@
 /** The allocator of an application's executors: the driver's own, or Rekindle; and when Rekindle cannot be it. */
 
-import { isOwnQueue, localQueueOf, queueLabel } from "../../kube/kueue.ts";
+import { subdomain } from "../../core/object.ts";
+import { isOwnQueue, localQueueOf, ownQueueKey, queueLabel } from "../../kube/kueue.ts";
 import { type Conf, flagOf, listOf } from "../configuration/conf.ts";
 import { standIn } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
@@ -113,17 +114,26 @@ export const obstaclesIn = (given: VersionedConf): readonly string[] =>
 
 type Texts = Readonly<Record<string, string>>;
 
+/** The longest name of a LocalQueue. */
+const longestQueue = 253;
+
 /** An application, or one about to be. */
 type Queued = { readonly labels?: Texts; readonly annotations?: Texts; readonly spec: SparkApplicationSpec };
 
 /**
- * Errors of an application with Kueue's queue label whose run could have executors that Kueue has not admitted: Kueue
- * admits as many as `spec.executor.instances` says, and reads neither confs nor the driver's demand.
+ * Errors of an application in a queue of Kueue: a name that no LocalQueue can have, and executors that Kueue has not admitted.
+ * Kueue admits as many as `spec.executor.instances` says, and reads neither confs nor the driver's demand.
  */
-export const unadmittedGrowth = ({ labels = {}, annotations = {}, spec }: Queued): readonly string[] => {
+export const queueErrors = ({ labels = {}, annotations = {}, spec }: Queued): readonly string[] => {
   const metadata = { labels, annotations };
-  if (localQueueOf({ metadata }) === undefined) return [];
-  const admits = `metadata.labels[${queueLabel}]: Kueue admits as many executors as spec.executor.instances says`;
+  const queue = localQueueOf({ metadata });
+  if (queue === undefined) return [];
+  const path = isOwnQueue({ metadata }) ? `annotations[${ownQueueKey}]` : `labels[${queueLabel}]`;
+  if (!subdomain.test(queue) || queue.length > longestQueue)
+    return [
+      `metadata.${path}: ${JSON.stringify(queue)} is not the name of a LocalQueue, which has at most ${longestQueue} lower case letters, digits, "-" and "."`,
+    ];
+  const admits = `metadata.${path}: Kueue admits as many executors as spec.executor.instances says`;
   const cause = growthCause(spec);
   if (cause !== undefined)
     return isOwn(annotations)

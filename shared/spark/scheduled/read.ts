@@ -8,8 +8,10 @@ import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/ob
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/updates.ts";
 import { type ConcurrencyPolicy, readConcurrency } from "../../kube/history.ts";
+import { ownQueueKey } from "../../kube/kueue.ts";
 import type { Json } from "../../kube/responses.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
+import { ownerAnnotation } from "../executors/owner.ts";
 import { scheduledSpecSchema } from "../schema/application.ts";
 import { scheduleLimits } from "../schema/limits.ts";
 import { scheduledSparkApplications, scheduleLabel, sparkApplications } from "../schema/resource.ts";
@@ -35,6 +37,15 @@ export const runName = (name: string, tick: number): string => {
 const annotated = (annotations: Readonly<Record<string, string>>) =>
   Object.keys(annotations).length === 0 ? {} : { annotations };
 
+/** Annotations of a schedule that its runs get; upstream passes on labels alone. */
+const passedOn = [ownQueueKey, ownerAnnotation] as const;
+
+/** The annotations of a schedule's runs. */
+export const runAnnotations = (annotations: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+  ...inheritedListener(annotations),
+  ...Object.fromEntries(Object.entries(annotations).filter(([key]) => passedOn.some((one) => one === key))),
+});
+
 const runOf = ({ metadata }: Stored, template: Json, name: string): Obj => ({
   apiVersion: apiVersionOf(sparkApplications),
   kind: sparkApplications.kind,
@@ -42,7 +53,7 @@ const runOf = ({ metadata }: Stored, template: Json, name: string): Obj => ({
     name,
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
     labels: { ...metadata.labels, [scheduleLabel]: metadata.name },
-    ...annotated(inheritedListener(metadata.annotations)),
+    ...annotated(runAnnotations(metadata.annotations)),
     ownerReferences: [
       {
         apiVersion: apiVersionOf(scheduledSparkApplications),

@@ -227,7 +227,7 @@ type Queued = { readonly labels?: Texts; readonly annotations?: Texts };
 
 /**
  * Confs of an application in a queue of Kueue whose driver creates the executors: without them, `-D` options or the
- * image's defaults could turn dynamic allocation on. A conf of the user's is off already: see `unadmittedGrowth`.
+ * image's defaults could turn dynamic allocation on. A conf of the user's is off already: see `queueErrors`.
  */
 export const confsOfQueue = (metadata: Queued, given: readonly Pair[]): readonly Pair[] =>
   localQueueOf({ metadata }) === undefined

@@ -4,7 +4,7 @@ import { rulesFor } from "../configuration/versions.ts";
 import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
-import { admittedBy, executorsWanted, isOwn, obstaclesIn, unadmittedGrowth } from "../executors/owner.ts";
+import { admittedBy, executorsWanted, isOwn, obstaclesIn, queueErrors } from "../executors/owner.ts";
 import { podOddities } from "../ignored/pods.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { brokenRules, withDefaults } from "../schema/rules.ts";
@@ -83,7 +83,7 @@ const labelled = (pod: SparkPod, labels: Readonly<Record<string, string>>): Spar
 const inTheWay = ({ app, spec }: SubmissionInput): readonly string[] => [
   ...brokenRules({ name: app.name, namespace: app.namespace, spec }),
   ...wrongScratch(spec),
-  ...unadmittedGrowth({ ...app, spec }),
+  ...queueErrors({ ...app, spec }),
   ...(spec.mode === "client" ? ["spec.mode: client mode would run the driver inside the operator; use cluster"] : []),
 ];
 

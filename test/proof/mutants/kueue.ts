@@ -133,6 +133,14 @@ export const kueueMutants: readonly Mutant[] = [
     tests: ["test/unit/host/tools/kueue-application.test.ts"],
   },
   {
+    name: "kueue-ranks-by-pods-alone",
+    promise: "the label of an object names the class by which Kueue ranks its Workload",
+    file: "shared/kube/kueue-priority.ts",
+    find: 'if (own !== "") return',
+    replace: 'if (own === "?") return',
+    tests: ["test/unit/host/tools/kueue-application.test.ts"],
+  },
+  {
     name: "kueue-base-whole",
     promise: "the base has no more executors than Kueue has admitted",
     file: "shared/spark/application/base-workload.ts",

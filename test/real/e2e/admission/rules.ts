@@ -19,10 +19,10 @@ export const spec = {
   executor: {},
 };
 
-export const application = (name: string, changes: object = {}) => ({
+export const application = (name: string, changes: object = {}, marks: object = {}) => ({
   apiVersion: "sparkoperator.k8s.io/v1beta2",
   kind: "SparkApplication",
-  metadata: { name },
+  metadata: { name, ...marks },
   spec: { ...spec, ...changes },
 });
 
@@ -31,6 +31,8 @@ export const dryRun = (scene: Scene, body: object): Promise<Reply> =>
 
 export const messageOf = (reply: Reply): string =>
   z.looseObject({ message: z.string() }).safeParse(reply.body).data?.message ?? "";
+
+const dynamic = { dynamicAllocation: { enabled: true } };
 
 /** Invalid applications, and the words that the refusal must contain. */
 const refused: readonly (readonly [string, object, RegExp])[] = [
@@ -67,6 +69,26 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     }),
     /spec\.driverIngressOptions/,
   ],
+  [
+    "a name that no LocalQueue has",
+    application("x", {}, { annotations: { "rekindle.dev/kueue-queue": "team a" } }),
+    /metadata\.annotations\[rekindle\.dev\/kueue-queue\]: "team a" is not the name of a LocalQueue/,
+  ],
+  ...[
+    [
+      "annotation",
+      { annotations: { "rekindle.dev/kueue-queue": "team-a" } },
+      String.raw`annotations\[rekindle\.dev/kueue-queue\]`,
+    ],
+    ["label", { labels: { "kueue.x-k8s.io/queue-name": "team-a" } }, String.raw`labels\[kueue\.x-k8s\.io/queue-name\]`],
+  ].map(
+    ([what, marks, path]) =>
+      [
+        `growth of its driver's in the LocalQueue of its ${what}`,
+        application("x", dynamic, Object(marks)),
+        new RegExp(`metadata\\.${path}: Kueue admits as many executors`),
+      ] as const,
+  ),
 ];
 
 /**
@@ -79,8 +101,11 @@ export const refuses = async (scene: Scene, by: RegExp): Promise<string> => {
     const message = messageOf(reply);
     must(reply.status === 422 && by.test(message) && says.test(message), `${what}: ${reply.status} ${message}`);
   }
-  const good = await dryRun(scene, application("good"));
-  must(good.status === 201, `what is right was refused: ${messageOf(good)}`);
+  const own = { "rekindle.dev/kueue-queue": "team-a", "rekindle.dev/executors": "own" };
+  for (const body of [application("good"), application("x", dynamic, { annotations: own })]) {
+    const good = await dryRun(scene, body);
+    must(good.status === 201, `what is right was refused: ${messageOf(good)}`);
+  }
   return `${refused.length} refused by name of the field, what is right is taken`;
 };
 

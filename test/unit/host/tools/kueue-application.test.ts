@@ -48,8 +48,8 @@ const write = async (stand: Stand, status: Status): Promise<void> => {
   assert.equal(answer.status, 200, answer.text);
 };
 
-/** An application that begins with four executors, and may begin with one; its Workload waits. */
-const queued = async (stand: Stand, more: object = {}): Promise<void> => {
+/** Applies an application that begins with four executors, and may begin with one. */
+const applied = async (stand: Stand, more: object = {}, labels: Record<string, string> = {}): Promise<void> => {
   await stand.create(flavorOf("spot"));
   await stand.host();
   const sparkConf = {
@@ -59,9 +59,30 @@ const queued = async (stand: Stand, more: object = {}): Promise<void> => {
     "spark.dynamicAllocation.maxExecutors": "4",
   };
   const annotations = { "rekindle.dev/executors": "own", "rekindle.dev/kueue-queue": "team-a" };
-  await stand.create(application("app", { annotations, spec: { sparkConf, ...more } }));
+  await stand.create(application("app", { annotations, labels, spec: { sparkConf, ...more } }));
+};
+
+/** The same, once its Workload waits. */
+const queued = async (stand: Stand): Promise<void> => {
+  await applied(stand);
   await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
 };
+
+const classLabel = "kueue.x-k8s.io/priority-class";
+
+const rankIn = (stand: Stand): readonly unknown[] => [
+  within(baseIn(stand), "spec", "priority"),
+  within(baseIn(stand), "spec", "priorityClassRef"),
+];
+
+const priorityClass = (name: string, value: number) => ({
+  ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "WorkloadPriorityClass", metadata: { name }, value },
+});
+
+const rankBy = (name: string, priority: number): readonly unknown[] => [
+  priority,
+  { group: "kueue.x-k8s.io", kind: "WorkloadPriorityClass", name },
+];
 
 const options = {
   crds: [...crds, ...kueueCrds],
@@ -116,6 +137,54 @@ describe("an application whose annotation names a LocalQueue", () => {
       await stand.until("it runs again", () => podsIn(stand, "executor").length === 4);
       await stand.until("it has completed", () => state(stand) === "COMPLETED", 900_000);
       await stand.until("its Workload is finished", () => conditionOf(baseIn(stand), "Finished") === "True");
+    }, options),
+  );
+
+  it(
+    "is ranked by the class of its label: it waits for a class that is missing, and is queued anew with another one while it waits",
+    onStand(async (stand) => {
+      await applied(stand, {}, { [classLabel]: "urgent" });
+      await stand.turn(60_000);
+      assert.equal(baseIn(stand), undefined);
+      const record = stand.get("Checkpoint", stand.all("Checkpoint")[0]?.metadata.name ?? "");
+      assert.match(JSON.stringify(record), /WorkloadPriorityClass urgent is not found/);
+      await stand.create(priorityClass("urgent", 70));
+      await stand.create(priorityClass("calm", 3));
+      await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
+      assert.deepEqual(rankIn(stand), rankBy("urgent", 70));
+      await stand.patch("SparkApplication", "app", { metadata: { labels: { [classLabel]: "calm" } } });
+      await stand.until("it is queued anew", () => rankIn(stand)[0] === 3);
+      await write(stand, (one, now) => reservedInPart(one, "spot", now));
+      await stand.until("its growth waits", () => growthsIn(stand).length === 1);
+      assert.equal(within(growthsIn(stand)[0], "spec", "priority"), 3);
+      const uid = baseIn(stand)?.metadata.uid;
+      await stand.patch("SparkApplication", "app", { metadata: { labels: { [classLabel]: "urgent" } } });
+      await stand.turn(60_000);
+      assert.deepEqual([baseIn(stand)?.metadata.uid, podsIn(stand, "driver").length], [uid, 1]);
+    }, options),
+  );
+
+  it(
+    "is ranked by the priority class of its pods where no label names one",
+    onStand(async (stand) => {
+      const metadata = { name: "batch" };
+      await stand.create({ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata, value: 9 });
+      await applied(stand, { driver: { cores: 1, memory: "512m", priorityClassName: "batch" } });
+      await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
+      assert.deepEqual(rankIn(stand), [9, { group: "scheduling.k8s.io", kind: "PriorityClass", name: "batch" }]);
+      await stand.turn(60_000);
+      assert.equal(baseIn(stand)?.metadata.generation, 1);
+    }, options),
+  );
+
+  it(
+    "whose submission is refused fails with the reason, and asks for no quota",
+    onStand(async (stand) => {
+      await applied(stand, { sparkVersion: "2.4.8", driver: { cores: 1, memory: "512m" } });
+      await stand.until("it has failed", () => state(stand) === "FAILED");
+      const { errorMessage } = Object(within(stand.get("SparkApplication", "app"), "status", "applicationState"));
+      assert.match(errorMessage, /a Spark version whose rules are not known here/);
+      assert.equal(baseIn(stand), undefined);
     }, options),
   );
 

@@ -88,6 +88,31 @@ describe("an application with a queue label whose driver creates the executors",
   });
 });
 
+describe("an application whose annotation names its LocalQueue", () => {
+  const annotations = { "rekindle.dev/kueue-queue": "team-a" };
+  const path = String.raw`^metadata\.annotations\[rekindle\.dev\/kueue-queue\]: `;
+  const sparkConf = { [dynamic]: "true" };
+
+  test("is refused where its driver creates executors as it needs them, and so is a schedule of it", () => {
+    const says = new RegExp(`${path}Kueue admits as many .* set the annotation rekindle\\.dev/executors: own`);
+    assert.match(refusal({ sparkConf }, { annotations }), says);
+    const metadata = { name: "app", annotations };
+    assert.match(said(creating("SparkApplication", { ...good, sparkConf }, metadata)), says);
+    const schedule = { schedule: "@daily", template: { ...good, sparkConf } };
+    assert.match(said(creating("ScheduledSparkApplication", schedule, metadata)), says);
+    const owned = { name: "app", annotations: { ...annotations, ...own } };
+    assert.doesNotMatch(said(creating("ScheduledSparkApplication", schedule, owned)), /kueue/);
+  });
+
+  test("is refused with a name that no LocalQueue can have, and the label wins over it", () => {
+    const says = new RegExp(`${path}"team a" is not the name of a LocalQueue, which has at most 253 lower case`);
+    const odd = { "rekindle.dev/kueue-queue": "team a" };
+    assert.match(refusal({}, { annotations: odd }), says);
+    assert.match(said(creating("SparkApplication", good, { name: "app", annotations: odd })), says);
+    assert.equal(refusal({}, { annotations: odd, labels }), "");
+  });
+});
+
 test("an application with a queue label whose executors Rekindle creates may be dynamic by the conf and by the field", () => {
   const marks = { labels, annotations: own };
   for (const spec of [{ sparkConf: { [dynamic]: "True" } }, { dynamicAllocation: { enabled: true } }]) {

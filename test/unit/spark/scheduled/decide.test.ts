@@ -29,6 +29,22 @@ describe("a time of the schedule", () => {
     assert.deepEqual(plan.status, { scheduleState: "Scheduled", nextRun: "2026-11-02T09:00:00Z" });
   });
 
+  test("leads to a run with the schedule's annotations that say who admits and creates executors, and no others", () => {
+    const annotations = {
+      "rekindle.dev/kueue-queue": "team-a",
+      "rekindle.dev/executors": "own",
+      "rekindle.dev/gang": "true",
+      "example.com/note": "x",
+    };
+    const { metadata, ...rest } = schedule();
+    const object = { ...rest, metadata: { ...metadata, annotations } };
+    const [[effect] = []] = planned({ object, memory: waiting, now: at("09:00:00") }).stages;
+    assert.deepEqual(effect?.do === "create" ? effect.object.metadata.annotations : effect, {
+      "rekindle.dev/kueue-queue": "team-a",
+      "rekindle.dev/executors": "own",
+    });
+  });
+
   test("leads to a run with upstream's name, labels and owner", () => {
     const { stages } = planned({ memory: waiting, now: at("09:00:00") });
     assert.deepEqual(stages, [

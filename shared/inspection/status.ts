@@ -36,6 +36,7 @@ import {
   updatesText,
 } from "./record.ts";
 import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
+import { quotaOf, quotaText } from "./usage.ts";
 import { type WaitingGroup, waitingGroupOf, waitingText } from "./waiting-groups.ts";
 import { savesOf, waitedText, waitsOf } from "./waits.ts";
 
@@ -292,6 +293,7 @@ export const statusView = (seen: StatusInput) => {
       ...{ position: seen.group.position, of: seen.group.of, why: seen.group.why },
     },
     kueue: seen.kueue,
+    quota: quotaOf(recordIn(seen), seen.now),
     history: historyOf(recordIn(seen)),
     waits: waitsOf(recordIn(seen)),
     saves: savesOf(recordIn(seen)),
@@ -306,39 +308,27 @@ export const statusView = (seen: StatusInput) => {
 
 /** The four lines of every status, after those about history, attempts, losses, updates and Kueue where these are known. */
 export const statusText = (seen: StatusInput, paint: Paint = plain): string => {
-  const {
-    state,
-    waitsFor,
-    since,
-    until,
-    do: todo,
-    history,
-    waits,
-    executors,
-    driver,
-    updates,
-    runs,
-    kueue,
-    notes,
-  } = statusView(seen);
+  const view = statusView(seen);
+  const { state, waitsFor, since, until, executors, driver, kueue } = view;
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
   const lines = [
     `state      ${paint(toneOf(state), state)}`,
     `waits for  ${waitsFor}`,
     `since      ${from}${to}`,
-    `do         ${todo}`,
+    `do         ${view.do}`,
   ];
   const before = [
-    ["went       ", historyText(history)],
-    ["waited     ", oneLine(waitedText(waits))],
-    ["attempts   ", runs.map(({ attempt, outcome }) => `${attempt} ${outcome}`).join(", ")],
+    ["went       ", historyText(view.history)],
+    ["waited     ", oneLine(waitedText(view.waits))],
+    ["attempts   ", view.runs.map(({ attempt, outcome }) => `${attempt} ${outcome}`).join(", ")],
     ["executors  ", executors === undefined ? "" : executorsText(executors)],
     ["lost       ", executors === undefined ? "" : lossesText(executors)],
     ["driver     ", driver === undefined ? "" : driverWordsText(driver)],
-    ["updates    ", updatesText(updates, seen.now)],
+    ["updates    ", updatesText(view.updates, seen.now)],
     ["Kueue      ", kueue === undefined ? "" : kueueText(kueue, (at) => whenText(at, seen.now))],
-    ...notes.map((note) => ["note       ", oneLine(note)]),
+    ["quota      ", quotaText(view.quota)],
+    ...view.notes.map((note) => ["note       ", oneLine(note)]),
   ].flatMap(([head, text]) => (text === "" ? [] : [`${head}${text}`]));
   return [...before, ...lines].join("\n");
 };

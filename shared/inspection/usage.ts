@@ -34,6 +34,12 @@ const present = z.object({
   state: z.object({ phase: z.string(), endedAt: z.number().optional() }),
 });
 
+const hoursText = (hours: number): string => hours.toFixed(3);
+
+/** The seconds that these executors ran. */
+const secondsOf = (lifetimes: RunAccount["lifetimes"]): number =>
+  lifetimes.reduce((sum, [, , up, end]) => sum + (up < 0 ? 0 : end - up), 0);
+
 export type RunAccount = z.infer<typeof account> & {
   readonly attempt: number;
   /** Epoch ms, as below. */
@@ -95,18 +101,48 @@ export const requestsIn = ({ needs }: Pick<RunAccount, "needs">) =>
         executor: { cores: needs[2] / 1_000, gib: needs[3] / 1_024 },
       };
 
-/** Hours of executors for which Kueue granted quota to a run, and of those for which the run waited. */
-export type QuotaHours = { readonly attempt: number; readonly granted: number; readonly waited: number };
+/** Hours of executors: those for which Kueue granted quota, those that executors used of it, and those that were waited for. */
+export type Quota = {
+  readonly granted: number;
+  /** Executors count when they have ended. */
+  readonly used: number;
+  readonly waited: number;
+  /** False: executors still run, which add to what was used. */
+  readonly isWhole: boolean;
+};
 
 /** The quota of each run with growths; a run without them, or of which the record does not tell it, is not among them. */
-export const quotaHoursOf = (record: RecordView | undefined, now: number): readonly QuotaHours[] =>
-  accountsOf(record).flatMap(({ attempt, quota, endedAt = now }) => {
+export const quotaByRun = (
+  record: RecordView | undefined,
+  now: number,
+): readonly (Quota & { readonly attempt: number })[] =>
+  accountsOf(record).flatMap((run) => {
+    const { attempt, quota, endedAt = now, lifetimes, ran: [ended] = [0] } = run;
     if (quota === undefined) return [];
     const [at, granted, waits, , grantedMs, waitedMs] = quota;
     const ms = Math.max(0, endedAt - at);
     const hours = (sum: number, count: number): number => (sum + count * ms) / 3_600_000;
-    return [{ attempt, granted: hours(grantedMs, granted), waited: hours(waitedMs, waits) }];
+    const used = Math.max(ended, secondsOf(lifetimes)) / 3_600;
+    const isWhole = run.endedAt !== undefined;
+    return [{ attempt, granted: hours(grantedMs, granted), used, waited: hours(waitedMs, waits), isWhole }];
   });
+
+/** The quota of all runs; undefined where the record tells none. */
+export const quotaOf = (record: RecordView | undefined, now: number): Quota | undefined => {
+  const runs = quotaByRun(record, now);
+  const sum = (of: "granted" | "used" | "waited"): number => runs.reduce((all, one) => all + one[of], 0);
+  if (runs.length === 0) return undefined;
+  const isWhole = runs.every((one) => one.isWhole);
+  return { granted: sum("granted"), used: sum("used"), waited: sum("waited"), isWhole };
+};
+
+/** The quota in one line, "" for none. */
+export const quotaText = (quota: Quota | undefined): string => {
+  if (quota === undefined) return "";
+  const { granted, used, waited, isWhole } = quota;
+  const least = isWhole ? "" : "at least ";
+  return `${hoursText(granted)} executor-h granted by Kueue, ${least}${hoursText(used)} used, ${hoursText(waited)} waited for`;
+};
 
 type Hours = { readonly cores: number; readonly gib: number };
 
@@ -126,6 +162,8 @@ export type Usage = {
   readonly isWhole: boolean;
   /** Absent without prices. */
   readonly money?: Money;
+  /** Absent where no run had growths under Kueue. */
+  readonly quota?: Quota;
 };
 
 const none: Hours = { cores: 0, gib: 0 };
@@ -183,15 +221,15 @@ export const usageOf = (record: RecordView | undefined, now: number, rates?: Rat
   const newest = runs.at(-1);
   const told = runs.flatMap((run) => partsOfRun(run, now) ?? []);
   if (told.length === 0) return undefined;
+  const quota = quotaOf(record, now);
   return {
     all: hoursOf(told),
     lost: hoursOf(told.filter(({ isLost }) => isLost)),
     isWhole: runs.every((run) => run.needs !== undefined) && newest?.endedAt !== undefined,
     ...(rates === undefined ? {} : { money: moneyOf(told, rates) }),
+    ...(quota === undefined ? {} : { quota }),
   };
 };
-
-const hoursText = (hours: number): string => hours.toFixed(3);
 
 /**
  * The columns of `rekindle list -o wide`. A plus sign: executors that still run will add to it. A tilde: the usual price
@@ -199,13 +237,19 @@ const hoursText = (hours: number): string => hours.toFixed(3);
  */
 export const usageColumns = (usage: Usage | undefined): Readonly<Record<string, string>> => {
   if (usage === undefined) return {};
-  const { all, lost, isWhole, money } = usage;
+  const { all, lost, isWhole, money, quota } = usage;
   const more = isWhole ? "" : "+";
+  const ofQuota = quota && {
+    "GRANTED EXEC-H": hoursText(quota.granted),
+    "USED EXEC-H": `${hoursText(quota.used)}${quota.isWhole ? "" : "+"}`,
+    "WAITED EXEC-H": hoursText(quota.waited),
+  };
   const hours = {
     "CORE-H": `${hoursText(all.cores)}${more}`,
     "GIB-H": `${hoursText(all.gib)}${more}`,
     "LOST CORE-H": hoursText(lost.cores),
     "LOST GIB-H": hoursText(lost.gib),
+    ...ofQuota,
   };
   if (money === undefined) return hours;
   const mark = money.isSure ? "" : "~";

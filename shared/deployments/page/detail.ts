@@ -22,7 +22,7 @@ import type { Rates } from "../../inspection/rates.ts";
 import { driverWordsText, lostCount, type RecordView } from "../../inspection/record.ts";
 import { look, type StatusInput, statusView } from "../../inspection/status.ts";
 import { indexOf, taskOf } from "../../inspection/target.ts";
-import { accountsOf, quotaHoursOf } from "../../inspection/usage.ts";
+import { accountsOf, quotaByRun } from "../../inspection/usage.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
 import { masked } from "../../kube/secret-mask.ts";
 import { holdupText } from "../../kube/startup.ts";
@@ -264,7 +264,7 @@ const grantsOf = ({ kueue }: ReturnType<typeof statusView>): Pick<Detail, "grant
 };
 
 const quotaOf = (record: RecordView | undefined, now: number): Pick<Detail, "quota"> => {
-  const quota = quotaHoursOf(record, now);
+  const quota = quotaByRun(record, now).map(({ attempt, granted, waited }) => ({ attempt, granted, waited }));
   return quota.length === 0 ? {} : { quota };
 };
 

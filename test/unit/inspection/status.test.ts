@@ -235,6 +235,22 @@ describe("rekindle plan", () => {
   });
 });
 
+describe("rekindle status of an application that grows under Kueue", () => {
+  test("tells the hours of executors that were granted, used and waited for, as text and as data", async () => {
+    const terminal = openTerminal();
+    const memory = {
+      ...{ attempt: 1, driver: { attempt: 1, submittedAt: 0 }, executors: { attempt: 1, ran: [3_600, 0] } },
+      allotment: { attempt: 1, quota: [start - 3_600_000, 2, 1, -1, 0, 0] },
+      state: { phase: "RUNNING" },
+    };
+    await make(terminal.simulator, application("app", running), checkpoint("app", { memory }));
+    const { out } = await terminal.run("status", "app");
+    assert.match(out, /^quota {6}2\.000 executor-h granted by Kueue, at least 1\.000 used, 1\.000 waited for$/m);
+    const { quota } = parse((await terminal.run("status", "app", "-o", "json")).out);
+    assert.deepEqual(quota, { granted: 2, used: 1, waited: 1, isWhole: false });
+  });
+});
+
 const pods = { group: "", version: "v1", plural: "pods", kind: "Pod" } as const;
 
 describe("rekindle pause", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { plannedEnds, type RecordView } from "../../../shared/inspection/record.ts";
-import { usageColumns, usageOf } from "../../../shared/inspection/usage.ts";
+import { quotaOf, quotaText, usageColumns, usageOf } from "../../../shared/inspection/usage.ts";
 import { losses } from "../../../shared/spark/executors/losses.ts";
 
 const hour = 3_600_000;
@@ -25,6 +25,42 @@ const failed = (account: object, outcome = "failed") => ({
 });
 
 const columnsOf = (one: RecordView | undefined) => Object.values(usageColumns(usageOf(one, 2 * hour)));
+
+describe("the quota that Kueue granted to an application", () => {
+  // Two executors granted and one waited for since the first hour; before it, three granted executor-hours and half a one waited for.
+  const quota = [hour, 2, 1, -1, 3 * hour, hour / 2];
+  const running = { ...memory({ phase: "RUNNING" }, [3_600, 0]), allotment: { attempt: 1, quota } };
+
+  test("grows until now while the run goes on, and counts executors as used when they have ended", () => {
+    assert.equal(
+      quotaText(quotaOf(record(running), 2 * hour)),
+      "5.000 executor-h granted by Kueue, at least 1.000 used, 1.500 waited for",
+    );
+  });
+
+  test("ends with the run, and adds up the runs of the record", () => {
+    const over = { ...running, state: { phase: "COMPLETED", endedAt: hour } };
+    const account = { needs, ran: [1_800, 0], quota: [0, 1, 0, -1, 0, 0] };
+    const whole = record(
+      { ...over, driver: { ...over.driver, attempt: 2 }, allotment: { attempt: 2, quota } },
+      failed(account),
+    );
+    const shown = quotaOf(record({ ...over }), 9 * hour);
+    assert.deepEqual(shown, { granted: 3, used: 1, waited: 0.5, isWhole: true });
+    assert.partialDeepStrictEqual(quotaOf(whole, 9 * hour), { granted: 4, used: 0.5, isWhole: true });
+  });
+
+  test("is among the columns of its cost, and of an application without growths there is none", () => {
+    const of = (one: object) => usageColumns(usageOf(record(one), 2 * hour));
+    assert.partialDeepStrictEqual(of(running), {
+      "GRANTED EXEC-H": "5.000",
+      "USED EXEC-H": "1.000+",
+      "WAITED EXEC-H": "1.500",
+    });
+    const { allotment: _, ...fixed } = running;
+    assert.deepEqual([quotaText(quotaOf(record(fixed), hour)), Object.keys(of(fixed)).length], ["", 4]);
+  });
+});
 
 describe("the cost of an application", () => {
   test("has the driver's hours and those of ended executors; lost executors are lost", () => {

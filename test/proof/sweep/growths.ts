@@ -74,7 +74,12 @@ const urgent = (afterMs: number, forMs: number): readonly UserAction[] => [
   },
 ];
 
-type Growing = Omit<Way, "stands" | "labels" | "kueued"> & { readonly quotas: Quotas };
+type Growing = Omit<Way, "stands" | "labels" | "kueued" | "also"> & { readonly quotas: Quotas };
+
+/** Where a read of the past is tried, too: a growth that waits, one that goes while it is used, and one of another flavor. */
+const readLate: ReadonlySet<string> = new Set(
+  ["grows", "evicted-early", "flavors"].map((name) => `elastic-kueue-${name}`),
+);
 
 const ways: readonly Growing[] = [
   {
@@ -180,6 +185,7 @@ const based: Scenario = elasticScenario({
 const grown = ways.map(({ quotas, ...way }) =>
   elasticScenario({
     ...way,
+    also: readLate.has(way.name) ? ["stale", "deaf"] : ["deaf"],
     spec: {
       ...{ suspend: true, executor: { instances: baseExecutors, cores: 1, memory: "512m" } },
       dynamicAllocation: { enabled: true, initialExecutors: 1, minExecutors: 1, maxExecutors: 3 },

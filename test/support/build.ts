@@ -13,10 +13,14 @@ import { fingerprints } from "../../infra/fingerprints.ts";
 const root = join(import.meta.dirname, "..", "..");
 const cache = join(root, "node_modules", ".cache", "bundles");
 
-const keyOf = (): string => {
-  const sources = fingerprints(root, ["functions", "shared", "infra/*.ts", "package.json", "package-lock.json"]);
-  return createHash("sha256").update(JSON.stringify(sources)).digest("hex");
-};
+/** Everything that the bundles are made of. */
+export const sources = ["functions", "shared", "infra/*.ts", "package.json", "package-lock.json"];
+
+/** Returns a name for the content of the files that match these patterns of git. */
+export const keyOf = (patterns: readonly string[]): string =>
+  createHash("sha256")
+    .update(JSON.stringify(fingerprints(root, patterns)))
+    .digest("hex");
 
 type Build = { readonly meta: Metafile; readonly paths: readonly string[] };
 
@@ -25,14 +29,9 @@ const ageMs = (path: string): number => Date.now() - (statSync(path, { throwIfNo
 /** Age, ms, at which no process copies a build any more. */
 const oldMs = 3_600_000;
 
-const make = async (key: string): Promise<void> => {
+/** Removes what no process copies any more. */
+const clear = (): void => {
   for (const other of globSync(join(cache, "*"))) if (ageMs(other) > oldMs) rmSync(other, { recursive: true });
-  const { meta, files } = await bundled();
-  const folder = join(cache, `${key}.${process.pid}`);
-  for (const [path, contents] of files) put(join(folder, path), contents);
-  const build: Build = { meta, paths: [...files.keys()] };
-  writeFileSync(join(folder, "build.json"), JSON.stringify(build));
-  renameSync(folder, join(cache, key));
 };
 
 const isAlive = (pid: number): boolean => {
@@ -55,28 +54,39 @@ const takes = (lock: string): boolean => {
   }
 };
 
-const openBuild = async (key: string): Promise<Build> => {
-  const [done, lock] = [join(cache, key, "build.json"), join(cache, `${key}.lock`)];
+/** Returns the folder of this name in the cache; the first process that needs it fills it, and all others wait. */
+export const madeOnce = async (name: string, make: (folder: string) => Promise<void>): Promise<string> => {
+  const [done, lock] = [join(cache, name), join(cache, `${name}.lock`)];
   mkdirSync(cache, { recursive: true });
   while (!existsSync(done)) {
     if (takes(lock))
       try {
-        if (!existsSync(done)) await make(key);
+        if (existsSync(done)) continue;
+        clear();
+        const folder = join(cache, `${name}.${process.pid}`);
+        await make(folder);
+        renameSync(folder, done);
       } finally {
         rmSync(lock, { force: true });
       }
     else await sleep(50);
   }
-  return JSON.parse(readFileSync(done, "utf8"));
+  return done;
+};
+
+const bundle = async (folder: string): Promise<void> => {
+  const { meta, files } = await bundled();
+  for (const [path, contents] of files) put(join(folder, path), contents);
+  const build: Build = { meta, paths: [...files.keys()] };
+  writeFileSync(join(folder, "build.json"), JSON.stringify(build));
 };
 
 /** Returns esbuild's account of the bundles in `dist/`; with a folder, puts them there, and the account as `meta.json`. */
 export const builtFor = async (folder?: string): Promise<Metafile> => {
-  const key = keyOf();
-  const { meta, paths } = await openBuild(key);
+  const built = await madeOnce(keyOf(sources), bundle);
+  const { meta, paths }: Build = JSON.parse(readFileSync(join(built, "build.json"), "utf8"));
   if (folder === undefined) return meta;
-  for (const path of paths)
-    put(resolve(root, folder, path.replace(/^dist./, "")), readFileSync(join(cache, key, path)));
+  for (const path of paths) put(resolve(root, folder, path.replace(/^dist./, "")), readFileSync(join(built, path)));
   put(resolve(root, folder, "meta.json"), Buffer.from(JSON.stringify(meta)));
   return meta;
 };

@@ -14,7 +14,7 @@ import * as z from "zod";
 import { recordDefinition } from "../../../shared/deployments/library/record-definition.ts";
 import { serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import { npm, pack } from "../../support/packed.ts";
+import { npm, openTarball } from "../../support/packed.ts";
 import { taken } from "../adapters/sqs/fake.ts";
 import { withQueue } from "../deployments/surroundings.ts";
 
@@ -23,7 +23,7 @@ const empty = mkdtempSync(join(tmpdir(), "rekindle-own-kind-"));
 const home = join(empty, "own-kind");
 
 before(async () => {
-  const { tarball } = await pack(join(empty, "staged"));
+  const { tarball } = await openTarball();
   mkdirSync(join(empty, "unpacked"));
   const unpacked = spawnSync("tar", ["-xzf", tarball, "-C", join(empty, "unpacked"), "package/infra/examples"]);
   assert.equal(unpacked.status, 0, String(unpacked.stderr));

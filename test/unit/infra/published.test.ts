@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
-import { npm, pack } from "../../support/packed.ts";
+import { npm, openTarball } from "../../support/packed.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const empty = mkdtempSync(join(tmpdir(), "rekindle-published-"));
@@ -31,7 +31,7 @@ const run = (...args: readonly string[]) =>
 let files: readonly string[] = [];
 
 before(async () => {
-  const made = await pack(join(empty, "staged"));
+  const made = await openTarball();
   files = made.files;
   writeFileSync(join(empty, "package.json"), JSON.stringify({ private: true, type: "module" }));
   npm(empty, "install", "--offline", "--omit=dev", "--no-audit", "--no-fund", made.tarball);

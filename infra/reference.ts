@@ -13,6 +13,7 @@ import { rightsTable } from "../shared/installation/roles.ts";
 import { policyLines } from "../shared/spark/application/spec/policies.ts";
 import { acts, followed } from "../shared/spark/application/state/machine.ts";
 import { losses, lossReasons } from "../shared/spark/executors/losses.ts";
+import { flowAnnotationLines } from "../shared/volcano/flow/retries.ts";
 import { annotationPolicyLines } from "../shared/volcano/job/annotations.ts";
 import { table as jobTable } from "../shared/volcano/job/machine.ts";
 import { settingMeanings, settingModes, settingPlaces, settingReasons } from "./settings-page.ts";
@@ -113,6 +114,7 @@ export const tables: Readonly<Record<string, () => string>> = {
   "job-phases": jobMoves,
   policies: () => annotations(policyLines()),
   wishes: () => annotations(annotationPolicyLines()),
+  flows: () => annotations(flowAnnotationLines()),
   losses: lossTable,
   metrics,
   paths,

@@ -150,12 +150,17 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   runs: async () => (await forecasts()).runs,
   forecast: async (object) => (await forecasts()).forecast(object, await confDefaults(env)),
   policies: async () => {
-    const [{ policyLines }, { annotationPolicyLines }] = await Promise.all([
+    const [{ policyLines }, { annotationPolicyLines }, { flowAnnotationLines }] = await Promise.all([
       import("../../spark/application/spec/policies.ts"),
       import("../../volcano/job/annotations.ts"),
+      import("../../volcano/flow/retries.ts"),
     ]);
     const of = (kind: string, lines: readonly Line[]) => lines.map((line) => ({ kind, ...line }));
-    return [...of("SparkApplication", policyLines()), ...of("Job", annotationPolicyLines())];
+    return [
+      ...of("SparkApplication", policyLines()),
+      ...of("Job", annotationPolicyLines()),
+      ...of("JobFlow", flowAnnotationLines()),
+    ];
   },
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,

@@ -1,10 +1,11 @@
 /** Admission of a job: reconcile's defaults and rules, applied earlier, and upstream's rules for changes. */
 
-import { isRecord, isTooMuch, omit, same, withoutNulls } from "../../core/json.ts";
+import { fieldsOf, isRecord, isTooMuch, omit, same, withoutNulls } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation, type RequestedName } from "../../kube/admission.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { readCronSpec } from "../cron/read.ts";
 import { readFlowSpec } from "../flow/read.ts";
+import { retriesOf } from "../flow/retries.ts";
 import { pluginProblems, refusedBy } from "../plugins/all.ts";
 import {
   formsDag,
@@ -126,8 +127,13 @@ export const flowSaying = (spec: unknown): string => {
 };
 
 /** Returns warnings about a spec that upstream stores and that reconcile reports later. */
-export const flowWarnings = ({ name, namespace }: RequestedName, spec: unknown): readonly string[] => {
-  const metadata = { name, namespace, uid: "", resourceVersion: "" };
-  const read = readFlowSpec({ apiVersion: "", kind: "JobFlow", metadata, spec });
-  return read.ok ? [] : [`it will not run: ${read.message}`];
+export const flowWarnings = ({ name, namespace }: RequestedName, object: AdmittedObject): readonly string[] => {
+  const annotations = Object.fromEntries(
+    Object.entries(fieldsOf(object.metadata["annotations"])).map(([key, value]) => [key, String(value)]),
+  );
+  const metadata = { name, namespace, uid: "", resourceVersion: "", annotations };
+  const flow = { apiVersion: "", kind: "JobFlow", metadata, spec: object.spec };
+  const read = readFlowSpec(flow);
+  const { problem } = retriesOf(flow);
+  return [...(read.ok ? [] : [`it will not run: ${read.message}`]), ...(problem === undefined ? [] : [problem])];
 };

@@ -158,7 +158,7 @@ const admissions: Readonly<Record<string, KindAdmission>> = {
     needs: "nothing",
     limits: flowLimits,
     says: ({ object }) => flowSaying(object.spec),
-    warns: ({ object, request }) => flowWarnings(namedAs(object, request), object.spec),
+    warns: ({ object, request }) => flowWarnings(namedAs(object, request), object),
   },
   "flow.volcano.sh/JobTemplate": {
     needs: "queues",

@@ -42,6 +42,7 @@ import {
   withPhase,
 } from "./memory.ts";
 import { type Desired, jobName, jobsOf, readFlowSpec, targetsOf } from "./read.ts";
+import { isRetried, retriesOf, withRetries } from "./retries.ts";
 import { jobFlowWatcher } from "./watches.ts";
 
 /** The settings of a deployment for all JobFlows: see engine/settings.ts. */
@@ -133,9 +134,9 @@ const created = ({ object, memory, made }: Pick<FlowContext, "object" | "memory"
     .filter((name) => memory.histories[name] === undefined)
     .map((name) => flowEvent(object, "Created", `create a job named ${name}!`, "Normal"));
 
-/** Returns the memory with the next phase, by the phases of all jobs. */
+/** Returns the memory with the next phase, by the phases of all jobs but those that are created again. */
 const moved = ({ memory, made, desired, object }: FlowContext): Memory => {
-  const phases = [...made.values()].map(phaseOf);
+  const phases = [...made.values()].filter((job) => !isRetried(memory, job)).map(phaseOf);
   const count = (...wanted: readonly string[]): number => phases.filter((phase) => wanted.includes(phase)).length;
   const complete = desired.flows.filter(({ name }) => memory.completed.includes(jobName(object.metadata.name, name)));
   const situation = situationOf({
@@ -156,6 +157,25 @@ const warning = ({ object, memory }: FlowContext, reason: string, message: strin
     message === undefined || message === memory.warned ? [] : [flowEvent(object, reason, message.slice(0, 1_000))],
 });
 
+/** The instant from which a job may be deleted, epoch ms. */
+const dueOf = ({ settings }: Pick<FlowContext, "settings">, job: Stored): number => createdAt(job) + settings.settledMs;
+
+type Retrying = Pick<Warning, "events"> & { readonly removals: readonly Effect[]; readonly wakes: readonly number[] };
+
+/** Deletes the failed jobs that are created again, as soon as they may be. */
+const retrying = (context: FlowContext): Retrying => {
+  const { memory, made, object, view } = context;
+  const failed = [...made.values()].filter((job) => isRetried(memory, job) && !isEnding(job));
+  const due = failed.filter((job) => dueOf(context, job) <= view.now);
+  return {
+    events: due.map(({ metadata: { name } }) =>
+      flowEvent(object, "JobRetried", `job ${name} has failed: retry ${memory.retries?.[name]?.count}`),
+    ),
+    removals: due.map(removal),
+    wakes: failed.map((job) => dueOf(context, job)).filter((at) => at > view.now),
+  };
+};
+
 const isMendable = ({ why }: Waiting): boolean => why.on === "mistake" || (why.on === "state" && why.is === "existing");
 
 const mendable = (waiting: readonly Waiting[]): string | undefined => {
@@ -175,8 +195,14 @@ function* go(context: FlowContext): Decision<Memory> {
   const waiting = chances.flatMap((chance) => ("why" in chance ? [chance] : []));
   const polls = waiting.flatMap((one) => one.pollMs ?? []);
   const news = memory.phase !== shownPhase(object) || creates.length > 0;
-  const { warned, events } = warning(context, "WaitingForDependency", mendable(waiting));
-  const stages = [events, creates];
+  const { problem } = retriesOf(object);
+  const { warned, events } =
+    problem === undefined
+      ? warning(context, "WaitingForDependency", mendable(waiting))
+      : warning(context, "RekindleAnnotationIgnored", problem);
+  const none: Retrying = { events: [], removals: [], wakes: [] };
+  const retries = isOver(memory.phase) ? none : retrying(context);
+  const stages = [[...events, ...retries.events], retries.removals, creates];
   return {
     // A creation that was refused before may be refused again.
     memory: remembering(memory, warned ?? (creates.length > 0 ? memory.warned : undefined)),
@@ -186,6 +212,7 @@ function* go(context: FlowContext): Decision<Memory> {
       do: news ? "again" : "wait",
       waitsFor: waiting[0]?.why ?? until("its jobs", "finished"),
       ...(polls.length > 0 ? { pollMs: Math.min(...polls) } : {}),
+      ...(retries.wakes.length > 0 ? { wakeAt: Math.min(...retries.wakes) } : {}),
     },
   };
 }
@@ -194,7 +221,7 @@ function* go(context: FlowContext): Decision<Memory> {
 const afterEnd = ({ memory, desired, made, view, settings }: FlowContext): Plan<Memory> => {
   const left = memory.phase === "Succeed" && desired.deletes ? [...made.values()] : [];
   if (left.length === 0) return { memory, stages: [], next: { do: "rest" } };
-  const due = (job: Stored): number => createdAt(job) + settings.settledMs;
+  const due = (job: Stored): number => dueOf({ settings }, job);
   const removals = left.filter((job) => due(job) <= view.now && !isEnding(job)).map(removal);
   const later = Math.min(...left.map(due).filter((at) => at > view.now));
   return {
@@ -243,7 +270,7 @@ function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Mem
   const news = notYetRecorded(view, created({ object, memory: before, made }));
   if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };
   const over = isOver(before.phase) && shownPhase(object) === before.phase;
-  const memory = over ? before : observed(before, made, now);
+  const memory = over ? before : withRetries(observed(before, made, now), own, retriesOf(object).most);
   const context: FlowContext = { key, view, object, memory, desired: read.desired, made, settings };
   if (over) return afterEnd(context);
   const [refusal] = view.refused;

@@ -21,6 +21,8 @@ const memory = z.object({
   completed: z.array(z.string()),
   /** By the name of a job: the phases that it was seen in, and since when, epoch ms; the latest last. */
   histories: z.record(z.string(), z.array(z.object({ state: z.string(), at: instant }))),
+  /** By the name of a job: the latest failed one that is created again, and the retries that it has spent. */
+  retries: z.record(z.string(), z.object({ uid: z.string(), count: z.int().min(1) })).optional(),
   /** The last reported problem that a user must correct. */
   warned: z.string().optional(),
 });

@@ -3,6 +3,15 @@ import type { Mutant } from "./mutants.ts";
 
 export const makerMutants: readonly Mutant[] = [
   {
+    name: "flow-fails-with-a-retry-left",
+    promise: "a flow does not fail for a job that is created again",
+    file: "shared/volcano/flow/decide.ts",
+    find: "filter((job) => !isRetried(memory, job)).map(phaseOf)",
+    replace: "filter((job) => job !== undefined).map(phaseOf)",
+    scenarios: ["flow-retried"],
+    fault: "crash-after",
+  },
+  {
     name: "flow-too-early",
     promise: "a job of a JobFlow is created when all jobs that it depends on have completed",
     file: "shared/volcano/flow/decide.ts",

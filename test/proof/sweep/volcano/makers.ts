@@ -50,6 +50,8 @@ export type Rules = {
   readonly born: (facts: Facts, child: Child, now: number) => readonly string[];
   /** Whether a step may end this job. */
   readonly mayEnd: (facts: Facts, child: Child) => boolean;
+  /** Whether a job that a step has ended comes again; absent: none does. */
+  readonly again?: (child: Child) => boolean;
   /** The signs of a job that a later check may ask for. */
   readonly signs: (job: Item) => readonly string[];
   readonly rest: (facts: Facts) => readonly string[];
@@ -124,7 +126,8 @@ const hearJob = (court: Court, change: Change, actor: string, now: number): void
   if (type === "DELETED") {
     if (actor === "engine" && !facts.ordered && !rules.mayEnd(facts, child))
       blame(`M3: job ${child.name} is ended without a reason`);
-    if (actor === "user" && jobPhase(child.object) !== "Completed") facts.freed.add(child.name);
+    const isFreed = actor === "user" ? jobPhase(child.object) !== "Completed" : rules.again?.(child) === true;
+    if (isFreed) facts.freed.add(child.name);
     child.gone = true;
     return;
   }

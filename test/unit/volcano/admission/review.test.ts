@@ -135,6 +135,15 @@ describe("flags of plugins that are unknown", () => {
 });
 
 describe("a JobFlow", () => {
+  test("is warned about a number of retries that cannot be read", () => {
+    const flow = { flows: [{ name: "a" }] };
+    const metadata = { name: "f", annotations: { "rekindle.dev/job-retries": "0" } };
+    assert.match(
+      said(creating("JobFlow", flow, metadata)),
+      /^warning: .*job-retries\]: "0" is not a whole number from 1 to 100/,
+    );
+  });
+
   const rows: readonly (readonly [string, unknown, RegExp])[] = [
     ["with one flow after the other", { flows: [{ name: "a" }, flow("b", "a"), flow("c", "a", "b")] }, /^$/],
     ["without a spec", undefined, /^$/],

@@ -83,6 +83,65 @@ describe("a JobFlow", () => {
       assert.deepEqual([phaseOf(fixture), fixture.deeds], ["Failed", ["create jobs f-a"]]);
     });
 
+  describe("with the annotation rekindle.dev/job-retries", () => {
+    const retrying = (retries: string, status: object = {}) => {
+      const fixture = flowOf([{ name: "a" }, after("b", "a")]);
+      const object = fixture.get("jobflows", "f");
+      const annotations = { "rekindle.dev/job-retries": retries };
+      fixture.put({ plural: "jobflows" }, { ...object, metadata: { ...object.metadata, annotations }, status });
+      return fixture.run();
+    };
+
+    test("deletes a failed job once a slow creation cannot recreate it, and creates it again", () => {
+      const fixture = retrying("2");
+      fixture.job("f-a", "Failed");
+      fixture.turn(1_000).run();
+      assert.deepEqual([phaseOf(fixture), fixture.deeds], ["Pending", ["create jobs f-a"]]);
+      fixture.turn(minute).run();
+      assert.deepEqual(fixture.deeds.slice(1), ["delete jobs f-a", "create jobs f-a"]);
+      assert.ok(fixture.told.includes("JobRetried: job f-a has failed: retry 1"), fixture.told.join());
+      fixture.job("f-a", "Completed");
+      fixture.run();
+      assert.deepEqual([phaseOf(fixture), fixture.deeds.at(-1)], ["Running", "create jobs f-b"]);
+    });
+
+    test("is Failed when a job has failed once more than that, or is Terminated", () => {
+      const fixture = retrying("1");
+      fixture.job("f-a", "Failed");
+      fixture.turn(minute).run();
+      assert.equal(phaseOf(fixture), "Pending");
+      fixture.job("f-a", "Failed");
+      fixture.turn(minute).run();
+      assert.deepEqual([phaseOf(fixture), fixture.deeds.length], ["Failed", 3]);
+      const other = retrying("1");
+      other.job("f-a", "Terminated");
+      other.run();
+      assert.deepEqual([phaseOf(other), other.deeds.length], ["Failed", 1]);
+    });
+
+    test("counts a failed job once, even if a step dies between its save and the deletion", () => {
+      const fixture = retrying("1");
+      fixture.job("f-a", "Failed");
+      fixture.turn(minute).step(true);
+      fixture.step(true);
+      fixture.run();
+      assert.deepEqual([phaseOf(fixture), fixture.deeds.slice(1)], ["Pending", ["delete jobs f-a", "create jobs f-a"]]);
+    });
+
+    test("records one Event about a value that cannot be read, and retries nothing", () => {
+      const fixture = retrying("often");
+      fixture.job("f-a", "Failed");
+      fixture.turn(minute).run();
+      assert.equal(phaseOf(fixture), "Failed");
+      const [told, ...others] = fixture.told.filter((text) => text.includes("rekindle.dev/job-retries"));
+      assert.match(
+        `${told}`,
+        /^RekindleAnnotationIgnored: .*"often" is not a whole number from 1 to 100; the default applies$/,
+      );
+      assert.deepEqual(others, []);
+    });
+  });
+
   test("creates no job in the step in which it fails", () => {
     const fixture = flowOf([{ name: "a" }, { name: "c" }], { templates: ["a"] }).run();
     fixture.put({ plural: "jobtemplates" }, { ...fixture.get("jobtemplates", "a"), metadata: { name: "c" } });

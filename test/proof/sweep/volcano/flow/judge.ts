@@ -4,6 +4,7 @@
  * F1. A job comes when each dependency has been complete, or has satisfied its probe; it contains its patch.
  * F2. Phases go forward, and an end is final; nothing is created after the end of a flow.
  * F3. A succeeded flow had each of its jobs, and keeps them unless its spec says otherwise; nothing else ends any.
+ * F4. A failed job comes again as often as an annotation says, and the flow does not fail before.
  */
 import { at, numberAt, textAt } from "../../fields.ts";
 import type { Oracle, Subject } from "../../oracle.ts";
@@ -54,12 +55,21 @@ const order = ["", "Pending", "Running"];
 
 const isOver = (phase: string): boolean => phase === "Succeed" || phase === "Failed";
 
+const retries = ({ object }: Facts): number => Number(object?.metadata.annotations?.["rekindle.dev/job-retries"] ?? 0);
+
+const failures = ({ children }: Facts, name: string): number =>
+  [...children.values()].filter((child) => child.name === name && jobPhase(child.object) === "Failed").length;
+
+const mayRetry = (facts: Facts, { name, object }: Child): boolean =>
+  jobPhase(object) === "Failed" && failures(facts, name) <= retries(facts);
+
 const born = (facts: Facts, { name, object }: Child): readonly string[] => {
   const flow = flowsOf(facts.object).find((one) => nameIn(facts, one.name) === name);
   if (flow === undefined) return [`F1: job ${name} is of no flow`];
   return [
     ...(early(facts, flow) ? [`F1: job ${name} comes before what it depends on`] : []),
     ...unpatched(object, flow).map((field) => `F1: ${field} of job ${name} is not as patched`),
+    ...(failures(facts, name) > retries(facts) ? [`F4: job ${name} comes once too often`] : []),
     ...(isOver(facts.phase) ? [`F2: job ${name} comes when its flow is ${facts.phase}`] : []),
   ];
 };
@@ -81,6 +91,8 @@ const removes = ({ object }: Facts): boolean => textAt(object, "spec", "jobRetai
 
 const rest = (facts: Facts): readonly string[] => {
   const children = [...facts.children.values()];
+  const isSpent = children.some(({ name }) => failures(facts, name) > retries(facts));
+  if (facts.phase === "Failed" && !isSpent) return ["F4: the flow has failed with a retry left"];
   if (facts.phase !== "Succeed") return [];
   const undone = flowsOf(facts.object).filter(({ name }) => !isDone(facts, name));
   const left = children.filter(({ gone }) => removes(facts) && !gone);
@@ -100,7 +112,8 @@ const rules: Rules = {
   moves: (before, after) =>
     before === after || (!isOver(before) && (isOver(after) || order.indexOf(after) > order.indexOf(before))),
   born,
-  mayEnd: (facts) => facts.phase === "Succeed" && removes(facts),
+  mayEnd: (facts, child) => (facts.phase === "Succeed" && removes(facts)) || mayRetry(facts, child),
+  again: ({ object }) => jobPhase(object) === "Failed",
   signs,
   rest,
 };

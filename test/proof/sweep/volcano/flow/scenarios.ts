@@ -96,6 +96,14 @@ export const flows: readonly Scenario[] = [
     ends: "Failed",
   }),
   flow({
+    name: "flow-retried",
+    what: "a job of a flow fails twice, and is created again once: the flow has failed",
+    spec: { flows: [{ name: "a" }, after("b", "a")] },
+    annotations: { "rekindle.dev/job-retries": "1" },
+    lives: living({ [podOf("a")]: [fails] }),
+    ends: "Failed",
+  }),
+  flow({
     name: "flow-done-and-removed",
     what: "a job of a flow is complete and removed: it is not made again",
     spec: { flows: [{ name: "a" }, after("b", "a"), after("c", "b")] },

@@ -78,6 +78,11 @@ const needed: readonly Needed[] = [
     "web UIs under --ingress-url-format",
   ),
   need(
+    "spark",
+    rule("gateway.networking.k8s.io", ["httproutes"], ["get", "list", "create", "delete"]),
+    "web UIs under --ingress-url-format at --ui-gateway",
+  ),
+  need(
     "apache",
     rule("networking.k8s.io", ["ingresses"], ["get", "list", "create", "delete"]),
     "ingresses of `driverServiceIngressList`",

@@ -75,6 +75,14 @@ export const podDisruptionBudgets: Resource = {
   kind: "PodDisruptionBudget",
 };
 export const secrets: Resource = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+const route = (plural: string, kind: string): Resource => ({
+  group: "gateway.networking.k8s.io",
+  version: "v1",
+  plural,
+  kind,
+});
+export const httpRoutes = route("httproutes", "HTTPRoute");
+export const grpcRoutes = route("grpcroutes", "GRPCRoute");
 export const priorityClasses: Resource = {
   group: "scheduling.k8s.io",
   version: "v1",

@@ -80,6 +80,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   enableUiService: "false",
   ingressUrlFormat: "{{$appName}}.example.com",
   ingressClassName: "nginx",
+  uiGateway: "infra/edge/https",
   ingressAnnotations: '[{"a":"b"}]',
   ingressTls: '[{"secretName":"s"}]',
   enableBatchScheduler: "true",

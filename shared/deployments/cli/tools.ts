@@ -159,7 +159,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
     return [
       ...of("SparkApplication", policyLines()),
       ...of("Job", annotationPolicyLines()),
-      ...of("JobFlow", flowAnnotationLines()),
+      ...flowAnnotationLines(),
     ];
   },
   flag: async (text, family) => (await forecasts()).flagView(text, family),

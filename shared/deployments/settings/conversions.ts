@@ -45,6 +45,7 @@ type OfSpark =
   | "enableUiService"
   | "ingressUrlFormat"
   | "ingressClassName"
+  | "uiGateway"
   | "ingressAnnotations"
   | "ingressTls"
   | "enableBatchScheduler"
@@ -63,6 +64,7 @@ export const sparkOptionsOf = (values: Pick<OfSteps, OfSpark>): Options => ({
   uiService: values.enableUiService,
   ingressUrlFormat: values.ingressUrlFormat,
   ingressClassName: values.ingressClassName,
+  uiGateway: values.uiGateway,
   ingressAnnotations: values.ingressAnnotations,
   ingressTls: values.ingressTls,
   batchScheduler: values.enableBatchScheduler,

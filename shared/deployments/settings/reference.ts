@@ -247,6 +247,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "ingress class of created Ingresses",
     value: "controller.uiIngress.ingressClassName",
   },
+  uiGateway: {
+    form: "text",
+    text: "Gateway of the Gateway API, as NAMESPACE/NAME or NAMESPACE/NAME/LISTENER: HTTPRoutes at it stand in the place of Ingresses",
+  },
   ingressAnnotations: {
     form: "JSON",
     text: "JSON: default annotations of Ingresses",

@@ -83,6 +83,9 @@ type Row = {
 const yes = () => yesOrNo;
 const words = () => text;
 const label = text.refine((value) => value !== "" && isLabelValue(value), { error: "write the value of a label" });
+const gateway = text.refine((value) => value === "" || /^[^/]+(\/[^/]+){1,2}$/.test(value), {
+  error: "write NAMESPACE/NAME of a Gateway, or NAMESPACE/NAME/LISTENER",
+});
 const span = () => duration;
 const names = () => list;
 
@@ -244,6 +247,7 @@ const rows = {
   enableUiService: { schema: yes, readers: deciding, default: "true" },
   ingressUrlFormat: { schema: words, readers: deciding, default: "" },
   ingressClassName: { schema: words, readers: deciding, default: "" },
+  uiGateway: { schema: () => gateway, readers: deciding, default: "" },
   ingressAnnotations: { schema: annotations, readers: deciding, default: "" },
   ingressTls: { schema: ingressTls, readers: deciding, default: "" },
   enableBatchScheduler: { schema: yes, readers: deciding, default: "false" },

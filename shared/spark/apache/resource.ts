@@ -1,6 +1,15 @@
 /** The resource of Apache's SparkApplication, and those of the objects that an attempt of it creates. */
 import type { Resource } from "../../core/object.ts";
-import { claims, configMaps, ingresses, networkPolicies, pods, services } from "../../kube/resources.ts";
+import {
+  claims,
+  configMaps,
+  grpcRoutes,
+  httpRoutes,
+  ingresses,
+  networkPolicies,
+  pods,
+  services,
+} from "../../kube/resources.ts";
 import { volcanoPodGroups } from "../schema/resource.ts";
 
 export const apacheApplications: Resource = {
@@ -11,19 +20,8 @@ export const apacheApplications: Resource = {
   keyKind: "ApacheSparkApplication",
 };
 
-const route = (plural: string, kind: string): Resource => ({
-  group: "gateway.networking.k8s.io",
-  version: "v1",
-  plural,
-  kind,
-});
-
 /** Kinds that a cluster may lack. */
-const spared: readonly Resource[] = [
-  route("httproutes", "HTTPRoute"),
-  route("grpcroutes", "GRPCRoute"),
-  volcanoPodGroups,
-];
+const spared: readonly Resource[] = [httpRoutes, grpcRoutes, volcanoPodGroups];
 
 export const isSpared = (resource: Resource): boolean => spared.includes(resource);
 

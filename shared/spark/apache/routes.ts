@@ -4,7 +4,8 @@
  * of its Service, and a selector for the driver of the attempt.
  */
 import { fieldsOf, recordsIn } from "../../core/json.ts";
-import type { Metadata, Obj } from "../../core/object.ts";
+import { apiVersionOf, type Metadata, type Obj } from "../../core/object.ts";
+import { grpcRoutes, httpRoutes } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 
@@ -55,8 +56,8 @@ const objectOf = (type: Pick<Obj, "apiVersion" | "kind">, metadata: Json, spec: 
 });
 
 const ingressType = { apiVersion: "networking.k8s.io/v1", kind: "Ingress" };
-const httpRouteType = { apiVersion: "gateway.networking.k8s.io/v1", kind: "HTTPRoute" };
-const grpcRouteType = { apiVersion: "gateway.networking.k8s.io/v1", kind: "GRPCRoute" };
+const httpRouteType = { apiVersion: apiVersionOf(httpRoutes), kind: httpRoutes.kind };
+const grpcRouteType = { apiVersion: apiVersionOf(grpcRoutes), kind: grpcRoutes.kind };
 
 /** The Services with their Ingresses and routes. `driver`: the labels of the attempt's driver pod. */
 export const routedOf = (spec: ApacheSpec, driver: Labels): readonly Obj[] => {

@@ -2,7 +2,7 @@
 
 import type { Resource } from "../../core/object.ts";
 import { workloads } from "../../kube/kueue.ts";
-import { ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
+import { httpRoutes, ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { volcanoPodGroups } from "../schema/resource.ts";
 import { withDefaults } from "../schema/rules.ts";
@@ -27,6 +27,7 @@ const disruptionBudgetObjects = (subject: Subject): readonly AuxiliaryObject[] =
 /** Kinds that only some applications have: they are listed only for applications that had one. */
 export const rareKinds = {
   ingress: ingresses,
+  route: httpRoutes,
   driverPdb: podDisruptionBudgets,
   volcano: volcanoPodGroups,
   coscheduling: coschedulingPodGroups,
@@ -42,6 +43,7 @@ export const rareNames: readonly RareKind[] = Object.keys(rareKinds).filter(isRa
 /** kind → true when it ends with the run, as it holds capacity or drains back; the rest stays with its owner. */
 export const endsWithRun: Readonly<Record<RareKind, boolean>> = {
   ingress: false,
+  route: false,
   driverPdb: true,
   volcano: true,
   coscheduling: true,

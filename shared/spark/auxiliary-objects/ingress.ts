@@ -1,10 +1,10 @@
-/** Services and Ingresses of a driver: Spark's web UI with its address in the status, and the ports of
- * `spec.driverIngressOptions`. */
+/** Services of a driver with an Ingress or, at a Gateway, an HTTPRoute: Spark's web UI with its address in the status, and the
+ * ports of `spec.driverIngressOptions`. */
 
 import type { Stored } from "../../core/object.ts";
 import { derivedLabel } from "../../kube/names.ts";
 import { typed } from "../../kube/objects.ts";
-import { ingresses, services } from "../../kube/resources.ts";
+import { httpRoutes, ingresses, services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { type AuxiliaryObject, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
@@ -54,16 +54,16 @@ const serviceOf = (subject: Subject, name: string, port: Port, served: Served): 
   ),
 });
 
-type Ingress = {
+type Route = {
   readonly name: string;
   readonly address: Address;
   readonly service: { readonly name: string; readonly port: number };
-  readonly annotations: Texts;
-  readonly tls: readonly Json[];
 };
 
 /** Removes the path in nginx, because the UI serves at the root. */
 const rewrite = { "nginx.ingress.kubernetes.io/rewrite-target": "/$2" };
+
+type Ingress = Route & { readonly annotations: Texts; readonly tls: readonly Json[] };
 
 const ingressOf = (subject: Subject, { name, address, service, annotations, tls }: Ingress): AuxiliaryObject => {
   const root = isRoot(address);
@@ -87,6 +87,33 @@ const ingressOf = (subject: Subject, { name, address, service, annotations, tls 
     ),
   };
 };
+
+/** The route of an address at the deployment's Gateway, which has its certificates. The path is removed, as in an Ingress. */
+const httpRouteOf = (subject: Subject, { name, address, service }: Route): AuxiliaryObject => {
+  const [namespace, gateway, sectionName] = subject.options.uiGateway.split("/");
+  const toRoot = { type: "URLRewrite", urlRewrite: { path: { type: "ReplacePrefixMatch", replacePrefixMatch: "/" } } };
+  const rule = {
+    matches: [{ path: { type: "PathPrefix", value: isRoot(address) ? "/" : address.path } }],
+    ...(isRoot(address) ? {} : { filters: [toRoot] }),
+    backendRefs: [service],
+  };
+  const parent = { namespace, name: gateway, ...(sectionName === undefined ? {} : { sectionName }) };
+  return {
+    resource: httpRoutes,
+    optional: true,
+    object: objectOf(httpRoutes, metadataOf(subject, { name }), {
+      parentRefs: [parent],
+      ...(address.host === "" ? {} : { hostnames: [address.host] }),
+      rules: [rule],
+    }),
+  };
+};
+
+/** An Ingress, or a route where the deployment names a Gateway. */
+const exposureOf = (subject: Subject, route: Route, ...sources: readonly (IngressOptions | undefined)[]) =>
+  subject.options.uiGateway === ""
+    ? ingressOf(subject, { ...route, ...ingressWords(subject, ...sources) })
+    : httpRouteOf(subject, route);
 
 type IngressOptions = {
   readonly ingressAnnotations?: Texts | undefined;
@@ -123,13 +150,15 @@ const portOf = (spec: SparkApplicationSpec): Port => {
   };
 };
 
+const uiRouteName = ({ name, options }: Pick<Subject, "name" | "options">): string =>
+  derivedLabel(name, options.uiGateway === "" ? "ui-ingress" : "ui-route");
+
 const ingressOfUi = (subject: Subject): AuxiliaryObject[] => {
   const { name, spec, options } = subject;
   if (options.ingressUrlFormat === "") return [];
   const service = { name: uiServiceName(name), port: portOf(spec).port };
   const address = addressOf(options.ingressUrlFormat, subject);
-  const words = ingressWords(subject, spec.sparkUIOptions);
-  return [ingressOf(subject, { name: derivedLabel(name, "ui-ingress"), address, service, ...words })];
+  return [exposureOf(subject, { name: uiRouteName(subject), address, service }, spec.sparkUIOptions)];
 };
 
 export const uiObjects = (subject: Subject): readonly AuxiliaryObject[] => {
@@ -150,7 +179,7 @@ export const withProxy = (spec: SparkApplicationSpec, subject: Omit<Subject, "dr
 
 /** `driverInfo` of a run whose UI service exists. */
 export const uiInfo = (subject: Subject, service: Stored): Readonly<Record<string, unknown>> => {
-  const { name, spec, options } = subject;
+  const { spec, options } = subject;
   const { port } = portOf(spec);
   const { clusterIP: ip = "" } = typed("Service", service).spec ?? {};
   return {
@@ -160,7 +189,7 @@ export const uiInfo = (subject: Subject, service: Stored): Readonly<Record<strin
     ...(options.ingressUrlFormat === ""
       ? {}
       : {
-          webUIIngressName: derivedLabel(name, "ui-ingress"),
+          webUIIngressName: uiRouteName(subject),
           webUIIngressAddress: addressOf(options.ingressUrlFormat, subject).text,
         }),
   };
@@ -175,8 +204,9 @@ const companionsOfPort = (subject: Subject, entry: Entry): readonly AuxiliaryObj
   const served = serviceOf(subject, service.name, { name: entry.servicePortName, port, targetPort: port }, entry);
   if (format === "") return [served];
   const address = addressOf(format, subject);
-  const words = ingressWords(subject, entry, spec.sparkUIOptions);
-  return [served, ingressOf(subject, { name: derivedLabel(name, `ing-${port}`), address, service, ...words })];
+  const suffix = subject.options.uiGateway === "" ? "ing" : "route";
+  const route = { name: derivedLabel(name, `${suffix}-${port}`), address, service };
+  return [served, exposureOf(subject, route, entry, spec.sparkUIOptions)];
 };
 
 /** `spec.driverIngressOptions`: further ports of the driver, each with a Service and, with a URL format, an Ingress. */

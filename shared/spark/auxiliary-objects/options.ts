@@ -7,6 +7,8 @@ export type Options = {
   /** `--ingress-*`: a format such as `{{$appName}}.example.com`, "" for no ingress of the web UI. */
   readonly ingressUrlFormat: string;
   readonly ingressClassName: string;
+  /** The Gateway whose HTTPRoutes stand in the place of Ingresses, `NAMESPACE/NAME` or `NAMESPACE/NAME/LISTENER`; "": none. */
+  readonly uiGateway: string;
   readonly ingressAnnotations: Readonly<Record<string, string>>;
   readonly ingressTls: readonly Json[];
   /** `--enable-batch-scheduler`, `--default-batch-scheduler`, `--kube-scheduler-names`. */
@@ -36,6 +38,7 @@ export const defaultOptions: Options = {
   uiService: true,
   ingressUrlFormat: "",
   ingressClassName: "",
+  uiGateway: "",
   ingressAnnotations: {},
   ingressTls: [],
   batchScheduler: false,

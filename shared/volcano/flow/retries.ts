@@ -5,6 +5,7 @@
 import { type Count, type Line, lineOf, reader } from "../../core/annotation.ts";
 import type { Stored } from "../../core/object.ts";
 import { phaseOf } from "../child-jobs.ts";
+import { jobFlows } from "../schema/resource.ts";
 import type { Memory } from "./memory.ts";
 
 const row = {
@@ -17,7 +18,9 @@ const row = {
 } as const satisfies Count;
 
 /** Returns the annotations of a JobFlow as lines for people. */
-export const flowAnnotationLines = (): readonly Line[] => [lineOf(row)];
+export const flowAnnotationLines = (): readonly (Line & { readonly kind: string })[] => [
+  { kind: jobFlows.kind, ...lineOf(row) },
+];
 
 /** The retries of each job of a flow, and what cannot be read of the annotation. */
 export const retriesOf = ({ metadata: { annotations = {} } }: Stored) => {

@@ -226,6 +226,41 @@ describe("an ingress", () => {
     });
   }
 
+  for (const [gateway, parent] of [
+    ["infra/edge", { namespace: "infra", name: "edge" }],
+    ["infra/edge/https", { namespace: "infra", name: "edge", sectionName: "https" }],
+  ] as const)
+    test(`at the Gateway ${gateway} is an HTTPRoute, for the UI and for each further port`, () => {
+      const entry = { servicePort: 8080, servicePortName: "rest", ingressURLFormat: "https://x.org/{{$appName}}" };
+      const options = { ...withIngress, uiGateway: gateway, ingressTls: [{ secretName: "s" }] };
+      const [, ui, , port] = companionsOf(subjectOf({ driverIngressOptions: [entry] }, options));
+      assert.deepEqual(
+        [ui, port].map((one) => [one?.object.kind, one?.object.apiVersion, one?.object.metadata.name]),
+        [
+          ["HTTPRoute", "gateway.networking.k8s.io/v1", "spark-pi-ui-route"],
+          ["HTTPRoute", "gateway.networking.k8s.io/v1", "spark-pi-route-8080"],
+        ],
+      );
+      assert.deepEqual(ui?.object["spec"], {
+        parentRefs: [parent],
+        hostnames: ["spark-pi.x.org"],
+        rules: [
+          {
+            matches: [{ path: { type: "PathPrefix", value: "/" } }],
+            backendRefs: [{ name: "spark-pi-ui-svc", port: 4040 }],
+          },
+        ],
+      });
+      const path = { type: "ReplacePrefixMatch", replacePrefixMatch: "/" };
+      assert.deepEqual(Object(port?.object["spec"]).rules, [
+        {
+          matches: [{ path: { type: "PathPrefix", value: "/spark-pi" } }],
+          filters: [{ type: "URLRewrite", urlRewrite: { path } }],
+          backendRefs: [{ name: "spark-pi-driver-8080", port: 8080 }],
+        },
+      ]);
+    });
+
   test("has the annotations and TLS of the application, or else of the deployment", () => {
     const options = { ...withIngress, ingressAnnotations: { a: "deployment" }, ingressTls: [{ secretName: "theirs" }] };
     const own = { ingressAnnotations: { a: "own" }, ingressTLS: [{ secretName: "own" }] };

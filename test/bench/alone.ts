@@ -58,7 +58,7 @@ export const benchAlone = async (count: number): Promise<readonly Figure[]> => {
     const { cpu } = await account(host);
     const took = await delaysOf(audit, answered);
     if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is in ${dir}`);
-    const bare = await bareStarts(api, count);
+    const bare = await bareStarts(api, applications, count);
     await rm(dir, { recursive: true, force: true });
     const figure = (name: string, part: number, aim?: number): Figure => ({
       ...{ name: `alone.created-to-driver.${name}`, value: quantile(took, part), unit: "ms" },

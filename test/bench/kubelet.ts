@@ -60,7 +60,11 @@ export const report = async (
 ): Promise<void> => {
   const { phase, state, ready } = states[as];
   const containerStatuses = [{ name: container, image, imageID: "", restartCount: 0, ready, state }];
-  const status = { phase, containerStatuses, ...(as === "creating" ? {} : { podIP: "10.244.0.9" }) };
+  const conditions = [
+    { type: "PodScheduled", status: "True" },
+    { type: "Ready", status: ready ? "True" : "False" },
+  ];
+  const status = { phase, conditions, containerStatuses, ...(as === "creating" ? {} : { podIP: "10.244.0.9" }) };
   const path = `${podsPath}/${metadata.name}/status`;
   await must(api, "PATCH", path, { status }, "application/merge-patch+json");
 };

@@ -12,7 +12,7 @@ const help = `npm run bench [-- --parts NAME,NAME] [--publish] [--json FILE]
   loaded the machine was; --publish writes the figures of each part into README and shared/docs/benchmarks.md when it has ended
 
 npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [--count N] | restart [--count N] | settled [--count N,N] |
-                 upstream [--count N] | functions [--part dispatch] | cloud | bell | recovery | elastic | fairness [--count N] | page |
+                 upstream [--family apache] [--count N] | functions [--part dispatch] | cloud | bell | recovery | elastic | fairness [--count N] | page |
                  job [--count N] | gang [--count N] | kueue | sweep [--json FILE]
 
   bundle     per function: bytes, files and user CPU before the first event, all chunks; the user CPU of reconcile until its first event is done
@@ -48,7 +48,8 @@ npm run bench -- bundle | submit [--count N [--admission] | --burst N] | alone [
   alone      N SparkApplications (default 200), each when the server has nothing else to do: from the answer to its creation to
              the POST of its driver, beside bare requests
   upstream   the load of Spark Operator's published benchmark: N SparkApplications (default 6000) with five executors each, on
-             stand-ins for nodes: drivers a minute, the latest driver, CPU, memory; --profile DIR
+             stand-ins for nodes: drivers a minute, the latest driver, CPU, memory; --profile DIR; --family apache: that of
+             Apache's operator, N applications (default 1000) in their drivers alone
   sweep      the CPU of a case of the sweep
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
              with --admission also its webhooks and quota enforcement, with --profile DIR a CPU profile;
@@ -61,6 +62,8 @@ type Sizes = {
   readonly burst: number | undefined;
   readonly admission: boolean;
   readonly gang: "scheduler" | "none";
+  /** Of the load of `upstream`. */
+  readonly family: string;
   readonly recovery: { readonly part: string | undefined; readonly profile: string | undefined };
 };
 
@@ -103,49 +106,54 @@ const byPart: ReadonlyMap<string, typeof benchPage> = new Map([
 const nodeFlags = (profile: string | undefined): readonly string[] =>
   profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
 
-type Counted = (
-  many: number | undefined,
-  profile: string | undefined,
-  counts: readonly number[],
-) => Promise<readonly Figure[]>;
+type Counted = (sizes: Sizes) => Promise<readonly Figure[]>;
 
 /** The benchmarks that take a number, or several; some of them leave profiles. */
 const byCount: ReadonlyMap<string, Counted> = new Map<string, Counted>([
-  ["beside", async (many = 500) => (await import("./beside.ts")).benchBeside(many)],
-  ["fairness", async (many = 10_000, profile) => (await import("./fairness.ts")).benchFairness(many, profile)],
-  ["gang", async (many = 100, profile) => (await import("./gang.ts")).benchGang(many, profile)],
-  ["restart", async (many = 10_000) => (await import("./restart.ts")).benchRestart(many)],
-  ["alone", async (many = 200) => (await import("./alone.ts")).benchAlone(many)],
+  ["beside", async ({ many = 500 }) => (await import("./beside.ts")).benchBeside(many)],
+  [
+    "fairness",
+    async ({ many = 10_000, recovery }) => (await import("./fairness.ts")).benchFairness(many, recovery.profile),
+  ],
+  ["gang", async ({ many = 100, recovery }) => (await import("./gang.ts")).benchGang(many, recovery.profile)],
+  [
+    "job",
+    async ({ many = 1_000, gang, recovery }) =>
+      (await import("./job/job.ts")).benchJob({ count: many, gang, ...recovery }),
+  ],
+  [
+    "recovery",
+    async ({ many = 400, recovery }) =>
+      (await import("./recovery/recovery.ts")).benchRecovery({ losses: Math.min(1_000, many), ...recovery }),
+  ],
+  ["restart", async ({ many = 10_000 }) => (await import("./restart.ts")).benchRestart(many)],
+  ["alone", async ({ many = 200 }) => (await import("./alone.ts")).benchAlone(many)],
   [
     "upstream",
-    async (many = 6_000, profile) => (await import("./upstream/upstream.ts")).benchUpstream(many, nodeFlags(profile)),
+    async ({ many, family, recovery }) =>
+      (await import("./upstream/upstream.ts")).benchUpstream({
+        ...{ count: many ?? (family === "apache" ? 1_000 : 6_000), family },
+        nodeFlags: nodeFlags(recovery.profile),
+      }),
   ],
   [
     "settled",
-    async (many = 10_000, profile, [, ...more]) =>
-      (await import("./settled.ts")).benchSettled([many, ...more], nodeFlags(profile)),
+    async ({ many = 10_000, counts: [, ...more], recovery }) =>
+      (await import("./settled.ts")).benchSettled([many, ...more], nodeFlags(recovery.profile)),
+  ],
+  [
+    "submit",
+    async ({ many = 1_000, burst, admission, recovery }) =>
+      burst === undefined
+        ? (await import("./submit.ts")).benchSubmit(many, admission, nodeFlags(recovery.profile))
+        : (await import("./burst.ts")).benchBurst(burst),
   ],
 ]);
 
-const measure = async (
-  name: string | undefined,
-  { many, counts, burst, admission, recovery, gang }: Sizes,
-): Promise<readonly Figure[] | undefined> => {
+const measure = async (name = "", sizes: Sizes): Promise<readonly Figure[] | undefined> => {
   if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
-  if (name === "recovery")
-    return (await import("./recovery/recovery.ts")).benchRecovery({
-      losses: Math.min(1_000, many ?? 400),
-      ...recovery,
-    });
-  if (name === "job") return (await import("./job/job.ts")).benchJob({ count: many ?? 1_000, gang, ...recovery });
-  const counted = byCount.get(name ?? "");
-  if (counted !== undefined) return await counted(many, recovery.profile, counts);
-  const ofParts = byPart.get(name ?? "");
-  if (ofParts !== undefined) return await ofParts(recovery.part);
-  if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
-  if (name === "submit")
-    return (await import("./submit.ts")).benchSubmit(many ?? 1_000, admission, nodeFlags(recovery.profile));
-  return undefined;
+  const counted = byCount.get(name);
+  return counted === undefined ? await byPart.get(name)?.(sizes.recovery.part) : await counted(sizes);
 };
 
 const main = async (): Promise<number> => {
@@ -161,6 +169,7 @@ const main = async (): Promise<number> => {
       publish: { type: "boolean", default: false },
       admission: { type: "boolean", default: false },
       gang: { type: "string", default: "scheduler" },
+      family: { type: "string", default: "spark" },
       update: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
@@ -179,7 +188,7 @@ const main = async (): Promise<number> => {
   const [many] = counts;
   const { admission, part, profile } = values;
   const gang: Sizes["gang"] = values.gang === "none" ? "none" : "scheduler";
-  const sizes = { many, counts, burst, admission, gang, recovery: { part, profile } };
+  const sizes = { many, counts, burst, admission, gang, family: values.family, recovery: { part, profile } };
   const figures = values.help ? undefined : await measure(positionals[0], sizes);
   if (figures === undefined) {
     console.log(help);

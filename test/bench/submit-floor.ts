@@ -1,21 +1,27 @@
 /**
- * The floor of `bench -- submit`: the objects that the applications and their host created, created once more by bare
+ * The floor of applications that are submitted: the objects that the applications and their host created, created once more by bare
  * requests in another namespace.
  */
 import * as z from "zod";
 import type { Api } from "../real/cluster/api.ts";
 import { each } from "../support/parallel.ts";
 
-const inOrder = [
-  { path: "apis/sparkoperator.k8s.io/v1beta2", plural: "sparkapplications" },
-  { path: "apis/rekindle.dev/v1alpha1", plural: "checkpoints" },
-  { path: "api/v1", plural: "services" },
-  { path: "api/v1", plural: "configmaps" },
-  { path: "api/v1", plural: "pods" },
-] as const;
-
 const from = "default";
 const into = "floor";
+
+const namespaced = (api: string, plural: string): string => `${api}/namespaces/${from}/${plural}`;
+
+/** The collections of the objects of each application, beside that of the application itself. */
+const inOrder = [
+  namespaced("/apis/rekindle.dev/v1alpha1", "checkpoints"),
+  namespaced("/api/v1", "services"),
+  namespaced("/api/v1", "configmaps"),
+  namespaced("/apis/networking.k8s.io/v1", "networkpolicies"),
+  namespaced("/api/v1", "pods"),
+] as const;
+
+/** What each application has at least: itself, its record, a Service, a ConfigMap and its driver. */
+const fewest = 5;
 
 const list = z.object({
   items: z.array(
@@ -38,15 +44,15 @@ const bare = ({ metadata, status: _, ...item }: Item): object => {
 };
 
 /** Returns the requests of each application in their order: itself, its record, then the objects of its driver. */
-const postsOf = async (api: Api): Promise<readonly (readonly Post[])[]> => {
+const postsOf = async (api: Api, applications: string): Promise<readonly (readonly Post[])[]> => {
   const posts = new Map<string, Post[]>();
-  for (const { path, plural } of inOrder) {
-    const { items } = list.parse((await api.call("GET", `/${path}/namespaces/${from}/${plural}`)).body);
+  for (const path of [applications, ...inOrder]) {
+    const collection = path.replace(`/${from}/`, `/${into}/`);
+    const { items } = list.parse((await api.call("GET", path)).body);
     for (const item of items) {
       const application = applicationIn(item.metadata.name);
       if (application === undefined) continue;
-      const post = { collection: `/${path}/namespaces/${into}/${plural}`, object: bare(item) };
-      posts.set(application, [...(posts.get(application) ?? []), post]);
+      posts.set(application, [...(posts.get(application) ?? []), { collection, object: bare(item) }]);
     }
   }
   return [...posts.values()];
@@ -67,8 +73,8 @@ const founded = async (api: Api): Promise<void> => {
  * Returns for each of `count` applications the ms from the answer to its creation until its driver's POST could leave:
  * its record is created, then the other objects of the driver at once. The host must have ended.
  */
-export const bareStarts = async (api: Api, count: number): Promise<readonly number[]> => {
-  const posts = (await postsOf(api)).slice(0, count);
+export const bareStarts = async (api: Api, applications: string, count: number): Promise<readonly number[]> => {
+  const posts = (await postsOf(api, applications)).slice(0, count);
   await founded(api);
   const took: number[] = [];
   for (const [application, record, ...others] of posts) {
@@ -83,13 +89,13 @@ export const bareStarts = async (api: Api, count: number): Promise<readonly numb
 };
 
 /**
- * Returns the seconds until the last object of `count` applications exists, 16 applications at a time. The host must
- * have ended.
+ * Returns the seconds until the last object of `count` applications of a collection exists, 16 applications at a time. Only
+ * applications whose objects were kept count. The host must have ended.
  */
-export const bareSubmissions = async (api: Api, count: number): Promise<number> => {
-  const posts = (await postsOf(api)).slice(0, count);
+export const bareSubmissions = async (api: Api, applications: string, count: number): Promise<number> => {
+  const posts = (await postsOf(api, applications)).filter(({ length }) => length >= fewest).slice(0, count);
   const total = posts.reduce((sum, { length }) => sum + length, 0);
-  if (posts.length !== count || total < count * inOrder.length)
+  if (posts.length !== count)
     throw new Error(`the floor found ${posts.length} applications with ${total} objects in all`);
   await founded(api);
   const began = performance.now();

@@ -124,7 +124,7 @@ export const benchSubmit = async (
     const code = await host.stop();
     if (code !== 0) throw new Error(`the host ended with ${code}; its log is ${log}`);
     if (admission) await withoutWebhooks(cluster.api);
-    const floor = await bareSubmissions(cluster.api, count);
+    const floor = await bareSubmissions(cluster.api, applications, count);
     return [
       { name: `submit.${count}.until-all-drivers`, value: seconds, unit: "s", aim: 1.3 * floor, floor },
       { name: `submit.${count}.bare-POSTs`, value: floor, unit: "s" },

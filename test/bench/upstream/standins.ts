@@ -1,14 +1,15 @@
 /**
  * A process that replaces kubelets and drivers for `bench -- upstream`: every pod runs as soon as it is bound; a driver
  * creates its executors, deletes them after its work as Spark does, and succeeds. It sends the number of ended drivers
- * to its parent. Arguments: a kubeconfig, executors of each driver, and the work of a driver in ms.
+ * to its parent. Arguments: a kubeconfig, the label that names a pod's application, executors of each driver, and the work of
+ * a driver in ms.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openApi } from "../../real/cluster/node/api.ts";
 import { createExecutor, driverContainer, executorContainer, type Pod, podsPath, report } from "../kubelet.ts";
 import { lanes } from "../recovery/standins.ts";
 
-const [kubeconfig = "", instances = "5", workMs = "0"] = process.argv.slice(2);
+const [kubeconfig = "", nameLabel = "", instances = "5", workMs = "0"] = process.argv.slice(2);
 const api = await openApi(kubeconfig);
 const lane = lanes(24);
 const seen = new Set<string>();
@@ -22,7 +23,7 @@ type Followed = Pod & {
   readonly spec: { readonly nodeName?: string };
 };
 
-const appOf = ({ metadata }: Pod): string => metadata.labels["sparkoperator.k8s.io/app-name"] ?? "";
+const appOf = ({ metadata }: Pod): string => metadata.labels[nameLabel] ?? "";
 
 /** A busy server may close a connection, so a failure is tried again. */
 const patient = async (what: string, act: () => Promise<unknown>, tries = 5): Promise<void> => {
@@ -35,6 +36,17 @@ const patient = async (what: string, act: () => Promise<unknown>, tries = 5): Pr
   }
 };
 
+const finish = async (app: string, driver: Pod): Promise<void> => {
+  await sleep(Number(workMs));
+  const selector = encodeURIComponent(`${nameLabel}=${app},spark-role=executor`);
+  const options = { gracePeriodSeconds: 0 };
+  if (Number(instances) > 0)
+    await patient(`${app} deletes`, () => api.call("DELETE", `${podsPath}?labelSelector=${selector}`, options));
+  await patient(`${app} ends`, () => report(api, driver, driverContainer, "succeeded"));
+  ended += 1;
+  process.send?.(ended);
+};
+
 const begin = async (driver: Pod): Promise<void> => {
   const app = appOf(driver);
   drivers.set(app, driver);
@@ -42,16 +54,7 @@ const begin = async (driver: Pod): Promise<void> => {
   await patient(`${app} runs`, () => report(api, driver, driverContainer, "running"));
   for (let id = 1; id <= Number(instances); id++)
     await patient(`${app} creates ${id}`, () => createExecutor(api, driver, id));
-};
-
-const finish = async (app: string, driver: Pod): Promise<void> => {
-  await sleep(Number(workMs));
-  const selector = encodeURIComponent(`sparkoperator.k8s.io/app-name=${app},spark-role=executor`);
-  const options = { gracePeriodSeconds: 0 };
-  await patient(`${app} deletes`, () => api.call("DELETE", `${podsPath}?labelSelector=${selector}`, options));
-  await patient(`${app} ends`, () => report(api, driver, driverContainer, "succeeded"));
-  ended += 1;
-  process.send?.(ended);
+  if (Number(instances) === 0) await finish(app, driver);
 };
 
 const start = async (executor: Pod): Promise<void> => {

@@ -209,7 +209,7 @@ export const isStalled = (pulse: Pulse | undefined, now: number, stallMs: number
 export const unregisteredWithDriver = (
   running: readonly Stored[],
   { active, inactive }: Registered,
-  { now, limits }: Pick<RegistrationLimits, "now" | "limits">,
+  { now, limits }: { readonly now: number; readonly limits: Pick<DriverTimeouts, "registrationMs"> },
 ): readonly Stored[] =>
   running.filter((pod) => {
     const id = executorId(pod);

@@ -30,6 +30,7 @@ import {
   type Ended,
   endingOf,
   executorId,
+  exitWords,
   type LossReason,
   losses,
   lossReasons,
@@ -143,8 +144,9 @@ export const afterDriversEnd = (ledger: Ledger): Ledger => {
   return { ...rest, care: { pulse: { at, tasks, movedAt, words } } };
 };
 
-/** The most losses kept in full, the most ranges of ids, and the most reads of a pod that shows no reason. */
-const mostLosses = 20;
+/** The most losses that are kept in full, and so the most of one step with an event each. */
+export const mostReported = 20;
+/** The most ranges of ids, and the most reads of a pod that shows no reason. */
 const mostRanges = 500;
 const mostChecks = 3;
 /** Digits of a pod's UID that distinguish two pods of one id. */
@@ -184,7 +186,7 @@ const closed = (ledger: Ledger, { live, over, lost, losses, unclear }: Books): L
         }),
     ...(kept.length === 0 ? {} : { over: textOfIds(kept) }),
     ...(lost.size === 0 ? {} : { lost: Object.fromEntries(lost) }),
-    ...(losses.length === 0 ? {} : { losses: losses.slice(-mostLosses) }),
+    ...(losses.length === 0 ? {} : { losses: losses.slice(-mostReported) }),
     ...(unclear.size === 0 ? {} : { unclear: [...unclear].map(([id, checks]) => ({ id, checks })) }),
   };
 };
@@ -303,4 +305,26 @@ const written = ({ live, over, lost, losses }: Books, more: readonly Loss[]): Om
     lost: new Map(lossReasons.flatMap((reason) => (counts.has(reason) ? [[reason, counts.get(reason) ?? 0]] : []))),
     losses: more.length === 0 ? losses : [...losses, ...more.filter(({ reason }) => lossTable[reason].hasEvent)],
   };
+};
+
+/** A loss in one line: which, where, and why as far as known. */
+export const lossText = ({ id, pod, reason, node, exitCode, why }: Loss): string => {
+  const words = exitCode === undefined ? undefined : exitWords(exitCode);
+  const code = exitCode === undefined ? [] : [`exit ${exitCode}${words === undefined ? "" : `, ${words}`}`];
+  const detail = [...code, ...(why === undefined ? [] : [why])].join("; ");
+  const place = [...(pod === undefined ? [] : [`pod ${pod}`]), ...(node === undefined ? [] : [`node ${node}`])];
+  const where = place.length === 0 ? "" : ` (${place.join(", ")})`;
+  return `Executor ${id}${where} was lost: ${reason}${detail === "" ? "" : ` (${detail})`}`;
+};
+
+export const worthReporting = (lost: readonly Loss[]): readonly Loss[] =>
+  lost.filter(({ reason }) => losses[reason].hasEvent);
+
+/** Deletions of earlier steps that may still arrive, beside the new ones: until then their reasons are remembered. */
+export const stillDoomed = (
+  { doomed: before = [] }: Ledger,
+  of: { readonly anew: readonly Loss[]; readonly over: Ids; readonly now: number; readonly settledMs: number },
+): readonly Loss[] => {
+  const anew = new Set(of.anew.map(({ id }) => id));
+  return before.filter(({ id, at }) => !anew.has(id) && !hasId(of.over, id) && of.now < at + of.settledMs);
 };

@@ -188,7 +188,7 @@ export const epochConfs = ({ uid }: Pick<Application, "uid">, attempt: number): 
 
 /**
  * Spark counts failed executors over a driver's whole life, and then ends it; a window ends crash loops but not long
- * runs. Executors of lost nodes count as failed (`application/executors/repair.ts`), so the limit is twice Spark's own,
+ * runs. Executors of lost nodes count as failed (`executors/repair.ts`), so the limit is twice Spark's own,
  * which is 3 or two for every executor, and at least 12.
  */
 const failuresPassed = (spec: SparkApplicationSpec): readonly Pair[] => {

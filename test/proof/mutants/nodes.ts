@@ -5,7 +5,7 @@ export const nodeMutants: readonly Mutant[] = [
   {
     name: "deleted-node-unheard",
     promise: "executors on a node that is deleted without notice are replaced before Kubernetes deletes their pods",
-    file: "shared/spark/application/executors/repair.ts",
+    file: "shared/spark/executors/repair.ts",
     find: "(leavingAt(pod) ?? now + 1) <= now;",
     replace: "(leavingAt(pod) ?? now + 1) < 0;",
     tests: ["test/unit/spark/application/executors/node-drain.test.ts"],
@@ -14,7 +14,7 @@ export const nodeMutants: readonly Mutant[] = [
     name: "deleted-node-left",
     promise:
       "executors on a node that is deleted without notice are replaced at once, where their driver creates them, too",
-    file: "shared/spark/application/executors/repair.ts",
+    file: "shared/spark/executors/repair.ts",
     find: "isSuspect(pod) || isGivenUp(pod, now) || isDue(pod, now)));",
     replace: "isSuspect(pod) || isGivenUp(pod, now)));",
     scenarios: ["assist-machine-gone"],

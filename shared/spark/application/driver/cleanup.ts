@@ -17,8 +17,8 @@ import { workloads } from "../../../kube/kueue.ts";
 import { deletionAskedAt, isEnding, labelOf, nodeNameOf, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource, pods } from "../../../kube/resources.ts";
 import { type ExecutorRelease, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
+import { statesOf } from "../../executors/repair.ts";
 import { podsOf } from "../../schema/pod-query.ts";
-import { statesOf } from "../executors/repair.ts";
 import {
   type ApplicationContext,
   bodyOf,

@@ -35,6 +35,7 @@ import type { Scale } from "../../executors/demand.ts";
 import { type Room, roomIn } from "../../executors/flavors.ts";
 import type { Growth } from "../../executors/growth.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
+import { mostReported } from "../../executors/ledger.ts";
 import { endingOf } from "../../executors/losses.ts";
 import { avoidedNodes, closingNodes, placedElsewhere } from "../../executors/nodes.ts";
 import { sparkApplications } from "../../schema/resource.ts";
@@ -46,7 +47,6 @@ import { idIn, showsRecord } from "../state/status.ts";
 import { builderFor, mostAtOnce } from "./executor-builder.ts";
 import { grantsIn, madeHere } from "./lookup.ts";
 import { type FlavorPlacement, onNodesOf } from "./placement.ts";
-import { mostReported } from "./warnings.ts";
 
 /** Adds the attempt's labels and owner, by which claims are found, and the annotation of the pod's allocator. */
 const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submissionId }: Driver): Obj => {

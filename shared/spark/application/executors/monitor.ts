@@ -12,12 +12,31 @@ import { isEnding, labelOf, podStatus, terminationOf } from "../../../kube/pods.
 import { pods as podResource } from "../../../kube/resources.ts";
 import type { Member } from "../../executors/allotment.ts";
 import { nextQuestion, type Pulse, pulseAfter, type Registered, runningAmong } from "../../executors/driver-api.ts";
-import { hasId, type Ids, idsOf } from "../../executors/ids.ts";
-import { account, afterDriversEnd, type Care, freshLedger, type Ledger, type Loss } from "../../executors/ledger.ts";
+import { hasId, idsOf } from "../../executors/ids.ts";
+import {
+  account,
+  afterDriversEnd,
+  type Care,
+  freshLedger,
+  type Ledger,
+  type Loss,
+  mostReported,
+  stillDoomed,
+  worthReporting,
+} from "../../executors/ledger.ts";
 import { type Lifetime, lifetimeOf, withLifetimes } from "../../executors/lifetimes.ts";
 import { endingOf, executorId, type LossReason } from "../../executors/losses.ts";
+import {
+  type Evidence,
+  effectsOfEndings,
+  mostDeletions,
+  nodesOf,
+  type Repair,
+  repairExecutors,
+  terminationsOf,
+} from "../../executors/repair.ts";
 import { type ApplicationContext, executorsAgain, removal } from "../run/context.ts";
-import { asksDeletion, mostDeletions, uselessNow } from "../run/executor-retention.ts";
+import { asksDeletion, uselessNow } from "../run/executor-retention.ts";
 import type { End } from "../run/plan.ts";
 import { spans } from "../spec/policies.ts";
 import { driverContainer, endOf, evidenceOf, type Pods, sortOut } from "../state/evidence.ts";
@@ -25,17 +44,7 @@ import { acts } from "../state/machine.ts";
 import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
 import { askDriver, unchangedSince } from "./lookup.ts";
 import { drainNodes, type NodeDrain } from "./node-drain.ts";
-import { type Evidence, effectsOfEndings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
-import {
-  lossEvents,
-  mostReported,
-  type Trouble,
-  troubleEvent,
-  troubleOf,
-  unreportedIn,
-  withEnds,
-  worthReporting,
-} from "./warnings.ts";
+import { lossEvents, type Trouble, troubleEvent, troubleOf, unreportedIn, withEnds } from "./warnings.ts";
 
 export type ExecutorReport = {
   readonly memory: Memory;
@@ -189,19 +198,6 @@ const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined })
   return Object.keys(held).length === 0 ? {} : { care: held };
 };
 
-/** Deletions of earlier steps that may still arrive: until then their reasons are remembered. */
-const stillEnding = (
-  context: ApplicationContext,
-  ledger: Ledger,
-  doomed: readonly Loss[],
-  over: Ids,
-): readonly Loss[] => {
-  const { doomed: before = [] } = ledger;
-  const { view, settings } = context;
-  const anew = new Set(doomed.map(({ id }) => id));
-  return before.filter(({ id, at }) => !anew.has(id) && !hasId(over, id) && view.now < at + settings.settledMs);
-};
-
 type Books = {
   readonly ledger: Ledger;
   /** Losses whose events this step records at its end. */
@@ -221,7 +217,7 @@ const booksOf = (context: ApplicationContext, driver: Driver, body: Stored, find
   const { ledger, lost, unclear } = account(before, { pods: executors, now: view.now, certain: true, missing });
   const over = idsOf(ledger.over ?? "");
   const anew = terminationsOf(mended.terminations, over, view.now);
-  const still = stillEnding(context, before, anew, over);
+  const still = stillDoomed(before, { anew, over, now: view.now, settledMs: context.settings.settledMs });
   const doomed = [...still, ...anew];
   const pulse = pulseOf(context, before.care?.pulse, findings);
   const { goneSince, trouble } = troubleOf(context, {

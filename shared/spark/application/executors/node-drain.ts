@@ -14,11 +14,11 @@ import { isMigrating } from "../../executors/allocation.ts";
 import { isLiving, type Member, membersOf } from "../../executors/allotment.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
 import { goingAt, nodeRef } from "../../executors/nodes.ts";
+import type { Termination } from "../../executors/repair.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { isOwnRun } from "../state/memory.ts";
 import { expectedOf } from "./lookup.ts";
-import type { Termination } from "./repair.ts";
 
 /** An executor waits for its replacement until this long before its node goes, ms: Kubernetes' grace, and a margin. */
 const leadMs = 45_000;

@@ -12,10 +12,10 @@ import { membersOn, overfullIn } from "../../executors/flavors.ts";
 import { grantOn } from "../../executors/grants.ts";
 import { idsOf } from "../../executors/ids.ts";
 import { freshLedger } from "../../executors/ledger.ts";
+import { terminationsOf } from "../../executors/repair.ts";
 import type { Memory } from "../state/memory.ts";
 import type { Situation } from "./allocation-result.ts";
 import { type DriverAnswer, grantsIn, unchangedSince } from "./lookup.ts";
-import { terminationsOf } from "./repair.ts";
 
 /** Deletes an executor as it was seen; `graceMs`: the time for moving its data, instead of its pod's own grace. */
 export const byJudgement =

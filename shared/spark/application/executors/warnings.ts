@@ -10,8 +10,8 @@ import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { isStalled, type Pulse } from "../../executors/driver-api.ts";
 import { idSet, textOfIds } from "../../executors/ids.ts";
-import type { Care, Ledger, Loss } from "../../executors/ledger.ts";
-import { endingOf, executorId, exitWords, losses, lossReasons } from "../../executors/losses.ts";
+import { type Care, type Ledger, type Loss, lossText, mostReported } from "../../executors/ledger.ts";
+import { endingOf, executorId, losses, lossReasons } from "../../executors/losses.ts";
 import { wantedOf } from "../../executors/owner.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { isDynamic } from "../../schema/rules.ts";
@@ -73,9 +73,6 @@ export const withEnds = (
   return known !== undefined && !news && same(rest, bare) ? before : { ...bare, ...written(ends) };
 };
 
-/** The most losses of one step with an event each: as many as the ledger holds in full. */
-export const mostReported = 20;
-
 const warning = (
   { object, memory }: ApplicationContext,
   of: { occasion: string; reason: string; message: string },
@@ -87,19 +84,6 @@ const warning = (
   ...of,
   occasion: `${memory.attempt} ${of.occasion}`,
 });
-
-/** A loss in one line: which, where, and why as far as known. */
-export const lossText = ({ id, pod, reason, node, exitCode, why }: Loss): string => {
-  const words = exitCode === undefined ? undefined : exitWords(exitCode);
-  const code = exitCode === undefined ? [] : [`exit ${exitCode}${words === undefined ? "" : `, ${words}`}`];
-  const detail = [...code, ...(why === undefined ? [] : [why])].join("; ");
-  const place = [...(pod === undefined ? [] : [`pod ${pod}`]), ...(node === undefined ? [] : [`node ${node}`])];
-  const where = place.length === 0 ? "" : ` (${place.join(", ")})`;
-  return `Executor ${id}${where} was lost: ${reason}${detail === "" ? "" : ` (${detail})`}`;
-};
-
-export const worthReporting = (lost: readonly Loss[]): readonly Loss[] =>
-  lost.filter(({ reason }) => losses[reason].hasEvent);
 
 /** Losses of earlier reads that may not be recorded as events: their step may have died, or met trouble. */
 export const unreportedIn = ({ losses: known = [], untold = [] }: Ledger): readonly Loss[] =>

@@ -9,6 +9,7 @@ import { claimPolicyOf } from "../../executors/claim-policy.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { endingOf, executorId, losses } from "../../executors/losses.ts";
 import { holdsClaims } from "../../executors/nodes.ts";
+import { mostDeletions } from "../../executors/repair.ts";
 import { isOwnRun } from "../state/memory.ts";
 import { endsShownIn, shownExecutors } from "../state/status.ts";
 import type { ApplicationContext } from "./context.ts";
@@ -68,9 +69,6 @@ export const asksDeletion = ({ read }: Pick<ApplicationContext, "read">): "delet
 const isOurs = (pod: Stored): boolean => labelOf(pod, "rekindle.dev/attempt") !== undefined;
 
 type Judging = Pick<ApplicationContext, "object" | "read" | "view" | "policies" | "memory">;
-
-/** The most pods deleted in one step; their events bring the next step. */
-export const mostDeletions = 100;
 
 const few = ({ useless, until }: Spent): Spent => ({ useless: useless.slice(0, mostDeletions), until });
 

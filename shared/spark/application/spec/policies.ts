@@ -20,6 +20,7 @@ import { hasUserPart, isListener, listenerAnnotation, listenerForms, userPartSay
 import { mostInBatch } from "../../executors/allocation.ts";
 import { type OverheadGrowth, overheadGrowthIn } from "../../executors/overhead.ts";
 import { owners } from "../../executors/owner.ts";
+import { pendingAnnotation } from "../../executors/repair.ts";
 
 const { second, minute, hour } = spanUnits;
 
@@ -81,7 +82,7 @@ export const spans = {
   },
   pendingMs: {
     form: "duration",
-    annotation: "rekindle.dev/executor-pending-timeout",
+    annotation: pendingAnnotation,
     default: 5 * minute,
     least: 5 * second,
     most: 24 * hour,

@@ -4,11 +4,11 @@
  * resourceVersion, so an executor that has changed since the read is judged again.
  */
 
-import { all, getIfAllowed, type Reads } from "../../../core/decision.ts";
-import type { Stored } from "../../../core/object.ts";
-import type { Effect } from "../../../core/plan.ts";
-import { backoffOf, instantOf } from "../../../core/time.ts";
-import { judgedRemoval } from "../../../kube/history.ts";
+import { all, getIfAllowed, type Reads } from "../../core/decision.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import { backoffOf, instantOf } from "../../core/time.ts";
+import { judgedRemoval } from "../../kube/history.ts";
 import {
   conditionOf,
   isEnding,
@@ -17,22 +17,32 @@ import {
   type PodStatus,
   podStatus,
   waitingReason,
-} from "../../../kube/pods.ts";
-import { pods } from "../../../kube/resources.ts";
-import {
-  givenUpByDriver,
-  type Pulse,
-  type Registered,
-  runningAmong,
-  unregisteredWithDriver,
-} from "../../executors/driver-api.ts";
-import { hasId, type Ids } from "../../executors/ids.ts";
-import type { Ledger, Loss } from "../../executors/ledger.ts";
-import { endingOf, executorId, type LossReason } from "../../executors/losses.ts";
-import { fateOf, isGivenUp, isSuspect, type NodeState, nodeRef, nodeStateOf } from "../../executors/nodes.ts";
-import type { ApplicationContext } from "../run/context.ts";
-import { mostDeletions } from "../run/executor-retention.ts";
-import { spans } from "../spec/policies.ts";
+} from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { givenUpByDriver, type Pulse, type Registered, runningAmong, unregisteredWithDriver } from "./driver-api.ts";
+import { hasId, type Ids } from "./ids.ts";
+import type { Ledger, Loss } from "./ledger.ts";
+import { endingOf, executorId, type LossReason } from "./losses.ts";
+import { fateOf, isGivenUp, isSuspect, type NodeState, nodeRef, nodeStateOf } from "./nodes.ts";
+
+/** The most pods deleted in one step; their events bring the next step. */
+export const mostDeletions = 100;
+
+/** The annotation by which a user sets the time for the start of executors; with it, a timer keeps that time. */
+export const pendingAnnotation = "rekindle.dev/executor-pending-timeout";
+
+/** An application whose executors are repaired, at the time of the API server, and its policies, in ms. */
+export type RepairContext = {
+  readonly view: { readonly now: number };
+  readonly object: Stored;
+  readonly policies: {
+    readonly pendingMs: number;
+    readonly pendingMaxMs: number;
+    readonly nodeGraceMs: number;
+    readonly registrationMs: number;
+    readonly unreachableExecutors: "free" | "wait";
+  };
+};
 
 /** Hindrances of a pod's start. `volume` also stands for all that a node does before it creates containers. */
 export const hindrances = ["unschedulable", "imagePull", "config", "volume"] as const;
@@ -127,7 +137,7 @@ export type NodeStates = ReadonlyMap<string, NodeState>;
 const isDue = (pod: Stored, now: number): boolean => endingOf(pod) === undefined && (leavingAt(pod) ?? now + 1) <= now;
 
 /** Reads the nodes of executors that may have died with their node. */
-export const nodesOf = ({ view: { now } }: ApplicationContext, executors: readonly Stored[]): Reads<NodeStates> =>
+export const nodesOf = ({ view: { now } }: Pick<RepairContext, "view">, executors: readonly Stored[]): Reads<NodeStates> =>
   statesOf(executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, now) || isDue(pod, now)));
 
 /** Reads the states of these pods' nodes. */
@@ -166,7 +176,7 @@ export type Repair = {
 type Part = Pick<Repair, "terminations"> & { readonly until: readonly number[] };
 
 const onDeadNodes = (
-  { view, policies }: ApplicationContext,
+  { view, policies }: RepairContext,
   { executors, nodes }: Evidence,
 ): Part & Pick<Repair, "bound" | "again"> => {
   const bearing = {
@@ -188,13 +198,9 @@ const onDeadNodes = (
   };
 };
 
-const neverUp = (
-  { view, policies, object }: ApplicationContext,
-  { executors }: Evidence,
-  care: Ledger["care"],
-): Part => {
+const neverUp = ({ view, policies, object }: RepairContext, { executors }: Evidence, care: Ledger["care"]): Part => {
   const limitMs = waitLimitMs(care?.stuck?.times ?? 0, policies.pendingMs, policies.pendingMaxMs);
-  const timed = object.metadata.annotations?.[spans.pendingMs.annotation] !== undefined;
+  const timed = object.metadata.annotations?.[pendingAnnotation] !== undefined;
   const { late, next } = stuckAmong(executors, { now: view.now, limitMs, timed });
   return {
     terminations: late.map(({ pod, held }) => {
@@ -205,7 +211,7 @@ const neverUp = (
   };
 };
 
-const unknownToDriver = ({ view, policies }: ApplicationContext, { executors, word, pulse }: Evidence): Part => {
+const unknownToDriver = ({ view, policies }: RepairContext, { executors, word, pulse }: Evidence): Part => {
   if (word === undefined) return { terminations: [], until: [] };
   const running = runningAmong(executors);
   const termination = (reason: LossReason, why: string) => (pod: Stored) => ({ pod, reason, why, forced: false });
@@ -228,7 +234,7 @@ const stuckAfter = (executors: readonly Stored[], late: Part, before: Repair["st
 };
 
 /** Collects all deletions, each executor once, and the next time to look. */
-export const repairExecutors = (context: ApplicationContext, evidence: Evidence, care: Ledger["care"]): Repair => {
+export const repairExecutors = (context: RepairContext, evidence: Evidence, care: Ledger["care"]): Repair => {
   const executors = evidence.executors.filter((pod) => executorId(pod) !== undefined);
   const known = { ...evidence, executors };
   const dead = onDeadNodes(context, known);

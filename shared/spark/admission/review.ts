@@ -25,7 +25,7 @@ import { isSameKind } from "../../kube/declared-kind.ts";
 import type { LimitsCheck } from "../../kube/limits.ts";
 import { type PodDefaults, withPodDefaults } from "../../kube/pod-defaults.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
-import { readApache } from "../apache/spec/read.ts";
+import { readApache, unservedIn } from "../apache/spec/read.ts";
 import { apacheLimits } from "../apache/spec/schema.ts";
 import { rehearsedApache } from "../apache/submission.ts";
 import { policiesOf } from "../application/spec/policies.ts";
@@ -77,8 +77,7 @@ const podsOf = (kind: string, object: AdmittedObject, named: RequestedName, conf
   }
   const parsed = parseWith(confs, { ...object, metadata: named });
   if (!parsed.ok) return undefined;
-  const marks = { labels: labelsOf(object), annotations: annotationsOf(object) };
-  const made = rehearsal({ ...named, ...marks, spec: parsed.spec });
+  const made = rehearsal({ ...named, ...marksOf(object), spec: parsed.spec });
   return "planned" in made ? made.planned : undefined;
 };
 
@@ -189,6 +188,7 @@ const texts = z.record(z.string(), z.string());
 const labelsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["labels"]).data ?? {};
 
 const annotationsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["annotations"]).data ?? {};
+const marksOf = (object: AdmittedObject) => ({ labels: labelsOf(object), annotations: annotationsOf(object) });
 
 /** The UID of an object that is not stored yet. */
 const unborn = "00000000-0000-0000-0000-000000000000";
@@ -313,18 +313,21 @@ const judgedSchedule = (object: AdmittedObject, named: RequestedName, confs: Tex
   return { broken, warnings: broken.length > 0 ? [] : toldLater(object, named, confs) };
 };
 
-/** Refuses an application of Apache's operator that could not be submitted: upstream has no admission. */
+/** Refuses an application of Apache's operator that could not be submitted. */
 const judgedApache = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
   const read = readApache({ metadata: named, spec: object.spec });
-  if (!read.ok) return { broken: [read.message], warnings: [] };
+  const unserved = unservedIn({ metadata: marksOf(object) });
+  if (!read.ok || unserved.length > 0) return { broken: read.ok ? unserved : [read.message], warnings: [] };
   const made = rehearsedApache(named, read.spec, confs);
   return "refused" in made ? { broken: [made.refused], warnings: [] } : { broken: [], warnings: read.warnings };
 };
 
 /** Refuses a cluster of Apache's operator none of whose objects could exist: upstream has no admission. */
-const judgedCluster = ({ spec }: AdmittedObject, named: RequestedName): Judgement => {
-  const read = readCluster({ metadata: named, spec });
-  return read.ok ? { broken: [], warnings: read.warnings } : { broken: [read.message], warnings: [] };
+const judgedCluster = (object: AdmittedObject, named: RequestedName): Judgement => {
+  const read = readCluster({ metadata: named, spec: object.spec });
+  if (!read.ok) return { broken: [read.message], warnings: [] };
+  const broken = unservedIn({ metadata: marksOf(object) });
+  return { broken, warnings: broken.length > 0 ? [] : read.warnings };
 };
 
 /** A spec of applications in an object of this kind, and the annotations that its runs have. */

@@ -5,15 +5,16 @@
 import { all, type Decision, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import { type Obj, refTo, type Stored } from "../../core/object.ts";
-import type { Effect, Next, Plan, View } from "../../core/plan.ts";
+import { type Effect, type Next, notYetRecorded, type Plan, soonest, type View } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
 import { appUidLabel, isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { withConfDefaults } from "../schema/rules.ts";
+import { careForExecutors, closedAccount, type ExecutorCare, withAccount } from "./executors.ts";
 import { type Memory, type Run, recordOf, remembering } from "./memory.ts";
 import { type AttemptPods, readPods } from "./pods.ts";
 import { apacheApplications, beside, isSpared, resourceFor, sentinelLabel, upstreamFinalizer } from "./resource.ts";
-import { type ReadApplication, readApache, tolerationsOf } from "./spec/read.ts";
+import { type ReadApplication, readApache, tolerationsOf, unservedIn } from "./spec/read.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 import { stateEvents } from "./status/events.ts";
 import { type Observed, type Progress, progress } from "./status/progress.ts";
@@ -84,8 +85,10 @@ const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Sto
 };
 
 /** Why no attempt can be submitted. A refusal of the API server counts while its objects are being created. */
-const refusalIn = ({ read, submission, view }: Context): Observed["refused"] => {
+const refusalIn = ({ object, read, submission, view }: Context): Observed["refused"] => {
   if (!read.ok) return { as: "Failed", message: read.message };
+  const unserved = unservedIn(object);
+  if (unserved.length > 0) return { as: "Failed", message: unserved.join("; ") };
   if ("refused" in submission) return { as: "SchedulingFailure", message: submission.refused };
   const refusal = view.refused.find(({ effect }) => effect.do === "create");
   return refusal === undefined ? undefined : { as: "SchedulingFailure", message: refusal.message };
@@ -178,17 +181,21 @@ const submit = ({ view, run, submission }: Context, memory: Memory): Turn => {
   };
 };
 
-const wakeOf = ({ wakeAt }: Progress): { readonly wakeAt?: number } => (wakeAt === undefined ? {} : { wakeAt });
-
-const follow = ({ run }: Context, memory: Memory, look: Progress, { driver }: AttemptPods): Turn => {
+const follow = ({ run }: Context, memory: Memory, { look, found: { driver }, care }: Found): Turn => {
   const known = driver === undefined ? run : { ...run, driverUid: driver.metadata.uid };
+  const poll = driver === undefined ? pollMs : care?.pollMs;
   const isRunning = groupOf(currentOf(look.record).summary) === "running";
   const why = driver === undefined ? undefined : waitingReason(podStatus(driver));
   const waitsFor = isRunning ? until("its driver", "finished") : until("its driver", "started", why);
   return {
     memory: { ...memory, run: known },
-    stages: [],
-    next: { do: "wait", ...wakeOf(look), ...(driver === undefined ? { pollMs } : {}), waitsFor },
+    stages: [care?.deletions ?? []],
+    next: {
+      do: "wait",
+      ...soonest(look.wakeAt, care?.wakeAt),
+      ...(poll === undefined ? {} : { pollMs: poll }),
+      waitsFor,
+    },
   };
 };
 
@@ -232,7 +239,27 @@ const leave = ({ object }: Context, memory: Memory, act: "expire" | "finish"): T
   return { memory, stages: [effects], next: { do: "wait", waitsFor: { on: "deletion" } } };
 };
 
-type Found = { readonly found: AttemptPods; readonly left: readonly Stored[]; readonly look: Progress };
+type Found = {
+  readonly found: AttemptPods;
+  readonly left: readonly Stored[];
+  readonly look: Progress;
+  /** Absent before a driver has started, and after the step that sees it end. */
+  readonly care?: ExecutorCare;
+};
+
+/** True of the record of an attempt that no earlier step has seen end. */
+const isUnder = (record: ApplicationRecord | undefined): boolean =>
+  record === undefined || !["stopping", "terminated"].includes(groupOf(currentOf(record).summary));
+
+/** Cares for the executors from the start of the driver until its end, or that of the application. */
+function* caredFor(context: Context, found: AttemptPods, look: Progress): Reads<Pick<Found, "care">> {
+  const { read, view, object } = context;
+  if (!read.ok || found.driver === undefined) return {};
+  if (look.act !== "follow")
+    return isUnder(recordOf(view.memory, object.status)) ? { care: closedAccount(context, found) } : {};
+  if (currentOf(look.record).summary === "DriverRequested") return {};
+  return { care: yield* careForExecutors(context, read.spec, found) };
+}
 
 /** Looks once more where objects are to be released: whether any is left decides the next state. */
 function* lookAround(context: Context): Reads<Found> {
@@ -241,19 +268,22 @@ function* lookAround(context: Context): Reads<Found> {
   const expects = record !== undefined && groupOf(currentOf(record).summary) !== "initializing";
   const found = yield* readPods(key, view.uid, run, expects);
   const look = lookAt(context, found, false);
-  if (look.act !== "release") return { found, left: [], look };
+  const care = yield* caredFor(context, found, look);
+  if (look.act !== "release") return { found, left: [], look, ...care };
   const own = [...(found.driver === undefined ? [] : [found.driver]), ...found.executors, ...found.strays];
   const left = [...own, ...(yield* othersOf(context))];
   const released = left.length === 0 && view.now >= settledAt(context);
-  return { found, left, look: released ? lookAt(context, found, true) : look };
+  return { found, left, look: released ? lookAt(context, found, true) : look, ...care };
 }
 
-const turnOf = (context: Context, memory: Memory, { found, left, look }: Found): Turn => {
+const turnOf = (context: Context, kept: Memory, around: Found): Turn => {
+  const { left, look, care } = around;
+  const memory = care === undefined ? kept : withAccount(kept, care);
   switch (look.act) {
     case "submit":
       return submit(context, memory);
     case "follow":
-      return follow(context, memory, look, found);
+      return follow(context, memory, around);
     case "release":
       return release(context, memory, look, left);
     case "rest":
@@ -276,7 +306,10 @@ const eventsOf = ({ view, object }: Context, { history, previous }: ApplicationR
 
 const planOf = (context: Context, around: Found): Plan<Memory> => {
   const { view } = context;
-  const { found, left, look } = around;
+  const { found, left, look, care } = around;
+  const losses = notYetRecorded(view, care?.events ?? []);
+  if (view.memory !== undefined && losses.length > 0)
+    return { memory: view.memory, stages: [losses], next: { do: "continue" } };
   const { memory, stages, next, fenced } = turnOf(context, remembering(view.memory, look.record), around);
   const strays = look.act === "release" ? [] : removals(found.strays, false);
   return {

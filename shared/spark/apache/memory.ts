@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instant } from "../../kube/schema.ts";
+import { ledgerShape } from "../executors/ledger.ts";
 import { type ApplicationRecord, recordIn, statusOf } from "./status/record.ts";
 import { isSummary } from "./status/summary.ts";
 
@@ -50,6 +51,8 @@ const memory = z.object({
       driverUid: z.string().optional(),
     })
     .optional(),
+  /** The executors of the attempt, as its driver has created and lost them. */
+  executors: ledgerShape.optional(),
 });
 
 export type Memory = z.infer<typeof memory>;

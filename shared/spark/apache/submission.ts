@@ -76,9 +76,18 @@ const withVersion = (key: string, value: string, version: string): string =>
     ? value.replaceAll("{{SPARK_VERSION}}", version)
     : value;
 
+const deletesConf = "spark.kubernetes.executor.deleteOnTermination";
+
+/** True where ended executors stay: by the user's conf, else as upstream decides it. The garbage collector removes them with their driver. */
+export const keepsExecutors = (spec: ApacheSpec): boolean => {
+  const given = spec.sparkConf?.[deletesConf];
+  if (given !== undefined) return given.trim().toLowerCase() !== "true";
+  const { restart, executors } = tolerationsOf(spec);
+  return restart.policy === "Never" && !executors.dynamic;
+};
+
 /** Confs for those that the user did not set, as upstream's operator adds them. */
 const missing = ({ app, spec, attempt }: ApacheInput): readonly (readonly [string, string])[] => {
-  const { restart, executors } = tolerationsOf(spec);
   return [
     ["spark.master", "k8s://https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT"],
     ["spark.app.id", applicationIdOf(app, attempt)],
@@ -86,10 +95,7 @@ const missing = ({ app, spec, attempt }: ApacheInput): readonly (readonly [strin
     ["spark.io.encryption.enabled", "true"],
     ["spark.kubernetes.driver.annotateExitException", "true"],
     ["spark.kubernetes.executor.useDriverPodIP", "true"],
-    // The garbage collector removes the executors with their driver.
-    ...(restart.policy === "Never" && !executors.dynamic
-      ? [["spark.kubernetes.executor.deleteOnTermination", "false"] as const]
-      : []),
+    ...(keepsExecutors(spec) ? [[deletesConf, "false"] as const] : []),
   ];
 };
 

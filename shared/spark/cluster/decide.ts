@@ -14,6 +14,7 @@ import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding, labelOf, ownedBy } from "../../kube/pods.ts";
 import { podDisruptionBudgets, services } from "../../kube/resources.ts";
 import { sentinelLabel } from "../apache/resource.ts";
+import { unservedIn } from "../apache/spec/read.ts";
 import { stateEvents } from "../apache/status/events.ts";
 import {
   entered,
@@ -301,6 +302,8 @@ export function* decide({ operatorName }: Settings, key: Key, view: View<Memory>
     return reported(view, object, { memory, stages: [], status: memory.status, next: { do: "rest" } });
   const read = readCluster(object);
   if (!read.ok) return reported(view, object, invalid(states, read.message, now));
+  const unserved = unservedIn(object);
+  if (unserved.length > 0) return reported(view, object, invalid(states, unserved.join("; "), now));
   const cluster: Cluster = { name: key.name, namespace: key.namespace, uid, spec: read.spec, operatorName };
   return reported(view, object, yield* decideSpec({ object, cluster, states, view }, memory));
 }

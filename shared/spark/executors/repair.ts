@@ -137,8 +137,10 @@ export type NodeStates = ReadonlyMap<string, NodeState>;
 const isDue = (pod: Stored, now: number): boolean => endingOf(pod) === undefined && (leavingAt(pod) ?? now + 1) <= now;
 
 /** Reads the nodes of executors that may have died with their node. */
-export const nodesOf = ({ view: { now } }: Pick<RepairContext, "view">, executors: readonly Stored[]): Reads<NodeStates> =>
-  statesOf(executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, now) || isDue(pod, now)));
+export const nodesOf = (
+  { view: { now } }: Pick<RepairContext, "view">,
+  executors: readonly Stored[],
+): Reads<NodeStates> => statesOf(executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, now) || isDue(pod, now)));
 
 /** Reads the states of these pods' nodes. */
 export function* statesOf(suspects: readonly Stored[]): Reads<NodeStates> {

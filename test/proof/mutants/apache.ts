@@ -12,6 +12,7 @@ const cluster = "shared/spark/cluster";
 
 const ofLives = ["test/unit/spark/apache/lives.test.ts"];
 const ofCluster = ["test/unit/spark/cluster/cluster.test.ts"];
+const ofExecutors = ["test/unit/spark/apache/executors.test.ts"];
 const ofEvidence = ["test/unit/spark/apache/status/evidence.test.ts"];
 const ofHistories = ["test/unit/spark/apache/status/histories.test.ts"];
 const ofProgress = ["test/unit/spark/apache/status/progress.test.ts"];
@@ -246,5 +247,40 @@ export const apacheMutants: readonly Mutant[] = [
     replace: "const made = wanted.metadata.annotations?.[specAnnotation];",
     scenarios: ["cluster-changed"],
     fault: "crash-after",
+  },
+  {
+    name: "apache-stuck-executor-left",
+    promise: "an executor that does not start is deleted after its time, so that its driver creates another",
+    file: "shared/spark/apache/executors.ts",
+    find: "deletions: effectsOfEndings(repaired.terminations),",
+    replace: "deletions: effectsOfEndings(repaired.terminations.slice(0, 0)),",
+    tests: ofExecutors,
+  },
+  {
+    name: "apache-dead-node-unread",
+    promise: "an executor whose node does not answer is given up, so that its driver creates another",
+    file: "shared/spark/apache/executors.ts",
+    find: "const nodes = yield* nodesOf(context, executors);",
+    replace: "const nodes = yield* nodesOf(context, executors.slice(0, 0));",
+    scenarios: ["apache-machine-away"],
+    fault: "crash-after",
+  },
+  {
+    name: "apache-loss-untold",
+    promise: "the loss of an executor is told with its reason, also where the driver has ended since",
+    file: "shared/spark/apache/executors.ts",
+    find: "  const judged = lives ? executors :",
+    replace: "  const judged = lives ? executors.slice(0, 0) : executors.length > 0 ? [] :",
+    scenarios: ["apache-thresholds"],
+    fault: "crash-after",
+  },
+  {
+    name: "apache-own-ignored",
+    promise:
+      "an application that asks for executors of Rekindle's own is refused, and does not run otherwise than it says",
+    file: decide,
+    find: "if (unserved.length > 0)",
+    replace: "if (unserved.length > 9)",
+    tests: ofExecutors,
   },
 ];

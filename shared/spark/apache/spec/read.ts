@@ -5,8 +5,11 @@
 import { oncePer } from "../../../core/cache.ts";
 import { fieldsOf, withoutNulls } from "../../../core/json.ts";
 import { isLabelValue } from "../../../core/object.ts";
+import { localQueueOf, queueLabel } from "../../../kube/kueue.ts";
 import { labelErrors } from "../../../kube/names.ts";
 import { explain, reportingInput } from "../../../kube/schema.ts";
+import { policiesOf } from "../../application/spec/policies.ts";
+import { isOwn, ownerAnnotation } from "../../executors/owner.ts";
 import { confLimits } from "../../schema/limits.ts";
 import { type ApacheSpec, apacheLimits, apacheSpecSchema } from "./schema.ts";
 
@@ -105,6 +108,39 @@ export const readApache = oncePer((application: Application): ReadApplication =>
     ? { ok: false, message: broken.join("; ") }
     : { ok: true, spec: typed.data, warnings: warningsOf(typed.data) };
 });
+
+type Marked = {
+  readonly metadata: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+};
+
+/**
+ * What an object of `spark.apache.org` asks for by its labels and annotations and Rekindle does not do for its kind: one error
+ * each, because it would run otherwise than they say.
+ */
+export const unservedIn = (object: Marked): readonly string[] => {
+  const { annotations = {} } = object.metadata;
+  const queue = localQueueOf(object);
+  return [
+    ...(queue === undefined
+      ? []
+      : [
+          `LocalQueue ${queue}: Rekindle asks Kueue for no quota of an object of spark.apache.org: remove the label or annotation that names the queue, and let Kueue admit each pod, by spark.kubernetes.driver.label.${queueLabel} and spark.kubernetes.executor.label.${queueLabel} in spec.sparkConf`,
+        ]),
+    ...(isOwn(annotations)
+      ? [
+          `metadata.annotations[${ownerAnnotation}]: own is for applications of sparkoperator.k8s.io; the driver of this one creates its executors: remove the annotation`,
+        ]
+      : []),
+    ...(policiesOf(object).policies.gang === "true"
+      ? [
+          "metadata.annotations[rekindle.dev/gang]: true is for applications of sparkoperator.k8s.io; this one would not wait for places for its executors: remove the annotation",
+        ]
+      : []),
+  ];
+};
 
 export type RestartPolicy = "Always" | "Never" | "OnFailure" | "OnInfrastructureFailure";
 

@@ -12,6 +12,7 @@ import { isEnding, labelOf, podStatus, terminationOf } from "../../../kube/pods.
 import { pods as podResource } from "../../../kube/resources.ts";
 import type { Member } from "../../executors/allotment.ts";
 import { nextQuestion, type Pulse, pulseAfter, type Registered, runningAmong } from "../../executors/driver-api.ts";
+import { endedBefore } from "../../executors/final-account.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import {
   account,
@@ -25,7 +26,7 @@ import {
   worthReporting,
 } from "../../executors/ledger.ts";
 import { type Lifetime, lifetimeOf, withLifetimes } from "../../executors/lifetimes.ts";
-import { endingOf, executorId, type LossReason } from "../../executors/losses.ts";
+import { endingOf, executorId } from "../../executors/losses.ts";
 import {
   type Evidence,
   effectsOfEndings,
@@ -291,21 +292,6 @@ export function* monitorExecutors(context: ApplicationContext, run: Watched): Re
   };
 }
 
-/** True when it ended before the driver. Of one whole second, a finished one was first: its driver told it to end. */
-const endedFirst = (pod: Stored, endedAt: number): boolean => {
-  const { at = Number.POSITIVE_INFINITY, reason } = endingOf(pod) ?? {};
-  return at < endedAt || (at === endedAt && reason === "finished");
-};
-
-/** Reasons that a driver's end causes as well: while its time is unknown, such an end is no evidence of a loss. */
-const byDriversEnd: ReadonlySet<LossReason | undefined> = new Set<LossReason | undefined>([
-  "failed",
-  "killed",
-  "disconnected",
-  "terminated",
-  "deleted",
-]);
-
 /** True when the pod still shows when the driver ended. */
 const isDated = ({ driver }: Pods): boolean =>
   driver !== undefined && terminationOf(podStatus(driver), driverContainer) !== undefined;
@@ -346,18 +332,14 @@ const closedWith = ({ context, driver, found, endedAt }: Run, executors: readonl
   };
 };
 
-const endedBefore = (found: Pods, endedAt: number): readonly Stored[] => {
-  const dated = isDated(found);
-  return found.executors.filter(
-    (pod) => endedFirst(pod, endedAt) && (dated || !byDriversEnd.has(endingOf(pod)?.reason)),
-  );
-};
+const beforeDriversEnd = (found: Pods, endedAt: number): readonly Stored[] =>
+  endedBefore(found.executors, { endedAt, isDated: isDated(found) });
 
 /** The account at the driver's end: losses before it are recorded, executors that end with it are no losses. */
 export const closed = (context: ApplicationContext, driver: Driver, found: Pods): Closed => {
   const { state } = context.memory;
   const endedAt = "endedAt" in state ? state.endedAt : context.view.now;
-  return closedWith({ context, driver, found, endedAt }, endedBefore(found, endedAt));
+  return closedWith({ context, driver, found, endedAt }, beforeDriversEnd(found, endedAt));
 };
 
 /**
@@ -373,5 +355,5 @@ export const interrupted = (context: ApplicationContext, found: Pods): Closed | 
   const endedAt = body === undefined ? undefined : endOf(body);
   const lives = body !== undefined && endedAt === undefined && !isEnding(body) && evidenceOf(body) !== "failed";
   const run = { context, driver, found, endedAt: endedAt ?? view.now };
-  return closedWith(run, lives ? found.executors : endedBefore(found, run.endedAt));
+  return closedWith(run, lives ? found.executors : beforeDriversEnd(found, run.endedAt));
 };

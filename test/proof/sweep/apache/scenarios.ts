@@ -114,7 +114,7 @@ const ends: readonly Life[] = [
     userActions: [
       {
         says: "an executor dies",
-        when: summaryIs("RunningHealthy"),
+        when: executorRuns,
         afterMs: 1_500,
         do: { type: "kill", pod: /-exec-/, code: 1 },
       },
@@ -235,6 +235,35 @@ const losses: readonly Life[] = [
     userActions: [{ says: "a node goes", when: executorRuns, afterMs: 1_000, do: { type: "unplug", pod: driver } }],
     ends: "ResourceReleased",
     breadth: "sparse",
+  },
+  {
+    name: "machine-away",
+    what: "the node of an executor stands still, and the executor is given up, so that its driver creates another",
+    machines: ["node-1", "node-2", "node-3"],
+    spec: tolerating({ instanceConfig: { initExecutors: 2, minExecutors: 2 } }),
+    scripts: scripted({ hangs: true }),
+    userActions: [
+      {
+        says: "its machine stands still",
+        when: executorRuns,
+        afterMs: 1_500,
+        do: { type: "freeze", pod: /-exec-\d+$/, nth: 1 },
+      },
+    ],
+    ends: "RunningHealthy",
+    breadth: "thin",
+    without: ["read-only-5m"],
+  },
+  {
+    name: "executor-stuck",
+    what: "the image of an executor cannot be pulled, and the executor is deleted, so that its driver creates another",
+    annotations: { "rekindle.dev/executor-pending-timeout": "20s" },
+    spec: tolerating({ instanceConfig: { initExecutors: 2, minExecutors: 2 } }),
+    scripts: scripted({ hangs: true, executors: { "1": { pull: "fails" } } }),
+    userActions: [],
+    ends: "RunningHealthy",
+    breadth: "thin",
+    without: ["read-only-5m"],
   },
 ];
 

@@ -22,6 +22,8 @@ type Life = Given & {
   readonly states: readonly string[] | undefined;
   /** Objects of the attempt at the end, without executors; absent: none. */
   readonly left?: readonly string[];
+  /** Losses of executors, each of which is told once; absent: none. */
+  readonly losses?: number;
 };
 
 const driverPath = "/api/v1/namespaces/default/pods/pi-0-driver";
@@ -109,6 +111,7 @@ const lives: readonly Life[] = [
     scripts: [{ jobMs: 30_000 }],
     steps: 30,
     act: [5, (stand) => stand.killExecutor()],
+    losses: 1,
     drivers: ["pi-0-driver"],
     states: [
       ...running,
@@ -205,6 +208,12 @@ const passing: ReadonlySet<string> = new Set([...running.slice(2), "RunningWithB
 const lasting = (names: readonly string[] | undefined): readonly string[] | undefined =>
   names?.filter((name) => !passing.has(name));
 
+/** The Events of states, and the number of those about executors. */
+const toldOf = (stand: Stand): readonly [states: readonly string[], losses: number] => {
+  const states = stand.told().filter((reason) => reason !== "ExecutorLost");
+  return [states.toSorted(), stand.told().length - states.length];
+};
+
 /** The objects that the attempts left; executors are their driver's, and have names of its own. */
 const leftOf = (stand: Stand): readonly string[] => stand.left().filter((one) => !/-exec-\d+$/.test(one));
 
@@ -244,8 +253,8 @@ describe("the life of an application that", () => {
           states?.map((_, number) => number),
           at,
         );
-        // Each state is told once, however short it was.
-        if (states !== undefined) assert.deepEqual(stand.told().toSorted(), namesIn(states)?.toSorted(), at);
+        // Each state is told once, however short it was, and so is each loss.
+        if (states !== undefined) assert.deepEqual(toldOf(stand), [namesIn(states)?.toSorted(), life.losses ?? 0], at);
       }
     });
   }

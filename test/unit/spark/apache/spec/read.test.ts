@@ -1,7 +1,7 @@
 /** Specs of Apache's SparkApplication: what is accepted, with which defaults and warnings, and what is refused with which words. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { tolerationsOf } from "../../../../../shared/spark/apache/spec/read.ts";
+import { tolerationsOf, unservedIn } from "../../../../../shared/spark/apache/spec/read.ts";
 import { assertLinear } from "../../../../support/growth.ts";
 import { type Fields, pi, readOf, specOf } from "../fixtures.ts";
 
@@ -35,6 +35,26 @@ describe("a spec of spark.apache.org that no driver could run is refused, and th
       assert.match(read.ok ? "accepted" : read.message, message);
     });
   }
+
+  const marks = [
+    [
+      { labels: { "kueue.x-k8s.io/queue-name": "team" } },
+      /^LocalQueue team: Rekindle asks Kueue for no quota .*remove/,
+    ],
+    [{ annotations: { "rekindle.dev/kueue-queue": "team" } }, /^LocalQueue team: .*remove the label or annotation/],
+    [
+      { annotations: { "rekindle.dev/executors": "own" } },
+      /rekindle\.dev\/executors\]: own is for .*remove the annotation/,
+    ],
+    [{ annotations: { "rekindle.dev/gang": "true" } }, /rekindle\.dev\/gang\]: true is for .*remove the annotation/],
+  ] as const;
+  for (const [metadata, message] of marks)
+    test(`by its metadata: ${message}`, () => assert.match(unservedIn({ metadata }).join(), message));
+
+  test("labels and annotations that ask for nothing more are accepted", () => {
+    const annotations = { "rekindle.dev/executors": "assist", "rekindle.dev/gang": "false", other: "own" };
+    assert.deepEqual(unservedIn({ metadata: { labels: { team: "a" }, annotations } }), []);
+  });
 
   const names: readonly (readonly [name: string, ok: boolean])[] = [
     ["pi", true],

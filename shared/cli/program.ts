@@ -119,7 +119,7 @@ export const rows: readonly Row[] = [
   {
     name: "migrate",
     summary:
-      "take over from kubeflow's operator or Volcano's controllers, or give back; without a flag it only reports",
+      "take over from an operator of Spark or Volcano's controllers, or give back; without a flag it only reports",
     open: async () => (await import("./commands/migrate.ts")).migrate,
   },
   {

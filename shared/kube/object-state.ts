@@ -43,6 +43,8 @@ export type KindState = Advice & {
 };
 
 export type KindStates = {
+  /** The state does not tell whether an object has ended well or badly: its inspection does. */
+  readonly endsByInspection?: true;
   /** Path of the state below the object, and of the text that says why; empty: there is none. */
   readonly stateAt: readonly string[];
   readonly messageAt: readonly string[];

@@ -43,10 +43,16 @@ const partsText = ({ workloads, schedulers, leases, hooks, now }: Installed): re
     ]),
   ]).split("\n");
 
-const flagsText = ({ flags }: Report): readonly string[] =>
+/** Flags; properties, too, are read as such. */
+const flagsText = ({ flags, family: { properties } }: Report): readonly string[] =>
   flags.length === 0
     ? []
-    : columns(flags.map(({ flag, says }) => [flag, says.replace(/^flag --[^:]+: /, "")])).split("\n");
+    : columns(
+        flags.map(({ flag, says }) => [
+          properties === undefined ? flag : flag.replace("--", ""),
+          says.replace(/^flag --[^:]+: /, ""),
+        ]),
+      ).split("\n");
 
 const statesText = ({ objects, family }: Report): readonly string[] => {
   const rows = family.kinds.flatMap(({ resource: { kind }, becomes }) =>
@@ -77,7 +83,7 @@ const reportText = (report: Report, where: string): string => {
   return [
     ...section(`${family.title} in ${where}`, isInstalled(installed) ? partsText(installed) : ["not found"]),
     ...section("its namespaces", [watched.length === 0 ? "all" : watched.join(", ")]),
-    ...section("its flags", flagsText(report)),
+    ...section(family.properties === undefined ? "its flags" : "its properties", flagsText(report)),
     ...section("its objects, and what becomes of them", statesText(report)),
     ...section("what will differ", differs),
     ...section("what stands in the way", blocks),
@@ -186,8 +192,8 @@ const backward = async (session: Session, tools: Tools, options: Options): Promi
 export const migrate = (tools: Tools): Command =>
   onCluster("migrate")
     .description(
-      `Without --apply or --undo the command changes nothing. It prints which parts of kubeflow's Spark operator and of
-Volcano's controllers are installed, what they run, what will differ, and what prevents the migration (then its exit code is 1).
+      `Without --apply or --undo the command changes nothing. It prints which parts of kubeflow's Spark operator, of
+Apache's and of Volcano's controllers are installed, what they run, what will differ, and what prevents the migration (then its exit code is 1).
 --apply saves and removes their webhook configurations, then stops the controllers; hosts of Rekindle adopt what runs.
 Volcano's scheduler stays. --undo restores everything. Both may be interrupted at any point and repeated.`,
     )

@@ -6,6 +6,7 @@ import type { Session } from "../../inspection/io/session.ts";
 import type { Paint } from "../../inspection/io/text.ts";
 import type { SeenByDecision } from "../../inspection/sweep-case.ts";
 import type { Forecast, Rendered, Rendering } from "../../kube/forecast.ts";
+import type { Family } from "../../kube/resources.ts";
 
 export type ServerChoice = {
   readonly kubeconfig?: string | undefined;
@@ -125,7 +126,7 @@ export type Page = { readonly path: string; readonly text: string };
 export type Tools = {
   readonly version: string;
   /** Reads a flag of an upstream's controller, written `--name=value`. */
-  flag(text: string, family: "spark" | "volcano"): Promise<FlagView>;
+  flag(text: string, family: Family): Promise<FlagView>;
   /** The kinds that hosts of this version run. */
   runs(): Promise<readonly string[]>;
   forecast(object: Stored): Promise<Forecast>;

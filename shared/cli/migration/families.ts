@@ -10,7 +10,7 @@ import { kinds } from "../../registry/kinds.ts";
 import { states } from "../../registry/states.ts";
 import { podGroups } from "../../volcano/schema/resource.ts";
 
-export const familyNames = ["spark", "volcano"] as const;
+export const familyNames = ["spark", "volcano", "apache"] as const;
 
 export type FamilyName = (typeof familyNames)[number];
 
@@ -37,6 +37,10 @@ export type Family = {
   readonly lease: { readonly usual: string; readonly flags: readonly string[] };
   /** Leases of a scheduler of its own, which stays; undefined where there is none. */
   readonly scheduler?: { readonly leases: readonly string[] };
+  /** The flag by which its controllers name the namespaces that they watch; `otherwise`: without it; empty or "*": all. */
+  readonly watches: { readonly flag: string; readonly otherwise: string };
+  /** The file of properties that its controllers have instead of flags, and the beginning of their names; absent: none. */
+  readonly properties?: { readonly file: string; readonly prefix: string };
   /** Paths of its webhook server; `near` matches its service's or configuration's name where no Deployment tells where it is. */
   readonly hooks: { readonly path: RegExp; readonly near: RegExp };
   /** The ConfigMap that records the migration. */
@@ -65,9 +69,9 @@ const plainState = (object: Obj): string => {
 const countedOf = (family: FamilyName): readonly CountedKind[] =>
   states
     .filter(({ kind }) => kind.family === family)
-    .map(({ kind, states: meanings }) => {
+    .map(({ kind, states: meanings, endsByInspection = false }) => {
       const shown = inspections.find((one) => one.kind === kind);
-      const hasEnds = Object.values(meanings).some(({ ended }) => ended !== undefined);
+      const hasEnds = endsByInspection || Object.values(meanings).some(({ ended }) => ended !== undefined);
       return {
         resource: kind.resource,
         stateOf: (object) => shown?.stateOf(object).state ?? plainState(object),
@@ -97,6 +101,7 @@ const spark: Family = {
   title: "kubeflow's Spark operator",
   upstream: upstreamFor("sparkoperator.k8s.io"),
   lease: { usual: "spark-operator-lock", flags: ["leader-election-lock-name"] },
+  watches: { flag: "namespaces", otherwise: "" },
   hooks: { path: /^\/(mutate|validate)-(-v1-pod|sparkoperator-k8s-io-.+)$/, near: /spark/ },
   record: { name: "rekindle-migration", label: "kubeflow-spark-operator" },
   kinds: kindsOf("spark"),
@@ -108,6 +113,7 @@ const volcano: Family = {
   title: "Volcano's controllers",
   upstream: upstreamFor("batch.volcano.sh"),
   lease: { usual: "vc-controller-manager", flags: ["leader-elect-resource-name"] },
+  watches: { flag: "namespaces", otherwise: "" },
   scheduler: { leases: ["volcano", "vc-scheduler"] },
   hooks: { path: /\/[a-z]+\/(mutate|validate)$/, near: /volcano/ },
   record: { name: "rekindle-migration-volcano", label: "volcano" },
@@ -119,5 +125,21 @@ const volcano: Family = {
   remembered: rememberedOf("volcano"),
 };
 
+const propertyOf = (name: string): string => `spark.kubernetes.operator.${name}`;
+
+/** It has no webhooks, and elects a leader only where it has several replicas. */
+const apache: Family = {
+  name: "apache",
+  title: "Apache's Spark operator",
+  upstream: upstreamFor("spark.apache.org"),
+  lease: { usual: "spark-operator-lease", flags: [propertyOf("leaderElection.leaseName")] },
+  watches: { flag: propertyOf("watchedNamespaces"), otherwise: "default" },
+  properties: { file: "spark-operator.properties", prefix: propertyOf("") },
+  hooks: { path: /^$/, near: /^$/ },
+  record: { name: "rekindle-migration-apache", label: "apache-spark-operator" },
+  kinds: kindsOf("apache"),
+  remembered: rememberedOf("apache"),
+};
+
 /** All families, by their names. */
-export const families: Readonly<Record<FamilyName, Family>> = { spark, volcano };
+export const families: Readonly<Record<FamilyName, Family>> = { spark, volcano, apache };

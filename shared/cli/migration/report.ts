@@ -7,7 +7,6 @@ import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { yamlDocuments } from "../../adapters/kubernetes/yaml.ts";
-import { ApiError } from "../../core/http.ts";
 import { isRecord } from "../../core/json.ts";
 import { keyKindOf, type Resource, type Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
@@ -15,9 +14,10 @@ import type { Session } from "../../inspection/io/session.ts";
 import { registered } from "../../installation/webhooks.ts";
 import { podsWrittenTo } from "../../kube/admission.ts";
 import { type ResourceGroup, resourceGroups } from "../../kube/resource-groups.ts";
-import { configMaps, mutatingWebhooks } from "../../kube/resources.ts";
+import { defaultFamilies, families, mutatingWebhooks } from "../../kube/resources.ts";
 import type { Tools } from "../io/tools.ts";
 import type { CountedKind, Family } from "./families.ts";
+import { mountedFile } from "./mounted-file.ts";
 import {
   all,
   findInstalled,
@@ -33,16 +33,6 @@ import {
 
 /** See `Report`: what will be otherwise, and what is in the way. */
 type Words = { readonly differs: readonly string[]; readonly blocks: readonly string[] };
-
-const podTemplate = z.looseObject({
-  spec: z.looseObject({
-    template: z.looseObject({
-      spec: z.looseObject({
-        volumes: z.array(z.looseObject({ configMap: z.looseObject({ name: z.string() }).optional() })).default([]),
-      }),
-    }),
-  }),
-});
 
 type Found = { readonly groups: readonly ResourceGroup[]; readonly unread: readonly string[] };
 
@@ -71,26 +61,12 @@ const readGroups = (text: string, where: string): Found => {
   return unread(where, parsed.error.issues.map(({ message }) => `resourceGroups${message}`).join("; "));
 };
 
-/** The file is mounted from one of the ConfigMaps of its pods, under its own name. */
+/** The resource groups of a server, by the file that its flag names. */
 const groupsOf = async (session: Session, server: Stoppable): Promise<Found> => {
   const path = flagIn(server.args, "admission-conf") ?? "";
   if (path === "") return { groups: [], unread: [] };
-  const file = path.slice(path.lastIndexOf("/") + 1);
-  const volumes = podTemplate.safeParse(server.object).data?.spec.template.spec.volumes ?? [];
-  const names = volumes.flatMap(({ configMap }) => (configMap === undefined ? [] : [configMap.name]));
-  try {
-    for (const name of names) {
-      const field = `metadata.name=${name}`;
-      const query = { do: "list", resource: configMaps, namespace: server.namespace, labels: {}, field } as const;
-      const data = (await openCluster(session.transport).list(query)).value[0]?.["data"];
-      const text = isRecord(data) ? data[file] : undefined;
-      if (typeof text === "string") return readGroups(text, `ConfigMap ${server.namespace}/${name}`);
-    }
-  } catch (cause) {
-    if (!(cause instanceof ApiError)) throw cause;
-    return unread(path, cause.message);
-  }
-  return unread(path, "no ConfigMap of its pods holds it");
+  const found = await mountedFile(session, server, path.slice(path.lastIndexOf("/") + 1));
+  return "unread" in found ? unread(path, found.unread) : readGroups(found.text, found.where);
 };
 
 const conditions = z.looseObject({
@@ -297,6 +273,14 @@ const commandsOf = ({ family }: Installed): readonly string[] =>
         "commands for queues are obeyed from the namespace default alone, where vcctl makes them: give hosts --queue-command-namespaces for others, or '*' for all",
       ];
 
+/** A line about a family that hosts run only where it is chosen. */
+const choiceOf = ({ family: { name } }: Installed): readonly string[] =>
+  defaultFamilies.includes(name)
+    ? []
+    : [
+        `hosts run these kinds only where they are chosen: rekindle manifests --family ${families.join(",")}, or rekindle host --families ${families.join(",")}`,
+      ];
+
 /** A line about removed webhooks: hosts apply their defaults and rules in `decide`. */
 const doorOf = ({ hooks }: Installed): readonly string[] =>
   hooks.length === 0
@@ -354,6 +338,7 @@ export const examine = async (session: Session, tools: Tools, family: Family): P
   return {
     ...{ family, installed, watched, saved, flags, objects, unfinished },
     differs: [
+      ...choiceOf(installed),
       ...scheduling.differs,
       ...commandsOf(installed),
       ...ofPods.differs,
@@ -362,6 +347,14 @@ export const examine = async (session: Session, tools: Tools, family: Family): P
       ...ignoredOf(installed),
       ...keepers(installed),
     ],
-    blocks: [...wrong, ...scheduling.blocks, ...ofPods.blocks, ...still, ...unknown, ...gathered(refused)],
+    blocks: [
+      ...wrong,
+      ...installed.unread,
+      ...scheduling.blocks,
+      ...ofPods.blocks,
+      ...still,
+      ...unknown,
+      ...gathered(refused),
+    ],
   };
 };

@@ -16,6 +16,7 @@ import { type Account, accountIn } from "../../kube/accounts.ts";
 import { configMaps, namespaces } from "../../kube/resources.ts";
 import { isRenewed, type Part, partOf, usualNamespaces } from "../../kube/upstream-controllers.ts";
 import type { Family } from "./families.ts";
+import { withProperties } from "./mounted-file.ts";
 import { ableAccounts } from "./rights.ts";
 
 /** The value of a flag, written with or without an equals sign; undefined when it is not given. */
@@ -85,6 +86,8 @@ export type Installed = {
   readonly selected: Readonly<Record<string, readonly string[]>>;
   /** Deployments, as `namespace/name`, that look like its controller and that anybody may have made. */
   readonly ignored: readonly string[];
+  /** Why the settings of its controllers are not all known, one text each. */
+  readonly unread: readonly string[];
   /** The API server's clock, epoch ms. */
   readonly now: number;
 };
@@ -217,7 +220,7 @@ export const findInstalled = async (session: Session, family: Family): Promise<I
   const everywhere = (await all(session, deployments)).flatMap((object) => workloadOf(family, object));
   const { places, ignored } = await placesOf(session, family, everywhere);
   const found = everywhere.filter(({ namespace }) => places.has(namespace));
-  const workloads = found.filter(isStoppable);
+  const { workloads, unread } = await withProperties(session, family, found.filter(isStoppable));
   const names = leaseNames(family, workloads);
   const hooksOf = async (resource: Resource): Promise<readonly Hook[]> =>
     (await all(session, resource))
@@ -237,6 +240,7 @@ export const findInstalled = async (session: Session, family: Family): Promise<I
     hooks: (await Promise.all(hookResources.map(hooksOf))).flat(),
     selected: await selectedBy(session, workloads),
     ignored,
+    unread,
     now,
   };
 };
@@ -244,8 +248,10 @@ export const findInstalled = async (session: Session, family: Family): Promise<I
 /** A name for a selector that selects nothing: no namespace has this name, and an empty list would mean all. */
 const nowhere = (selector: string): string => `none with ${selector}`;
 
-const chosenBy = (controller: Workload, selected: Installed["selected"]): readonly string[] => {
-  const names = (flagIn(controller.args, "namespaces") ?? "").split(",").map((name) => name.trim());
+const chosenBy = (controller: Workload, { family, selected }: Pick<Installed, "family" | "selected">) => {
+  const { flag, otherwise } = family.watches;
+  const given = flagIn(controller.args, flag) ?? otherwise;
+  const names = given.split(",").map((name) => name.trim().replace(/^\*$/, ""));
   const selector = selectorOf(controller);
   if (selector === "") return names;
   const both = [...names.filter((name) => name !== ""), ...(selected[selector] ?? [])];
@@ -253,8 +259,8 @@ const chosenBy = (controller: Workload, selected: Installed["selected"]): readon
 };
 
 /** The namespaces that its controllers watch, by their names and by what their selectors select; empty: all of them. */
-export const watchedBy = ({ workloads, selected }: Pick<Installed, "workloads" | "selected">): readonly string[] => {
-  const each = controllers(workloads).map((controller) => chosenBy(controller, selected));
+export const watchedBy = (installed: Pick<Installed, "family" | "workloads" | "selected">): readonly string[] => {
+  const each = controllers(installed.workloads).map((controller) => chosenBy(controller, installed));
   const names = each.flat();
   return names.includes("") || each.length === 0 ? [] : [...new Set(names)].sort();
 };

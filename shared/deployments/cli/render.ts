@@ -7,11 +7,13 @@ import type { FlagView } from "../../cli/io/tools.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import { timing } from "../../engine/settings.ts";
 import { type Forecast, noForecast, type Rendered, type Rendering } from "../../kube/forecast.ts";
+import type { Family } from "../../kube/resources.ts";
 import { unknownFieldsIn } from "../../kube/unknown-fields.ts";
 import { definitions } from "../../registry/definitions.ts";
 import { defaultOptions } from "../../spark/auxiliary-objects/options.ts";
 import { forecastFor, rendered } from "../common/forecasts.ts";
 import { operatorsFor } from "../common/operators.ts";
+import { apacheRows } from "../settings/apache-properties.ts";
 import { sparkOptionsOf } from "../settings/conversions.ts";
 import { readConfiguration } from "../settings/host.ts";
 import { flagName } from "../settings/table.ts";
@@ -49,12 +51,12 @@ export const runs: readonly string[] = operatorsFor(timing).map(({ kind }) => ki
 export const forecast = (object: Stored, confs: Texts): Forecast =>
   forecastFor(object).takenOver?.(object, { ...defaultOptions, sparkDefaults: confs }) ?? noForecast;
 
-const tables: Readonly<Record<"spark" | "volcano", readonly Row[]>> = { spark: rows, volcano: volcanoRows };
+const tables: Readonly<Record<Family, readonly Row[]>> = { spark: rows, volcano: volcanoRows, apache: apacheRows };
 
 /**
  * Returns the handling of a flag, given as `--name=value` or `--name` as in the Deployment of upstream's controller.
  */
-export const flagView = (text: string, family: "spark" | "volcano"): FlagView => {
+export const flagView = (text: string, family: Family): FlagView => {
   const table = tables[family];
   const [, name = "", value] = /^--([^=]+)(?:=(.*))?$/s.exec(text) ?? [];
   const read = understood(name, value, table);

@@ -156,11 +156,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
       import("../../volcano/flow/retries.ts"),
     ]);
     const of = (kind: string, lines: readonly Line[]) => lines.map((line) => ({ kind, ...line }));
-    return [
-      ...of("SparkApplication", policyLines()),
-      ...of("Job", annotationPolicyLines()),
-      ...flowAnnotationLines(),
-    ];
+    return [...of("SparkApplication", policyLines()), ...of("Job", annotationPolicyLines()), ...flowAnnotationLines()];
   },
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,

@@ -186,7 +186,6 @@ const applicationDefaults = (object: AdmittedObject, confs: Texts): readonly Pat
 const texts = z.record(z.string(), z.string());
 
 const labelsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["labels"]).data ?? {};
-
 const annotationsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["annotations"]).data ?? {};
 const marksOf = (object: AdmittedObject) => ({ labels: labelsOf(object), annotations: annotationsOf(object) });
 
@@ -316,18 +315,16 @@ const judgedSchedule = (object: AdmittedObject, named: RequestedName, confs: Tex
 /** Refuses an application of Apache's operator that could not be submitted. */
 const judgedApache = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
   const read = readApache({ metadata: named, spec: object.spec });
-  const unserved = unservedIn({ metadata: marksOf(object) });
-  if (!read.ok || unserved.length > 0) return { broken: read.ok ? unserved : [read.message], warnings: [] };
-  const made = rehearsedApache(named, read.spec, confs);
-  return "refused" in made ? { broken: [made.refused], warnings: [] } : { broken: [], warnings: read.warnings };
+  const made = read.ok ? rehearsedApache(named, read.spec, confs) : { refused: read.message };
+  const broken = "refused" in made ? [made.refused] : unservedIn({ metadata: marksOf(object) });
+  return { broken, warnings: read.ok && broken.length === 0 ? read.warnings : [] };
 };
 
-/** Refuses a cluster of Apache's operator none of whose objects could exist: upstream has no admission. */
+/** Refuses a cluster of Apache's operator none of whose objects could exist. */
 const judgedCluster = (object: AdmittedObject, named: RequestedName): Judgement => {
   const read = readCluster({ metadata: named, spec: object.spec });
-  if (!read.ok) return { broken: [read.message], warnings: [] };
-  const broken = unservedIn({ metadata: marksOf(object) });
-  return { broken, warnings: broken.length > 0 ? [] : read.warnings };
+  const broken = read.ok ? unservedIn({ metadata: marksOf(object) }) : [read.message];
+  return { broken, warnings: read.ok && broken.length === 0 ? read.warnings : [] };
 };
 
 /** A spec of applications in an object of this kind, and the annotations that its runs have. */

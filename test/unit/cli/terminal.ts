@@ -123,6 +123,7 @@ const plurals: Readonly<Record<string, string>> = {
   RoleBinding: "apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings",
   CustomResourceDefinition: "apis/apiextensions.k8s.io/v1/customresourcedefinitions",
   SparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/sparkapplications",
+  "spark.apache.org/v1 SparkApplication": "apis/spark.apache.org/v1/namespaces/NS/sparkapplications",
   ScheduledSparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/scheduledsparkapplications",
   SparkConnect: "apis/sparkoperator.k8s.io/v1alpha1/namespaces/NS/sparkconnects",
   Job: "apis/batch.volcano.sh/v1alpha1/namespaces/NS/jobs",
@@ -135,8 +136,9 @@ const plurals: Readonly<Record<string, string>> = {
   Checkpoint: "apis/rekindle.dev/v1alpha1/namespaces/NS/checkpoints",
 };
 
-const pathOf = ({ kind, metadata }: Obj): string =>
-  `/${plurals[kind] ?? "unknown"}`.replace("NS", metadata.namespace ?? "default");
+/** Of two kinds with one name, the one that others mean by it stands under that name alone. */
+const pathOf = ({ apiVersion, kind, metadata }: Obj): string =>
+  `/${plurals[`${apiVersion} ${kind}`] ?? plurals[kind] ?? "unknown"}`.replace("NS", metadata.namespace ?? "default");
 
 /** Creates objects, writes the status of those that have one, and deletes those that have a deletion timestamp. */
 export const make = async ({ transport }: Simulator, ...objects: readonly Obj[]): Promise<void> => {

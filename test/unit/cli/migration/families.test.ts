@@ -22,13 +22,12 @@ it("the migration knows a scheduler by the same leases as hosts do", () => {
   );
 });
 
-it("the migration deletes the records of every kind of its families, which are those of a host but Apache's", () => {
+it("the migration deletes the records of every kind of its families, which are those of a host", () => {
   const known = Object.values(families).flatMap(({ remembered }) => remembered);
   assert.deepEqual(
     known.toSorted(),
     operatorsFor(timing)
       .map(({ kind }) => kind)
-      .filter((kind) => !["ApacheSparkApplication", "SparkCluster"].includes(kind))
       .toSorted(),
   );
 });

@@ -1,20 +1,51 @@
 /**
  * Each pair of files is a case: `case.in.yaml` has the object, its children, the memory and the time, `case.out.yaml`
- * the plan. Instants are written as text. UPDATE_GOLDEN=1 writes the plans anew, to be read before they are believed.
+ * the plan. Instants are written as text. A memory is written as a merge patch (RFC 7386) of the one that the step before
+ * saved, a status as one of `runningStatus`. UPDATE_GOLDEN=1 writes the plans anew, to be read before they are believed.
  */
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
-import { parse, stringify } from "yaml";
+import { Document, isCollection, isPair, parse, visit } from "yaml";
 import * as z from "zod";
+import { mergePatch as patchOf } from "../../../../shared/core/json.ts";
 import { timeText } from "../../../../shared/core/time.ts";
+import { mergePatch as patched } from "../../../../shared/simulator/schema/patch.ts";
 import { parseMemory } from "../../../../shared/spark/application/state/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
 import { application, asked, decided, digested, pod, said, spec } from "./fixtures.ts";
 
 const folder = join(import.meta.dirname, "golden");
 const instants = new Set(["endedAt", "retryAt", "plannedAt", "submittedAt", "wakeAt"]);
+
+/** The memory of a run whose driver was created a minute ago. */
+const runningMemory = {
+  attempt: 1,
+  submissions: 1,
+  executions: 1,
+  plannedAt: "2026-11-02T07:59:00Z",
+  driver: {
+    attempt: 1,
+    submissionId: "submission-1",
+    applicationId: "spark-1",
+    podName: "spark-pi-driver",
+    submittedAt: "2026-11-02T07:59:00Z",
+    uid: "driver-1",
+  },
+  state: { phase: "RUNNING" },
+};
+
+/** The status of that run. */
+const runningStatus = {
+  applicationState: { state: "RUNNING" },
+  driverInfo: { podName: "spark-pi-driver" },
+  sparkApplicationId: "spark-1",
+  submissionID: "submission-1",
+  lastSubmissionAttemptTime: "2026-11-02T07:59:00Z",
+  submissionAttempts: 1,
+  executionAttempts: 1,
+};
 
 const short = z.strictObject({
   name: z.string().optional(),
@@ -47,8 +78,11 @@ const input = z.strictObject({
     })
     .nullable()
     .default({}),
-  /** `spec` is the digest of the object's spec unless it is given. */
-  memory: z.record(z.string(), z.unknown()).optional(),
+  /** A patch of `runningMemory`; `spec` is the digest of the object's spec unless it is given. */
+  memory: z
+    .record(z.string(), z.unknown())
+    .transform((patch): object => Object(patched(runningMemory, patch)))
+    .optional(),
   pods: z.array(short).default([]),
   live: z.array(short).optional(),
   services: z.array(thing).default([]),
@@ -132,15 +166,45 @@ const run = (given: Input): unknown => {
   });
 };
 
+type Written = { readonly looks?: unknown; readonly memory?: unknown; readonly status?: unknown };
+
+/** Returns the plan of a file, whole. */
+const planIn = (text: string, given: Input): unknown => {
+  const { memory = {}, status, ...rest }: Written = parse(text);
+  const whole = status === undefined ? {} : { status: patched(runningStatus, status) };
+  return { ...rest, memory: patched(savedIn(given), memory), ...whole };
+};
+
+/** The memory that the step before saved, as a plan shows it. */
+const savedIn = ({ memory }: Input): object => (memory === undefined ? {} : { generation: 1, ...memory });
+
+/** Returns the text of a plan, which `planIn` reads. Collections of scalars stand on one line. */
+const textOf = ({ looks, memory, status, ...rest }: Written, given: Input): string => {
+  const change = patchOf(savedIn(given), memory);
+  const document = new Document({
+    looks,
+    ...(change === undefined ? {} : { memory: change }),
+    ...rest,
+    ...(status === undefined ? {} : { status: patchOf(runningStatus, status) ?? {} }),
+  });
+  visit(document, {
+    Collection: (key, node) => {
+      const values: readonly unknown[] = node.items.map((item: unknown) => (isPair(item) ? item.value : item));
+      if (key !== null && !values.some(isCollection)) node.flow = JSON.stringify(node).length < 120;
+    },
+  });
+  return document.toString({ lineWidth: 120 });
+};
+
 describe("a SparkApplication's plan", () => {
   for (const file of globSync("*.in.yaml", { cwd: folder }).sort()) {
     const given = input.parse(parse(readFileSync(join(folder, file), "utf8")));
     const out = join(folder, `${basename(file, ".in.yaml")}.out.yaml`);
     test(`${basename(file, ".in.yaml")}: ${given.about}`, () => {
       const plan = JSON.parse(JSON.stringify(run(given)));
-      if (process.env["UPDATE_GOLDEN"] !== undefined) writeFileSync(out, stringify(plan, { lineWidth: 120 }));
+      if (process.env["UPDATE_GOLDEN"] !== undefined) writeFileSync(out, textOf(plan, given));
       assert.ok(existsSync(out), `${out} is missing`);
-      assert.deepEqual(plan, parse(readFileSync(out, "utf8")));
+      assert.deepEqual(plan, planIn(readFileSync(out, "utf8"), given));
     });
   }
 

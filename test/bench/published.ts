@@ -145,6 +145,13 @@ const pageFile = join(import.meta.dirname, "../../shared/docs/benchmarks.md");
 
 export const publishedFigures = (): Published => published.parse(JSON.parse(readFileSync(file, "utf8")));
 
+/** Each figure stands on a line of its own. */
+const textOf = (all: Published): string =>
+  JSON.stringify(all, null, 2).replaceAll(
+    /\{\s+("name":[^{}]*?)\s+\}/g,
+    (_, fields: string) => `{ ${fields.replaceAll(/\s+/g, " ")} }`,
+  );
+
 type Measured = { readonly name: string; readonly others: number; readonly figures: readonly Figure[] };
 
 /** Keeps the figures of a part in place of its earlier ones, and writes README's rows and the page of figures. */
@@ -152,7 +159,7 @@ export const publish = ({ name, others, figures }: Measured, measuredAt: string)
   const all = publishedFigures();
   all[name] = { measuredAt, others, figures: [...figures] };
   const readme = withFigures(readFileSync(readmeFile, "utf8"), all);
-  writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
+  writeFileSync(file, `${textOf(all)}\n`);
   writeFileSync(readmeFile, readme);
   writeFileSync(pageFile, pageOf(all));
 };

@@ -11,7 +11,7 @@ import { type Counter, openCounter } from "../../support/steps.ts";
 import { creating, said } from "../../unit/spark/admission/reviews.ts";
 import { storedOf, walk } from "../../unit/spark/input/path.ts";
 import { creating as creatingOfVolcano, said as saidOfVolcano } from "../../unit/volcano/admission/reviews.ts";
-import { task } from "../../unit/volcano/job/loop.ts";
+import { task } from "../../unit/volcano/job/fixtures.ts";
 import { sourcesUnder } from "../house/sources.ts";
 
 const rooms = ["core", "kube", "spark", "volcano", "engine", "api", "updates"].map((room) => `shared/${room}`);

@@ -13,21 +13,21 @@ import { minResources } from "../../../shared/volcano/podgroup/group.ts";
 import { assertLinear } from "../../support/growth.ts";
 import { creating, said } from "./admission/reviews.ts";
 import { container } from "./input/row.ts";
-import { Loop, task } from "./job/loop.ts";
+import { type JobFixture, openJob, task } from "./job/fixtures.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const tasks = (count: number): readonly Fields[] => Array.from({ length: count }, (_, at) => task(`t${at}`, 1));
 
 /** Returns a job whose PodGroup has just become Inqueue. */
-const admitted = (spec: Fields): Loop => {
-  const loop = new Loop(spec).run();
-  loop.admit();
-  return loop;
+const admitted = (spec: Fields): JobFixture => {
+  const fixture = openJob(spec).run();
+  fixture.admit();
+  return fixture;
 };
 
-const podsMade = (loop: Loop): readonly Obj[] =>
-  loop
+const podsMade = (fixture: JobFixture): readonly Obj[] =>
+  fixture
     .step()
     .stages.flat()
     .flatMap((effect) => (effect.do === "create" && effect.object.kind === "Pod" ? [wholeOf(effect)] : []));
@@ -38,17 +38,17 @@ describe("a job of a thousand tasks with the plugin svc", () => {
   const plugins = { svc: [] };
 
   test("creates its pods in parts of at most 9 MB", () => {
-    const loop = admitted({ tasks: tasks(1_000), plugins });
+    const fixture = admitted({ tasks: tasks(1_000), plugins });
     const parts: number[] = [];
-    while (loop.names("pods").length < 200) {
-      const before = loop.names("pods").length;
-      const plan = loop.step(true);
+    while (fixture.names("pods").length < 200) {
+      const before = fixture.names("pods").length;
+      const plan = fixture.step(true);
       const sizes = plan.stages
         .flat()
         .map((effect) => (effect.do === "create" ? JSON.stringify(wholeOf(effect)).length : 0));
       parts.push(sizes.reduce((sum, size) => sum + size, 0));
-      loop.step();
-      assert.ok(loop.names("pods").length > before);
+      fixture.step();
+      assert.ok(fixture.names("pods").length > before);
     }
     assert.ok(Math.max(...parts) < 9_000_000, parts.join());
   });
@@ -85,9 +85,9 @@ describe("a job of a thousand tasks with the plugin svc", () => {
   });
 
   test("creates all its pods in the end", () => {
-    const loop = admitted({ tasks: tasks(120), plugins });
-    loop.run();
-    assert.equal(loop.names("pods").length, 120);
+    const fixture = admitted({ tasks: tasks(120), plugins });
+    fixture.run();
+    assert.equal(fixture.names("pods").length, 120);
   });
 });
 
@@ -102,7 +102,7 @@ describe("the work for a job grows linearly with its text", () => {
   const variable = (_: unknown, at: number): Fields => ({ name: `A${at}`, value: "x" });
   for (const [why, n, spec] of rows) {
     test(`${why}: in admission`, () => assertLinear(n, spec, (given) => said(creating("Job", given))));
-    test(`${why}: in a step`, () => assertLinear(n, spec, (given) => new Loop(given).step()));
+    test(`${why}: in a step`, () => assertLinear(n, spec, (given) => openJob(given).step()));
   }
 });
 

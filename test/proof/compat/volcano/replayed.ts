@@ -3,29 +3,29 @@
 import { moveFor } from "../../../../shared/volcano/job/machine.ts";
 import { type Memory, shownPhase } from "../../../../shared/volcano/job/memory.ts";
 import { expiryOf } from "../../../../shared/volcano/job/plan.ts";
-import { Loop, task } from "../../../unit/volcano/job/loop.ts";
+import { type JobFixture, openJob, task } from "../../../unit/volcano/job/fixtures.ts";
 import { type Difference, differences, type Json } from "../compare.ts";
 import { specOf } from "./judged.ts";
 import { numberIn, recordIn, textIn } from "./rows.ts";
 
-const policied = (...policies: readonly object[]): Loop => new Loop({ tasks: [task("w", 2)], policies }).running();
+const policied = (...policies: readonly object[]): JobFixture => openJob({ tasks: [task("w", 2)], policies }).running();
 
 /** Raises a job and its pods to version 1, as a restart does. */
-const later = (loop: Loop): Loop => {
-  if (loop.memory !== undefined) loop.memory = { ...loop.memory, version: 1 };
-  for (const name of loop.names("pods"))
-    loop.change("pods", name, { metadata: { annotations: { "volcano.sh/job-version": "1" } } });
-  return loop;
+const later = (fixture: JobFixture): JobFixture => {
+  if (fixture.memory !== undefined) fixture.memory = { ...fixture.memory, version: 1 };
+  for (const name of fixture.names("pods"))
+    fixture.change("pods", name, { metadata: { annotations: { "volcano.sh/job-version": "1" } } });
+  return fixture;
 };
 
-const lost = (loop: Loop): Loop => {
-  loop.admit("Unknown");
-  return loop;
+const lost = (fixture: JobFixture): JobFixture => {
+  fixture.admit("Unknown");
+  return fixture;
 };
 
-const stopped = (loop: Loop): Loop => {
-  if (loop.memory !== undefined) loop.memory = abortedOf(loop.memory);
-  return loop;
+const stopped = (fixture: JobFixture): JobFixture => {
+  if (fixture.memory !== undefined) fixture.memory = abortedOf(fixture.memory);
+  return fixture;
 };
 
 /** Returns the memory after an AbortJob command on a restarting job, by the table. */
@@ -34,31 +34,31 @@ const abortedOf = (memory: Memory): Memory => ({
   phase: moveFor("Restarting", "AbortJob").into ?? memory.phase,
 });
 
-const situations: Readonly<Record<string, () => Loop>> = {
+const situations: Readonly<Record<string, () => JobFixture>> = {
   A: () => {
     const policies = [{ event: "TaskCompleted", action: "CompleteJob" }];
-    const loop = new Loop({ minAvailable: 1, tasks: [task("m", 1, { policies }), task("w", 2)] }).running();
-    loop.pods("Succeeded", ["j-m-0"]);
-    return loop;
+    const fixture = openJob({ minAvailable: 1, tasks: [task("m", 1, { policies }), task("w", 2)] }).running();
+    fixture.pods("Succeeded", ["j-m-0"]);
+    return fixture;
   },
   B: () => {
-    const loop = policied({ event: "PodFailed", action: "RestartJob" });
-    loop.fail("j-w-0", 1);
-    return loop;
+    const fixture = policied({ event: "PodFailed", action: "RestartJob" });
+    fixture.fail("j-w-0", 1);
+    return fixture;
   },
   C: () => {
-    const loop = policied({ event: "PodEvicted", action: "RestartJob" });
-    loop.remove("pods", "j-w-0");
-    return loop;
+    const fixture = policied({ event: "PodEvicted", action: "RestartJob" });
+    fixture.remove("pods", "j-w-0");
+    return fixture;
   },
   D: () => policied({ event: "PodPending", action: "RestartJob", timeout: "2s" }).turn(3_000),
   E0: () => lost(policied({ event: "Unknown", action: "RestartJob" })),
   E1: () => lost(later(policied({ event: "Unknown", action: "RestartJob" }))),
   F: () => stopped(policied()),
   G: () => {
-    const loop = policied({ exitCode: 42, action: "TerminateJob" });
-    loop.fail("j-w-0", 0, 42);
-    return loop;
+    const fixture = policied({ exitCode: 42, action: "TerminateJob" });
+    fixture.fail("j-w-0", 0, 42);
+    return fixture;
   },
 };
 
@@ -68,18 +68,18 @@ const situationOf = (label: string): string => {
 };
 
 /**
- * Replays one situation. The recording ends while upstream's pods are being deleted; the loop leaves deleted pods in
+ * Replays one situation. The recording ends while upstream's pods are being deleted; the fixture leaves deleted pods in
  * deletion, too.
  */
 export const replayed = (row: Json): readonly Difference[] => {
   const name = situationOf(textIn(row, "label"));
-  const loop = situations[name]?.();
-  if (loop === undefined) throw new Error(`no situation ${textIn(row, "label")}`);
-  loop.lingering = true;
-  loop.run();
-  const { memory } = loop;
+  const fixture = situations[name]?.();
+  if (fixture === undefined) throw new Error(`no situation ${textIn(row, "label")}`);
+  fixture.lingering = true;
+  fixture.run();
+  const { memory } = fixture;
   return differences(
-    { phaseAfter: shownPhase(loop.job()), retryCount: memory?.retryCount, version: memory?.version },
+    { phaseAfter: shownPhase(fixture.own()), retryCount: memory?.retryCount, version: memory?.version },
     { phaseAfter: row["phaseAfter"], retryCount: row["retryCount"], version: row["version"] },
     name,
   );

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
+import { mergePatch } from "../../../../shared/simulator/schema/patch.ts";
 import { readCronSpec } from "../../../../shared/volcano/cron/read.ts";
 import { readFlowSpec } from "../../../../shared/volcano/flow/read.ts";
 import { admissionOf } from "../../../../shared/volcano/gang/admission.ts";
@@ -12,7 +13,6 @@ import { queueGaps } from "../../../../shared/volcano/queue/defaults.ts";
 import { placeSaying } from "../../../../shared/volcano/queue/state/tree.ts";
 import { specIn } from "../../../../shared/volcano/validation/parse.ts";
 import { good } from "../input/row.ts";
-import { applyPatch } from "../queue/merge.ts";
 import { creating, type Fields, patchOf, said } from "./reviews.ts";
 
 const stored = (kind: string, name: string, spec: unknown, status: Fields = {}): Stored => ({
@@ -109,7 +109,7 @@ describe("a default of admission is one of reconcile's, too", () => {
   test("of a queue: weight, reclaimable, and the root of its path", () => {
     const annotations = { "volcano.sh/hierarchy": "a/b", "volcano.sh/hierarchy-weights": "1/2" };
     const queue = { ...stored("Queue", "q", {}), metadata: { ...stored("Queue", "q", {}).metadata, annotations } };
-    const merged: Fields = Object(applyPatch(queue, queueGaps(queue) ?? {}));
+    const merged: Fields = Object(mergePatch(queue, queueGaps(queue) ?? {}));
     assert.deepEqual(merged["spec"], { weight: 1, reclaimable: true });
     const patched = JSON.stringify(patchOf(creating("Queue", {}, { name: "q", annotations })));
     for (const part of ["weight", "reclaimable", "root/a/b", "1/1/2"]) {

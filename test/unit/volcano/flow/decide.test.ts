@@ -88,7 +88,7 @@ describe("a JobFlow", () => {
       const fixture = flowOf([{ name: "a" }, after("b", "a")]);
       const object = fixture.get("jobflows", "f");
       const annotations = { "rekindle.dev/job-retries": retries };
-      fixture.put({ plural: "jobflows" }, { ...object, metadata: { ...object.metadata, annotations }, status });
+      fixture.put("jobflows", { ...object, metadata: { ...object.metadata, annotations }, status });
       return fixture.run();
     };
 
@@ -144,7 +144,7 @@ describe("a JobFlow", () => {
 
   test("creates no job in the step in which it fails", () => {
     const fixture = flowOf([{ name: "a" }, { name: "c" }], { templates: ["a"] }).run();
-    fixture.put({ plural: "jobtemplates" }, { ...fixture.get("jobtemplates", "a"), metadata: { name: "c" } });
+    fixture.put("jobtemplates", { ...fixture.get("jobtemplates", "a"), metadata: { name: "c" } });
     fixture.job("f-a", "Failed");
     fixture.run();
     assert.deepEqual([phaseOf(fixture), fixture.deeds], ["Failed", ["create jobs f-a"]]);
@@ -153,7 +153,7 @@ describe("a JobFlow", () => {
   test("does not count a job of another owner as its own, even if its labels match", () => {
     const fixture = flowOf([{ name: "a" }, after("b", "a")], { templates: [] });
     const metadata = { name: "f-a", labels: { "volcano.sh/createdByJobFlow": "ns.f" } };
-    fixture.put({ plural: "jobs" }, { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata });
+    fixture.put("jobs", { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata });
     fixture.job("f-a", "Completed");
     fixture.run();
     assert.deepEqual([phaseOf(fixture), fixture.status()["completedJobs"]], ["Pending", undefined]);
@@ -199,7 +199,7 @@ describe("a JobFlow", () => {
     assert.match(waitIn(fixture.last).waitsFor ?? "", /JobTemplate a to exist: create it in namespace ns/);
     assert.deepEqual([fixture.told.length, waitIn(fixture.last).pollMs, fixture.last?.stages], [1, 15_000, []]);
     const other = flowOf([{ name: "b" }]);
-    fixture.put({ plural: "jobtemplates" }, { ...other.get("jobtemplates", "b"), metadata: { name: "a" } });
+    fixture.put("jobtemplates", { ...other.get("jobtemplates", "b"), metadata: { name: "a" } });
     fixture.run();
     assert.deepEqual(fixture.deeds, ["create jobs f-a"]);
   });

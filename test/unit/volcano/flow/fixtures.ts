@@ -34,7 +34,7 @@ export const flowOf = (
   };
   const fixture = new Fixture(volcanoJobFlow({ settledMs: 16_000 }), object, eight);
   const names = templates ?? flows.map(({ name }) => `${name}`);
-  for (const name of names) fixture.put(jobTemplates, template(name));
+  for (const name of names) fixture.put(jobTemplates.plural, template(name));
   return fixture;
 };
 

@@ -9,26 +9,23 @@ import { flowOf } from "./fixtures.ts";
 const probing = (probe: object) => {
   const fixture = flowOf([{ name: "a" }, { name: "b", dependsOn: { targets: ["a"], probe } }]).run();
   for (const index of [0, 1])
-    fixture.put(
-      { plural: "pods" },
-      {
-        apiVersion: "v1",
-        kind: "Pod",
-        metadata: {
-          name: `f-a-w-${index}`,
-          labels: { "volcano.sh/job-name": "f-a", "volcano.sh/task-spec": "w" },
-          ownerReferences: [
-            {
-              apiVersion: "batch.volcano.sh/v1alpha1",
-              kind: "Job",
-              name: "f-a",
-              uid: fixture.get("jobs", "f-a").metadata.uid,
-            },
-          ],
-        },
-        status: { phase: "Running" },
+    fixture.put("pods", {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: `f-a-w-${index}`,
+        labels: { "volcano.sh/job-name": "f-a", "volcano.sh/task-spec": "w" },
+        ownerReferences: [
+          {
+            apiVersion: "batch.volcano.sh/v1alpha1",
+            kind: "Job",
+            name: "f-a",
+            uid: fixture.get("jobs", "f-a").metadata.uid,
+          },
+        ],
       },
-    );
+      status: { phase: "Running" },
+    });
   fixture.job("f-a", "Running", { taskStatusCount: { w: { phase: { Running: 2 } } } });
   return fixture;
 };

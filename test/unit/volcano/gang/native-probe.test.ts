@@ -5,10 +5,10 @@ import { describe, it } from "node:test";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import { type Effect, type Query, wholeOf } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
+import { mergePatch } from "../../../../shared/simulator/schema/patch.ts";
 import { type ProbeTurn, probeTurn } from "../../../../shared/volcano/gang/native-probe.ts";
 import type { NativeProbe } from "../../../../shared/volcano/gang/state/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
-import { applyPatch } from "../queue/merge.ts";
 
 const eight = Date.UTC(2026, 10, 2, 8);
 
@@ -67,7 +67,7 @@ class Cluster {
     if (there === undefined) return;
     // The only patch of metadata takes the finalizer off.
     if (Object.hasOwn(Object(patch), "metadata")) this.objects.delete("PodGroup");
-    else this.put("PodGroup", applyPatch(there, patch));
+    else this.put("PodGroup", { ...there, ...Object(mergePatch(there, patch)) });
   }
 
   private apply(effect: Effect): void {

@@ -3,53 +3,53 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { does, waitIn } from "../../../support/plans.ts";
-import { eight, Loop, task } from "./loop.ts";
+import { eight, type JobFixture, openJob, task } from "./fixtures.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
 const annotated = (texts: Texts): Texts =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [`rekindle.dev/${name}`, text]));
 
-const loopOf = (texts: Texts, more: object = {}): Loop => {
-  const loop = new Loop({ tasks: [task("chief", 1), task("w", 2)], maxRetry: 3, ...more });
-  loop.change("jobs", "j", { metadata: { annotations: annotated(texts) } });
-  return loop;
+const loopOf = (texts: Texts, more: object = {}): JobFixture => {
+  const fixture = openJob({ tasks: [task("chief", 1), task("w", 2)], maxRetry: 3, ...more });
+  fixture.change("jobs", "j", { metadata: { annotations: annotated(texts) } });
+  return fixture;
 };
 
-const running = (texts: Texts, more: object = {}): Loop => loopOf(texts, more).running();
+const running = (texts: Texts, more: object = {}): JobFixture => loopOf(texts, more).running();
 
 const on = (event: string, action: string, more: object = {}): object => ({ policies: [{ event, action, ...more }] });
 
-const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
+const phaseOf = (fixture: JobFixture): string | undefined => fixture.status().state?.phase;
 
 /** Steps to the point at which pods are created again, unless a wait holds them back. */
-const again = (loop: Loop): Loop => {
-  loop.run();
-  loop.admit();
-  return loop.run();
+const again = (fixture: JobFixture): JobFixture => {
+  fixture.run();
+  fixture.admit();
+  return fixture.run();
 };
 
-const spent = (loop: Loop): unknown => loop.run().status()["retryCount"] ?? 0;
+const spent = (fixture: JobFixture): unknown => fixture.run().status()["retryCount"] ?? 0;
 
-const order = (loop: Loop, action: string): void => {
-  loop.put("commands", {
+const order = (fixture: JobFixture, action: string): void => {
+  fixture.put("commands", {
     ...{
       apiVersion: "bus.volcano.sh/v1alpha1",
       kind: "Command",
       metadata: { name: action.toLowerCase(), namespace: "ns" },
     },
     action,
-    target: { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: loop.job().metadata.uid },
+    target: { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: fixture.own().metadata.uid },
   });
 };
 
-const disrupt = (loop: Loop, reason: string): void => {
+const disrupt = (fixture: JobFixture, reason: string): void => {
   const conditions = [{ type: "DisruptionTarget", status: "True", reason }];
-  loop.pods("Failed", ["j-w-0"], { conditions });
+  fixture.pods("Failed", ["j-w-0"], { conditions });
 };
 
 describe("a retry", () => {
-  const rows: readonly (readonly [string, Texts, object, (loop: Loop) => void, number])[] = [
+  const rows: readonly (readonly [string, Texts, object, (fixture: JobFixture) => void, number])[] = [
     ["is spent on a pod that was deleted", {}, on("PodEvicted", "RestartJob"), (l) => l.remove("pods", "j-w-0"), 1],
     [
       "is not spent on a deleted pod where evictions are free",
@@ -85,61 +85,61 @@ describe("a retry", () => {
   ];
   for (const [what, texts, more, happens, want] of rows)
     test(what, () => {
-      const loop = running(texts, more);
-      happens(loop);
-      assert.equal(spent(loop), want);
+      const fixture = running(texts, more);
+      happens(fixture);
+      assert.equal(spent(fixture), want);
     });
 
   test("is not spent on an eviction whose action had a timeout", () => {
-    const loop = running({ evictions: "free" }, on("PodFailed", "RestartJob", { timeout: "1m" }));
-    disrupt(loop, "EvictionByEvictionAPI");
-    loop.run().turn(60_000);
-    assert.deepEqual([spent(loop), loop.memory?.version], [0, 1]);
+    const fixture = running({ evictions: "free" }, on("PodFailed", "RestartJob", { timeout: "1m" }));
+    disrupt(fixture, "EvictionByEvictionAPI");
+    fixture.run().turn(60_000);
+    assert.deepEqual([spent(fixture), fixture.memory?.version], [0, 1]);
   });
 });
 
 describe("a wait between restarts", () => {
-  const waiting = (texts: Texts = {}): Loop =>
+  const waiting = (texts: Texts = {}): JobFixture =>
     running({ "restart-backoff": "10s", ...texts }, { ...on("PodFailed", "RestartJob"), maxRetry: 9 });
 
   test("delays pods and PodGroup, sets a timer, and states its end in the status", () => {
-    const loop = waiting();
-    loop.fail("j-w-0", 1);
-    again(loop);
-    assert.deepEqual([phaseOf(loop), loop.names("pods"), loop.names("podgroups")], ["Restarting", [], []]);
-    assert.equal(waitIn(loop.last).wakeAt, eight + 10_000);
-    assert.match(loop.status().state?.message ?? "", /pods are created at 2026-11-02T08:00:10Z$/);
-    again(loop.turn(10_000));
-    assert.deepEqual([phaseOf(loop), loop.names("pods").length], ["Pending", 3]);
+    const fixture = waiting();
+    fixture.fail("j-w-0", 1);
+    again(fixture);
+    assert.deepEqual([phaseOf(fixture), fixture.names("pods"), fixture.names("podgroups")], ["Restarting", [], []]);
+    assert.equal(waitIn(fixture.last).wakeAt, eight + 10_000);
+    assert.match(fixture.status().state?.message ?? "", /pods are created at 2026-11-02T08:00:10Z$/);
+    again(fixture.turn(10_000));
+    assert.deepEqual([phaseOf(fixture), fixture.names("pods").length], ["Pending", 3]);
   });
 
   test("doubles with each restart, even if steps die after their save", () => {
-    const loop = waiting();
+    const fixture = waiting();
     for (const [seconds, restarts] of [
       [10, 1],
       [20, 2],
       [40, 3],
     ] as const) {
-      loop.fail("j-w-0", 1);
-      loop.step(true);
-      again(loop);
+      fixture.fail("j-w-0", 1);
+      fixture.step(true);
+      again(fixture);
       assert.deepEqual(
-        [loop.memory?.backoff?.restarts, (waitIn(loop.last).wakeAt ?? 0) - loop.now],
+        [fixture.memory?.backoff?.restarts, (waitIn(fixture.last).wakeAt ?? 0) - fixture.now],
         [restarts, seconds * 1_000],
       );
-      again(loop.turn(seconds * 1_000));
-      loop.pods("Running");
-      loop.run();
+      again(fixture.turn(seconds * 1_000));
+      fixture.pods("Running");
+      fixture.run();
     }
   });
 
   test("of one pod's restart leaves the other pods alone", () => {
-    const loop = running({ "restart-backoff": "10s" }, on("PodFailed", "RestartPod"));
-    loop.fail("j-w-0", 1);
-    again(loop);
-    assert.deepEqual([phaseOf(loop), loop.names("pods")], ["Restarting", ["j-chief-0", "j-w-1"]]);
-    again(loop.turn(10_000));
-    assert.deepEqual(loop.names("pods"), ["j-chief-0", "j-w-1", "j-w-0"]);
+    const fixture = running({ "restart-backoff": "10s" }, on("PodFailed", "RestartPod"));
+    fixture.fail("j-w-0", 1);
+    again(fixture);
+    assert.deepEqual([phaseOf(fixture), fixture.names("pods")], ["Restarting", ["j-chief-0", "j-w-1"]]);
+    again(fixture.turn(10_000));
+    assert.deepEqual(fixture.names("pods"), ["j-chief-0", "j-w-1", "j-w-0"]);
   });
 
   test("does not repeat steps while it lasts, and a pod that is lost in it counts after it", () => {
@@ -147,48 +147,48 @@ describe("a wait between restarts", () => {
       { event: "PodFailed", action: "RestartPod" },
       { event: "PodEvicted", action: "RestartJob" },
     ];
-    const loop = running({ "restart-backoff": "10s" }, { policies });
-    loop.fail("j-w-0", 1);
-    again(loop);
-    loop.remove("pods", "j-w-1");
-    loop.run();
-    assert.notEqual(does(loop.last, "again"), true);
-    again(loop.turn(10_000));
-    assert.equal(loop.status()["retryCount"], 2);
+    const fixture = running({ "restart-backoff": "10s" }, { policies });
+    fixture.fail("j-w-0", 1);
+    again(fixture);
+    fixture.remove("pods", "j-w-1");
+    fixture.run();
+    assert.notEqual(does(fixture.last, "again"), true);
+    again(fixture.turn(10_000));
+    assert.equal(fixture.status()["retryCount"], 2);
   });
 
   test("does not apply to a job without a retry left, nor to a job that is resumed", () => {
     const out = running({ "restart-backoff": "10s" }, { ...on("PodFailed", "RestartJob"), maxRetry: 1 });
     out.fail("j-w-0", 1);
     assert.equal(phaseOf(out.run()), "Failed");
-    const loop = waiting();
-    loop.fail("j-w-0", 1);
-    loop.run();
-    order(loop, "AbortJob");
-    loop.run();
-    order(loop, "ResumeJob");
-    again(loop);
-    assert.equal(loop.names("pods").length, 3);
+    const fixture = waiting();
+    fixture.fail("j-w-0", 1);
+    fixture.run();
+    order(fixture, "AbortJob");
+    fixture.run();
+    order(fixture, "ResumeJob");
+    again(fixture);
+    assert.equal(fixture.names("pods").length, 3);
   });
 });
 
 describe("the active deadline of a job", () => {
   test("sets a timer from the first Running phase, across restarts, and terminates the job", () => {
-    const loop = running({ "active-deadline": "10m" }, on("PodFailed", "RestartPod"));
-    assert.equal(waitIn(loop.last).wakeAt, eight + 600_000);
-    loop.turn(60_000).fail("j-w-0", 1);
-    again(loop);
-    loop.pods("Running");
-    assert.equal(waitIn(loop.run().last).wakeAt, eight + 600_000);
-    loop.turn(540_000).step();
-    assert.equal(loop.status().state?.message, "DeadlineExceeded after 10m");
-    loop.run();
-    assert.deepEqual(loop.phases.slice(-2), ["Terminating", "Terminated"]);
+    const fixture = running({ "active-deadline": "10m" }, on("PodFailed", "RestartPod"));
+    assert.equal(waitIn(fixture.last).wakeAt, eight + 600_000);
+    fixture.turn(60_000).fail("j-w-0", 1);
+    again(fixture);
+    fixture.pods("Running");
+    assert.equal(waitIn(fixture.run().last).wakeAt, eight + 600_000);
+    fixture.turn(540_000).step();
+    assert.equal(fixture.status().state?.message, "DeadlineExceeded after 10m");
+    fixture.run();
+    assert.deepEqual(fixture.phases.slice(-2), ["Terminating", "Terminated"]);
   });
 
   test("does not count the time before the first Running phase, nor the time of an aborted job", () => {
-    const loop = loopOf({ "active-deadline": "10m" }).run().turn(3_600_000);
-    assert.equal(waitIn(loop.run().last).wakeAt, undefined);
+    const fixture = loopOf({ "active-deadline": "10m" }).run().turn(3_600_000);
+    assert.equal(waitIn(fixture.run().last).wakeAt, undefined);
     const late = running({ "active-deadline": "10m" });
     order(late, "AbortJob");
     late.run().turn(3_600_000);
@@ -200,44 +200,44 @@ describe("the active deadline of a job", () => {
 
   test("of a job from upstream's controller counts from its Running condition", () => {
     const conditions = [{ status: "Running", lastTransitionTime: "2026-11-02T07:00:00Z" }];
-    const loop = loopOf({ "active-deadline": "90m" });
-    loop.change("jobs", "j", { status: { state: { phase: "Running" }, conditions } });
-    assert.equal(waitIn(loop.run().last).wakeAt, eight + 30 * 60_000);
+    const fixture = loopOf({ "active-deadline": "90m" });
+    fixture.change("jobs", "j", { status: { state: { phase: "Running" }, conditions } });
+    assert.equal(waitIn(fixture.run().last).wakeAt, eight + 30 * 60_000);
   });
 });
 
 describe("suspension by annotation", () => {
-  const say = (loop: Loop, text: string): Loop => {
-    loop.change("jobs", "j", { metadata: { annotations: annotated({ suspend: text }) } });
-    return loop.run();
+  const say = (fixture: JobFixture, text: string): JobFixture => {
+    fixture.change("jobs", "j", { metadata: { annotations: annotated({ suspend: text }) } });
+    return fixture.run();
   };
 
   test("aborts a job, and its removal resumes the job without a retry", () => {
-    const loop = say(running({}), "true");
-    assert.deepEqual([phaseOf(loop), loop.names("pods")], ["Aborted", []]);
-    again(say(loop, "false"));
-    assert.deepEqual([loop.names("pods").length, loop.status()["retryCount"]], [3, undefined]);
-    assert.deepEqual(loop.phases.slice(2), ["Aborting", "Aborted", "Restarting", "Pending"]);
+    const fixture = say(running({}), "true");
+    assert.deepEqual([phaseOf(fixture), fixture.names("pods")], ["Aborted", []]);
+    again(say(fixture, "false"));
+    assert.deepEqual([fixture.names("pods").length, fixture.status()["retryCount"]], [3, undefined]);
+    assert.deepEqual(fixture.phases.slice(2), ["Aborting", "Aborted", "Restarting", "Pending"]);
   });
 
   test("is looked at by each resync, as its removal changes no generation; an abort by a Command is not", () => {
     assert.equal(say(running({}), "true").last?.next.do, "wait");
-    const loop = running({});
-    order(loop, "AbortJob");
-    assert.equal(loop.run().last?.next.do, "rest");
+    const fixture = running({});
+    order(fixture, "AbortJob");
+    assert.equal(fixture.run().last?.next.do, "rest");
   });
 
   test("creates no pod of a job that is suspended from the beginning", () => {
-    const loop = loopOf({ suspend: "true" }).run();
-    assert.equal(phaseOf(loop), "Aborted");
-    assert.equal(loop.deeds.filter((deed) => /create pod/.test(deed)).length, 0);
+    const fixture = loopOf({ suspend: "true" }).run();
+    assert.equal(phaseOf(fixture), "Aborted");
+    assert.equal(fixture.deeds.filter((deed) => /create pod/.test(deed)).length, 0);
   });
 
   test("does not, by its removal, resume a job that a Command has aborted", () => {
-    const loop = running({});
-    order(loop, "AbortJob");
-    loop.run();
-    assert.equal(phaseOf(say(say(loop, "true"), "false")), "Aborted");
+    const fixture = running({});
+    order(fixture, "AbortJob");
+    fixture.run();
+    assert.equal(phaseOf(say(say(fixture, "true"), "false")), "Aborted");
   });
 });
 
@@ -249,11 +249,11 @@ describe("exit codes", () => {
   ] as const;
   for (const [codes, what] of rows)
     test(`${codes.join(" and ")} lead to ${what}`, () => {
-      const loop = running({ "exit-codes": "1-9=RestartPod; 137-143=TerminateJob" }, on("PodFailed", "CompleteJob"));
-      loop.fail("j-w-0", ...codes);
-      loop.run();
+      const fixture = running({ "exit-codes": "1-9=RestartPod; 137-143=TerminateJob" }, on("PodFailed", "CompleteJob"));
+      fixture.fail("j-w-0", ...codes);
+      fixture.run();
       const led = { 3: "Pending", 0: "Terminated", 77: "Completed" }[codes[0]];
-      assert.equal(phaseOf(loop), led);
+      assert.equal(phaseOf(fixture), led);
     });
 });
 
@@ -267,27 +267,27 @@ describe("success targets", () => {
   ];
   for (const [what, text, succeeded, want] of rows)
     test(what, () => {
-      const loop = running({ "success-targets": text });
-      loop.pods("Succeeded", succeeded);
-      assert.equal(phaseOf(loop.run()), want);
+      const fixture = running({ "success-targets": text });
+      fixture.pods("Succeeded", succeeded);
+      assert.equal(phaseOf(fixture.run()), want);
     });
 
   test("take precedence over a failure in the same step", () => {
-    const loop = running({ "success-targets": "chief" }, on("PodFailed", "AbortJob"));
-    loop.pods("Succeeded", ["j-chief-0"]);
-    loop.fail("j-w-0", 1);
-    assert.equal(phaseOf(loop.run()), "Completed");
+    const fixture = running({ "success-targets": "chief" }, on("PodFailed", "AbortJob"));
+    fixture.pods("Succeeded", ["j-chief-0"]);
+    fixture.fail("j-w-0", 1);
+    assert.equal(phaseOf(fixture.run()), "Completed");
   });
 });
 
 test("an invalid annotation stands in the status, leads to one Event, and does not stop the job", () => {
-  const loop = loopOf({ evictions: "never" });
+  const fixture = loopOf({ evictions: "never" });
   const told = (): number =>
-    loop
+    fixture
       .step()
       .stages.flat()
       .filter((one) => one.do === "record" && one.reason === "RekindleAnnotationIgnored").length;
   assert.deepEqual([told(), told(), told()], [1, 0, 0]);
-  assert.match(loop.status().state?.message ?? "", /rekindle.dev\/evictions\]: "never" is not one of count, free/);
-  assert.equal(loop.running().names("pods").length, 3);
+  assert.match(fixture.status().state?.message ?? "", /rekindle.dev\/evictions\]: "never" is not one of count, free/);
+  assert.equal(fixture.running().names("pods").length, 3);
 });

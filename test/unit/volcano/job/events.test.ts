@@ -5,27 +5,27 @@ import { volcanoCronJob } from "../../../../shared/volcano/cron/decide.ts";
 import { volcanoJobFlow } from "../../../../shared/volcano/flow/decide.ts";
 import { volcanoJob } from "../../../../shared/volcano/job/decide.ts";
 import { volcanoQueue } from "../../../../shared/volcano/queue/decide.ts";
-import { Loop, task } from "./loop.ts";
+import { type JobFixture, openJob, task } from "./fixtures.ts";
 
 const onFailure = (action: string, more = {}): object => ({ policies: [{ event: "PodFailed", action, ...more }] });
-const running = (more: object = {}): Loop => new Loop({ tasks: [task("w", 2)], ...more }).running();
+const running = (more: object = {}): JobFixture => openJob({ tasks: [task("w", 2)], ...more }).running();
 
 /** Returns the Events of some steps as text, in order; of equal names only the last. */
-const heard = (loop: Loop, steps = 6): readonly string[] => {
+const heard = (fixture: JobFixture, steps = 6): readonly string[] => {
   const lines = new Map<string, string>();
   for (let step = 0; step < steps; step += 1)
-    for (const effect of loop.step().stages.flat())
+    for (const effect of fixture.step().stages.flat())
       if (effect.do === "record")
         lines.set(`${effect.reason} ${effect.occasion}`, `${effect.type} ${effect.reason}: ${effect.message}`);
   return [...lines.values()];
 };
 
 /** Returns the number of Events, with repeats. */
-const often = (loop: Loop, steps = 6): number =>
+const often = (fixture: JobFixture, steps = 6): number =>
   Array.from(
     { length: steps },
     () =>
-      loop
+      fixture
         .step()
         .stages.flat()
         .filter((one) => one.do === "record").length,
@@ -38,10 +38,10 @@ const condition = (type: string, status: string, reason: string, time: string) =
 
 /** Returns the Events about a PodGroup with these conditions. */
 const grouped = (...conditions: readonly object[]): readonly string[] => {
-  const loop = new Loop({ tasks: [task("w", 2)] }).run();
-  for (const name of loop.names("podgroups"))
-    loop.change("podgroups", name, { status: { phase: "Pending", conditions } });
-  return heard(loop);
+  const fixture = openJob({ tasks: [task("w", 2)] }).run();
+  for (const name of fixture.names("podgroups"))
+    fixture.change("podgroups", name, { status: { phase: "Pending", conditions } });
+  return heard(fixture);
 };
 
 describe("a job's step records as Events", () => {
@@ -49,20 +49,20 @@ describe("a job's step records as Events", () => {
     [
       "an action of a policy",
       () => {
-        const loop = running(onFailure("RestartJob"));
-        loop.fail("j-w-0", 3);
-        return heard(loop);
+        const fixture = running(onFailure("RestartJob"));
+        fixture.fail("j-w-0", 3);
+        return heard(fixture);
       },
       ["Normal ExecuteAction: Start to execute action RestartJob (PodFailed of pod w-0 (exit code 3))"],
     ],
     [
       "an action with a timeout, and the action after the timeout",
       () => {
-        const loop = running(onFailure("AbortJob", { timeout: "10m" }));
-        loop.fail("j-w-0", 1);
-        const first = heard(loop, 3);
-        loop.turn(600_000);
-        return [...first, ...heard(loop)];
+        const fixture = running(onFailure("AbortJob", { timeout: "10m" }));
+        fixture.fail("j-w-0", 1);
+        const first = heard(fixture, 3);
+        fixture.turn(600_000);
+        return [...first, ...heard(fixture)];
       },
       [
         "Normal ExecuteAction: Execute action AbortJob after 10m0s",
@@ -73,9 +73,9 @@ describe("a job's step records as Events", () => {
       "the coming action for Pending pods, once for all pods of one step",
       () => {
         const policies = [{ event: "PodPending", action: "RestartJob", timeout: "10s" }];
-        const loop = new Loop({ tasks: [task("w", 2)], policies }).run();
-        loop.admit();
-        return heard(loop);
+        const fixture = openJob({ tasks: [task("w", 2)], policies }).run();
+        fixture.admit();
+        return heard(fixture);
       },
       ["Normal ExecuteAction: Execute action RestartJob after 10s"],
     ],
@@ -108,94 +108,94 @@ describe("a job's step records as Events", () => {
 
 describe("an Event is recorded once", () => {
   test("for an action, once the status shows the action", () => {
-    const loop = running(onFailure("AbortJob"));
-    loop.fail("j-w-0", 1);
-    assert.equal(often(loop), 1);
+    const fixture = running(onFailure("AbortJob"));
+    fixture.fail("j-w-0", 1);
+    assert.equal(often(fixture), 1);
   });
 
   test("for Pending pods, while they are Pending", () => {
     const policies = [{ event: "PodPending", action: "RestartJob", timeout: "10s" }];
-    const loop = new Loop({ tasks: [task("w", 2)], policies }).run();
-    loop.admit();
-    assert.equal(often(loop), 1);
+    const fixture = openJob({ tasks: [task("w", 2)], policies }).run();
+    fixture.admit();
+    assert.equal(often(fixture), 1);
   });
 
   test("for an action whose step died before the Event: the next step records it", () => {
-    const loop = running(onFailure("AbortJob"));
-    loop.fail("j-w-0", 1);
-    loop.step(true);
-    assert.equal(heard(loop).length, 1);
+    const fixture = running(onFailure("AbortJob"));
+    fixture.fail("j-w-0", 1);
+    fixture.step(true);
+    assert.equal(heard(fixture).length, 1);
   });
 
   test("for an Unschedulable PodGroup, until the reason changes", () => {
-    const loop = new Loop({ tasks: [task("w", 2)] }).run();
-    const [name = ""] = loop.names("podgroups");
+    const fixture = openJob({ tasks: [task("w", 2)] }).run();
+    const [name = ""] = fixture.names("podgroups");
     const hinder = (reason: string, message: string): void =>
-      loop.change("podgroups", name, {
+      fixture.change("podgroups", name, {
         status: { phase: "Pending", conditions: [{ type: "Unschedulable", status: "True", reason, message }] },
       });
     hinder("NotEnoughResources", "2 Pending");
-    assert.equal(often(loop), 1);
+    assert.equal(often(fixture), 1);
     hinder("NotEnoughResources", "1 Pending");
-    assert.equal(often(loop), 0);
+    assert.equal(often(fixture), 0);
     hinder("NotEnoughPodsOfTask", "1 Pending");
-    assert.equal(often(loop), 1);
+    assert.equal(often(fixture), 1);
   });
 });
 
 describe("after a step that died between its save and its Events, the next step records once", () => {
-  const onPending = (action: string): Loop => {
+  const onPending = (action: string): JobFixture => {
     const policies = [{ event: "PodPending", action, timeout: "10s" }];
-    const loop = new Loop({ tasks: [task("w", 2)], policies }).run();
-    loop.admit();
-    loop.step();
-    return loop;
+    const fixture = openJob({ tasks: [task("w", 2)], policies }).run();
+    fixture.admit();
+    fixture.step();
+    return fixture;
   };
-  const delayed = (): Loop => {
-    const loop = running(onFailure("AbortJob", { timeout: "10m" }));
-    loop.fail("j-w-0", 1);
-    return loop;
+  const delayed = (): JobFixture => {
+    const fixture = running(onFailure("AbortJob", { timeout: "10m" }));
+    fixture.fail("j-w-0", 1);
+    return fixture;
   };
-  const hindered = (): Loop => {
-    const loop = new Loop({ tasks: [task("w", 2)] }).run();
+  const hindered = (): JobFixture => {
+    const fixture = openJob({ tasks: [task("w", 2)] }).run();
     const conditions = [condition("Unschedulable", "True", "NotEnoughResources", "00")];
-    loop.change("podgroups", loop.names("podgroups")[0] ?? "", { status: { phase: "Pending", conditions } });
-    return loop;
+    fixture.change("podgroups", fixture.names("podgroups")[0] ?? "", { status: { phase: "Pending", conditions } });
+    return fixture;
   };
-  const rows: readonly (readonly [string, () => Loop])[] = [
+  const rows: readonly (readonly [string, () => JobFixture])[] = [
     ["an action with a timeout", delayed],
     ["the coming action for Pending pods", () => onPending("RestartJob")],
     ["the reason why the PodGroup is Unschedulable", hindered],
   ];
   for (const [what, make] of rows)
     test(what, () => {
-      const loop = make();
-      loop.step(true);
-      assert.equal(loop.memory?.untold?.length, 1);
-      assert.equal(often(loop), 1);
-      assert.equal(loop.memory?.untold, undefined);
+      const fixture = make();
+      fixture.step(true);
+      assert.equal(fixture.memory?.untold?.length, 1);
+      assert.equal(often(fixture), 1);
+      assert.equal(fixture.memory?.untold, undefined);
     });
 
   test("an action with a timeout, even if the action is due by then", () => {
-    const loop = delayed();
-    loop.step(true);
-    loop.turn(600_000);
-    assert.deepEqual(heard(loop), [
+    const fixture = delayed();
+    fixture.step(true);
+    fixture.turn(600_000);
+    assert.deepEqual(heard(fixture), [
       "Normal ExecuteAction: Execute action AbortJob after 10m0s",
       "Normal ExecuteAction: Start to execute action AbortJob (PodFailed of pod w-0)",
     ]);
   });
 
   test("an action, even if the next step leaves the phase of the action", () => {
-    const loop = running({ ...onFailure("RestartPod"), maxRetry: 9 });
-    loop.lingering = true;
-    loop.fail("j-w-0", 1);
-    loop.run();
-    loop.fail("j-w-1", 2);
-    loop.step(true);
-    loop.release();
-    loop.remove("pods", "j-w-1");
-    assert.deepEqual(heard(loop), [
+    const fixture = running({ ...onFailure("RestartPod"), maxRetry: 9 });
+    fixture.lingering = true;
+    fixture.fail("j-w-0", 1);
+    fixture.run();
+    fixture.fail("j-w-1", 2);
+    fixture.step(true);
+    fixture.release();
+    fixture.remove("pods", "j-w-1");
+    assert.deepEqual(heard(fixture), [
       "Normal ExecuteAction: Start to execute action RestartPod (PodFailed of pod w-1 (exit code 2))",
     ]);
   });
@@ -206,11 +206,11 @@ describe("after a step that died between its save and its Events, the next step 
   ] as const;
   for (const [what, action, times] of comers)
     test(what, () => {
-      const loop = onPending(action);
-      loop.run();
-      loop.turn(2_000);
-      loop.remove("pods", "j-w-1");
-      assert.equal(often(loop), times);
+      const fixture = onPending(action);
+      fixture.run();
+      fixture.turn(2_000);
+      fixture.remove("pods", "j-w-1");
+      assert.equal(often(fixture), times);
     });
 });
 
@@ -223,9 +223,9 @@ test("all kinds record Events in the name of upstream's controller", () => {
 });
 
 test("an unknown plugin flag, without its value, is in the status and one Event, and does not stop the job", () => {
-  const loop = new Loop({ tasks: [task("w", 1)], plugins: { ssh: ["--ssh-privat-key=MIIEsecret"] } });
+  const fixture = openJob({ tasks: [task("w", 1)], plugins: { ssh: ["--ssh-privat-key=MIIEsecret"] } });
   const told = () =>
-    loop
+    fixture
       .step()
       .stages.flat()
       .flatMap((one) => (one.do === "record" ? [`${one.type} ${one.reason} ${one.message}`] : []));
@@ -233,8 +233,8 @@ test("an unknown plugin flag, without its value, is in the status and one Event,
   const first = told();
   assert.deepEqual([first.length, told(), told()], [1, [], []]);
   assert.ok(first[0]?.startsWith(`Warning PluginFlagIgnored ${saying}`), first[0]);
-  const { reason, message = "" } = Object(loop.status().state);
+  const { reason, message = "" } = Object(fixture.status().state);
   assert.deepEqual([reason, String(message).startsWith(saying)], ["PluginFlagIgnored", true]);
-  assert.equal(loop.running().names("pods").length, 1);
-  assert.doesNotMatch(JSON.stringify([first, loop.status(), loop.memory]), /MIIEsecret/);
+  assert.equal(fixture.running().names("pods").length, 1);
+  assert.doesNotMatch(JSON.stringify([first, fixture.status(), fixture.memory]), /MIIEsecret/);
 });

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { volcanoJob } from "../../../../shared/volcano/job/decide.ts";
 import { seeded } from "../../../../shared/volcano/job/memory.ts";
-import { Loop, task } from "./loop.ts";
+import { openJob, task } from "./fixtures.ts";
 
 const watchOf = (plural: string) => {
   const watch = volcanoJob.watches.find(({ resource }) => resource.plural === plural);
@@ -48,22 +48,25 @@ describe("a job's operator", () => {
   });
 
   test("parses its memory as it was saved, and its error names the field that is unreadable", () => {
-    const loop = new Loop({ tasks: [task("w", 3)] }).running();
-    assert.deepEqual(volcanoJob.parse(JSON.parse(JSON.stringify(loop.memory))), { ok: true, memory: loop.memory });
-    const broken = volcanoJob.parse({ ...loop.memory, seen: { w: "1-x" } });
+    const fixture = openJob({ tasks: [task("w", 3)] }).running();
+    assert.deepEqual(volcanoJob.parse(JSON.parse(JSON.stringify(fixture.memory))), {
+      ok: true,
+      memory: fixture.memory,
+    });
+    const broken = volcanoJob.parse({ ...fixture.memory, seen: { w: "1-x" } });
     assert.match(broken.ok ? "" : broken.error, /seen/);
   });
 
   test("continues from the status that upstream's controller left", () => {
     const { phase, version, retryCount } = seeded(
-      { ...new Loop({}).job(), status: { state: { phase: "Running" }, version: 2, retryCount: 1 } },
+      { ...openJob({}).own(), status: { state: { phase: "Running" }, version: 2, retryCount: 1 } },
       0,
     );
     assert.deepEqual({ phase, version, retryCount }, { phase: "Running", version: 2, retryCount: 1 });
   });
 
   test("writes the reason of a delay into the status message", () => {
-    const status = volcanoJob.heldUp?.(new Loop({}).job(), "quota");
+    const status = volcanoJob.heldUp?.(openJob({}).own(), "quota");
     assert.deepEqual(status, { state: { phase: "Pending", message: "quota" } });
   });
 });

@@ -2,21 +2,21 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { jobWatcher } from "../../../../shared/volcano/job/watches.ts";
-import { Loop, task } from "./loop.ts";
+import { type JobFixture, openJob, task } from "./fixtures.ts";
 
-const running = (): Loop => new Loop({ minAvailable: 1, plugins: { svc: [] }, tasks: [task("w", 3)] }).running();
+const running = (): JobFixture => openJob({ minAvailable: 1, plugins: { svc: [] }, tasks: [task("w", 3)] }).running();
 
-const resized = (loop: Loop, replicas: number): void =>
-  loop.change("jobs", "j", { spec: { tasks: [task("w", replicas)] }, metadata: { generation: replicas } });
+const resized = (fixture: JobFixture, replicas: number): void =>
+  fixture.change("jobs", "j", { spec: { tasks: [task("w", replicas)] }, metadata: { generation: replicas } });
 
 describe("a resized job", () => {
   test("downwards patches its hosts and deletes its pods in one stage of one step, the patch first", () => {
-    const loop = running();
-    const before = loop.deeds.length;
-    resized(loop, 1);
-    const { stages } = loop.step();
+    const fixture = running();
+    const before = fixture.deeds.length;
+    resized(fixture, 1);
+    const { stages } = fixture.step();
     assert.deepEqual(
-      loop.deeds.slice(before).filter((deed) => !deed.includes("podgroups")),
+      fixture.deeds.slice(before).filter((deed) => !deed.includes("podgroups")),
       ["patch configmaps j-svc", "delete pods j-w-1", "delete pods j-w-2"],
     );
     assert.deepEqual(
@@ -26,31 +26,31 @@ describe("a resized job", () => {
   });
 
   test("upwards patches its hosts before it creates its pods", () => {
-    const loop = running();
-    const before = loop.deeds.length;
-    resized(loop, 4);
-    loop.step();
+    const fixture = running();
+    const before = fixture.deeds.length;
+    resized(fixture, 4);
+    fixture.step();
     assert.deepEqual(
-      loop.deeds.slice(before).filter((deed) => !deed.includes("podgroups")),
+      fixture.deeds.slice(before).filter((deed) => !deed.includes("podgroups")),
       ["patch configmaps j-svc", "create pods j-w-3"],
     );
   });
 
   test("sends an urgent key, and the status that a step writes does not", () => {
-    const loop = running();
-    const before = loop.job();
+    const fixture = running();
+    const before = fixture.own();
     const watch = jobWatcher.watches.find(({ resource }) => resource.plural === "jobs");
     assert.equal(watch?.urgent?.(before, { ...before, status: {} }), false);
-    resized(loop, 1);
-    assert.equal(watch?.urgent?.(before, loop.job()), true);
+    resized(fixture, 1);
+    assert.equal(watch?.urgent?.(before, fixture.own()), true);
   });
 
   test("deletes its pods before their shared ConfigMap when it is terminated", () => {
-    const loop = running();
-    const before = loop.deeds.length;
-    loop.order("TerminateJob");
-    loop.run();
-    const deeds = loop.deeds.slice(before);
+    const fixture = running();
+    const before = fixture.deeds.length;
+    fixture.order("TerminateJob");
+    fixture.run();
+    const deeds = fixture.deeds.slice(before);
     assert.ok(deeds.indexOf("delete pods j-w-2") < deeds.indexOf("delete configmaps j-svc"), deeds.join(", "));
   });
 });

@@ -6,7 +6,7 @@ import { same } from "../../../../shared/core/json.ts";
 import type { Query } from "../../../../shared/core/plan.ts";
 import { decide, volcanoJob } from "../../../../shared/volcano/job/decide.ts";
 import { does, waitIn } from "../../../support/plans.ts";
-import { eight, key, Loop, task } from "./loop.ts";
+import { eight, type JobFixture, key, openJob, task } from "./fixtures.ts";
 
 const restarting = (action: string) => ({
   tasks: [task("w", 3)],
@@ -14,9 +14,9 @@ const restarting = (action: string) => ({
   maxRetry: 3,
 });
 
-const looks = (loop: Loop): readonly Query[] => {
-  const object = loop.job();
-  const view = { object, uid: object.metadata.uid, memory: loop.memory, now: eight, refused: [] };
+const looks = (fixture: JobFixture): readonly Query[] => {
+  const object = fixture.own();
+  const view = { object, uid: object.metadata.uid, memory: fixture.memory, now: eight, refused: [] };
   const first = decide(key, view).next();
   return first.done === true ? [] : first.value;
 };
@@ -27,23 +27,23 @@ const pluralOf = (query: Query): string => {
 };
 
 describe("a new job", () => {
-  const loop = new Loop({ tasks: [task("w", 2)] });
+  const fixture = openJob({ tasks: [task("w", 2)] });
 
   test("reads no PodGroup in its first step, since the group's name has its UID, and watched lists later", () => {
-    assert.deepEqual(looks(loop).map(pluralOf), ["pods", "commands", "queues"]);
-    loop.step();
-    assert.deepEqual(looks(loop).map(pluralOf), ["pods", "podgroups", "commands", "queues"]);
-    const { uid } = loop.job().metadata;
-    const watched = volcanoJob.watched?.(key, { object: loop.job(), uid, memory: loop.memory }) ?? [];
-    assert.ok(looks(loop).every((query) => watched.some((one) => same(one, query))));
+    assert.deepEqual(looks(fixture).map(pluralOf), ["pods", "commands", "queues"]);
+    fixture.step();
+    assert.deepEqual(looks(fixture).map(pluralOf), ["pods", "podgroups", "commands", "queues"]);
+    const { uid } = fixture.own().metadata;
+    const watched = volcanoJob.watched?.(key, { object: fixture.own(), uid, memory: fixture.memory }) ?? [];
+    assert.ok(looks(fixture).every((query) => watched.some((one) => same(one, query))));
   });
 
   test("uses its status as its record until it sees its pods, unless it has plugins", () => {
     const spec = { tasks: [task("w", 2)] };
     const first = (more: Readonly<Record<string, unknown>>) =>
-      new Loop({ ...spec, ...more }).step().safety?.statusIsRecord;
+      openJob({ ...spec, ...more }).step().safety?.statusIsRecord;
     assert.deepEqual([first({}), first({ plugins: { svc: [] } })], [true, undefined]);
-    const admitted = new Loop(spec);
+    const admitted = openJob(spec);
     admitted.step();
     admitted.admit();
     const creating = admitted.step();
@@ -60,7 +60,7 @@ describe("a new job", () => {
   });
 
   test("has a record before pods that take more than one round of creations", () => {
-    const large = new Loop({ tasks: [task("w", 500)] });
+    const large = openJob({ tasks: [task("w", 500)] });
     large.step();
     large.admit();
     large.deeds.length = 0;
@@ -70,13 +70,13 @@ describe("a new job", () => {
 
   test("waits for its PodGroup without another step, and without a timer", () => {
     assert.deepEqual(
-      [loop.last?.safety?.live, does(loop.last, "again"), waitIn(loop.last).pollMs],
+      [fixture.last?.safety?.live, does(fixture.last, "again"), waitIn(fixture.last).pollMs],
       [undefined, undefined, undefined],
     );
   });
 
   test("with a status of another controller reads both of its PodGroups", () => {
-    const left = new Loop({ tasks: [task("w", 2)] }, { status: { state: { phase: "Running" } } });
+    const left = openJob({ tasks: [task("w", 2)] }, { status: { state: { phase: "Running" } } });
     assert.equal(
       looks(left)
         .map(pluralOf)
@@ -88,24 +88,24 @@ describe("a new job", () => {
 
 describe("a step on cached objects", () => {
   test("needs no live reads to act on a pod that was read again", () => {
-    const loop = new Loop(restarting("RestartPod")).running();
-    loop.fail("j-w-1", 3);
-    assert.equal(loop.step().safety?.live, undefined);
+    const fixture = openJob(restarting("RestartPod")).running();
+    fixture.fail("j-w-1", 3);
+    assert.equal(fixture.step().safety?.live, undefined);
   });
 
   test("reads a failed pod and an evicted pod by their names before it acts on them", () => {
     const asked: (Query & { readonly do: "get" })[] = [];
-    const watching = (loop: Loop): void => {
-      loop.blind = (query) => {
+    const watching = (fixture: JobFixture): void => {
+      fixture.blind = (query) => {
         if (query.do === "get" && query.ref.resource.plural === "pods") asked.push(query);
         return false;
       };
     };
-    const failing = new Loop(restarting("RestartPod")).running();
+    const failing = openJob(restarting("RestartPod")).running();
     watching(failing);
     failing.fail("j-w-1", 3);
     failing.step();
-    const evicted = new Loop({
+    const evicted = openJob({
       ...restarting("RestartPod"),
       policies: [{ event: "PodEvicted", action: "RestartPod" }],
     });
@@ -120,40 +120,40 @@ describe("a step on cached objects", () => {
   });
 
   test("needs live reads to abort, to complete and to shrink a job", () => {
-    const aborting = new Loop(restarting("AbortJob")).running();
+    const aborting = openJob(restarting("AbortJob")).running();
     aborting.fail("j-w-1", 3);
     aborting.step();
     assert.deepEqual([aborting.step().safety?.live, aborting.memory?.phase], [true, "Aborted"]);
-    const done = new Loop(restarting("RestartJob")).running();
+    const done = openJob(restarting("RestartJob")).running();
     done.pods("Succeeded");
     done.step();
     assert.deepEqual([done.memory?.phase, done.last?.safety?.live], ["Completed", true]);
-    const shrinking = new Loop(restarting("RestartJob")).running();
+    const shrinking = openJob(restarting("RestartJob")).running();
     shrinking.change("jobs", "j", { spec: { tasks: [task("w", 1)] }, metadata: { generation: 2 } });
     assert.equal(shrinking.step().safety?.live, true);
   });
 
   test("needs live reads for an action that no pod is read again for", () => {
-    const ordered = new Loop({ tasks: [task("w", 1)] }).running();
+    const ordered = openJob({ tasks: [task("w", 1)] }).running();
     ordered.change("jobs", "j", { metadata: { annotations: { "rekindle.dev/suspend": "true" } } });
     assert.equal(ordered.step().safety?.live, true);
   });
 
   test("needs live reads if the pod that its action rests on is not found by its name", () => {
-    const loop = new Loop(restarting("RestartPod")).running();
-    loop.fail("j-w-1", 3);
-    loop.blind = (query) => query.do === "get" && query.ref.resource.plural === "pods";
-    const { safety, stages, next } = loop.step(true);
+    const fixture = openJob(restarting("RestartPod")).running();
+    fixture.fail("j-w-1", 3);
+    fixture.blind = (query) => query.do === "get" && query.ref.resource.plural === "pods";
+    const { safety, stages, next } = fixture.step(true);
     assert.deepEqual([safety?.live, stages, next], [true, [], { do: "wait", pollMs: 1_000 }]);
   });
 
   test("needs live reads for an Event that is owed beside an action for which no pod is read again", () => {
     const policies = [{ event: "PodFailed", action: "AbortJob", timeout: "10m" }];
-    const loop = new Loop({ tasks: [task("w", 3)], policies }).running();
-    loop.fail("j-w-1", 3);
-    const owed = loop.step(true);
-    loop.order("TerminateJob");
-    const beside = loop.step(true);
+    const fixture = openJob({ tasks: [task("w", 3)], policies }).running();
+    fixture.fail("j-w-1", 3);
+    const owed = fixture.step(true);
+    fixture.order("TerminateJob");
+    const beside = fixture.step(true);
     assert.deepEqual(
       [owed, beside].map(({ safety, stages, next }) => [
         safety?.live,
@@ -168,13 +168,13 @@ describe("a step on cached objects", () => {
   });
 
   test("rests when a finished job needs nothing, and not when its PodGroup has come back", () => {
-    const done = new Loop(restarting("RestartJob")).running();
+    const done = openJob(restarting("RestartJob")).running();
     const [group] = [...done.objects.values()].filter(({ kind }) => kind === "PodGroup");
     done.pods("Succeeded");
     done.step();
     const before = done.memory;
     const rest = done.step();
-    assert.deepEqual([rest.memory, rest.stages, rest.status], [before, [], done.job().status]);
+    assert.deepEqual([rest.memory, rest.stages, rest.status], [before, [], done.own().status]);
     assert.ok(group);
     done.put("podgroups", { ...group });
     const plan = done.step();
@@ -182,24 +182,24 @@ describe("a step on cached objects", () => {
   });
 
   test("fences a status with a phase that it did not reach itself", () => {
-    const loop = new Loop(restarting("RestartPod")).running();
-    const late = loop.memory;
-    loop.fail("j-w-1", 3);
-    loop.step();
-    loop.memory = late;
-    assert.equal(loop.step().safety?.fenced, true);
-    assert.equal(new Loop(restarting("RestartPod")).step().safety?.fenced, undefined);
+    const fixture = openJob(restarting("RestartPod")).running();
+    const late = fixture.memory;
+    fixture.fail("j-w-1", 3);
+    fixture.step();
+    fixture.memory = late;
+    assert.equal(fixture.step().safety?.fenced, true);
+    assert.equal(openJob(restarting("RestartPod")).step().safety?.fenced, undefined);
   });
 });
 
 describe("a finished pod that a policy restarts", () => {
   test("is created again in the step that deletes it", () => {
-    const loop = new Loop(restarting("RestartPod")).running();
-    loop.deeds.length = 0;
-    loop.fail("j-w-1", 3);
-    loop.step();
-    assert.deepEqual(loop.deeds, ["delete pods j-w-1", "create pods j-w-1"]);
-    assert.equal(loop.phases.at(-1), "Restarting");
+    const fixture = openJob(restarting("RestartPod")).running();
+    fixture.deeds.length = 0;
+    fixture.fail("j-w-1", 3);
+    fixture.step();
+    assert.deepEqual(fixture.deeds, ["delete pods j-w-1", "create pods j-w-1"]);
+    assert.equal(fixture.phases.at(-1), "Restarting");
   });
 
   const rows = [
@@ -208,65 +208,65 @@ describe("a finished pod that a policy restarts", () => {
   ] as const;
   for (const [which, spec, more] of rows)
     test(`${which} is not created again in that step`, () => {
-      const loop = new Loop(spec).running();
-      loop.change("pods", "j-w-1", more);
-      loop.deeds.length = 0;
-      loop.fail("j-w-1", 3);
-      loop.step();
-      assert.deepEqual(loop.deeds, ["delete pods j-w-1"]);
+      const fixture = openJob(spec).running();
+      fixture.change("pods", "j-w-1", more);
+      fixture.deeds.length = 0;
+      fixture.fail("j-w-1", 3);
+      fixture.step();
+      assert.deepEqual(fixture.deeds, ["delete pods j-w-1"]);
     });
 
   test("is created again alone: running pods are only deleted in that step", () => {
-    const loop = new Loop(restarting("RestartTask")).running();
-    loop.deeds.length = 0;
-    loop.fail("j-w-1", 3);
-    loop.step();
+    const fixture = openJob(restarting("RestartTask")).running();
+    fixture.deeds.length = 0;
+    fixture.fail("j-w-1", 3);
+    fixture.step();
     assert.deepEqual(
-      loop.deeds.filter((deed) => deed.startsWith("create")),
+      fixture.deeds.filter((deed) => deed.startsWith("create")),
       ["create pods j-w-1"],
     );
   });
 });
 
 describe("a job of many pods", () => {
-  const many = (count: number): Loop => {
-    const loop = new Loop({ tasks: [task("w", count)] }).run();
-    loop.admit();
-    loop.deeds.length = 0;
-    loop.step();
-    return loop;
+  const many = (count: number): JobFixture => {
+    const fixture = openJob({ tasks: [task("w", count)] }).run();
+    fixture.admit();
+    fixture.deeds.length = 0;
+    fixture.step();
+    return fixture;
   };
 
   test("creates a thousand pods in one step, each once", () => {
-    const loop = many(1_000);
-    assert.equal(loop.deeds.length, 1_000);
-    assert.deepEqual([does(loop.last, "continue"), does(loop.last, "again")], [undefined, undefined]);
+    const fixture = many(1_000);
+    assert.equal(fixture.deeds.length, 1_000);
+    assert.deepEqual([does(fixture.last, "continue"), does(fixture.last, "again")], [undefined, undefined]);
   });
 
   test("creates at most 1,600 pods in one step and leaves the rest to the next", () => {
-    const loop = many(3_000);
-    assert.equal(loop.deeds.length, 1_600);
-    assert.equal(does(loop.last, "again"), true);
+    const fixture = many(3_000);
+    assert.equal(fixture.deeds.length, 1_600);
+    assert.equal(does(fixture.last, "again"), true);
   });
 });
 
 test("a step reads a PodGroup that it leaves behind twice before it counts the group as gone", () => {
-  const loop = new Loop(restarting("RestartJob")).running();
-  const [name = ""] = loop.names("podgroups");
-  const uid = loop.objects.get(`podgroups/${name}`)?.metadata.uid;
-  loop.fail("j-w-1", 3);
-  loop.blind = (query) => query.do === "get" && query.ref.name === name;
-  loop.step();
-  assert.deepEqual([loop.memory?.version, loop.memory?.retired], [1, uid]);
+  const fixture = openJob(restarting("RestartJob")).running();
+  const [name = ""] = fixture.names("podgroups");
+  const uid = fixture.objects.get(`podgroups/${name}`)?.metadata.uid;
+  fixture.fail("j-w-1", 3);
+  fixture.blind = (query) => query.do === "get" && query.ref.name === name;
+  fixture.step();
+  assert.deepEqual([fixture.memory?.version, fixture.memory?.retired], [1, uid]);
 });
 
 test("policy events that an action leaves over lead to another step at once", () => {
-  const loop = new Loop({ ...restarting("RestartPod"), maxRetry: 9 }).running();
-  loop.fail("j-w-1", 3);
-  assert.equal(does(loop.step(), "again"), undefined);
-  loop.fail("j-w-0", 3);
-  loop.fail("j-w-2", 3);
-  assert.equal(does(loop.step(), "again"), true);
+  const fixture = openJob({ ...restarting("RestartPod"), maxRetry: 9 }).running();
+  fixture.fail("j-w-1", 3);
+  assert.equal(does(fixture.step(), "again"), undefined);
+  fixture.fail("j-w-0", 3);
+  fixture.fail("j-w-2", 3);
+  assert.equal(does(fixture.step(), "again"), true);
 });
 
 describe("the watches of a job", () => {

@@ -4,27 +4,32 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assertLinear } from "../../../support/growth.ts";
 import { does } from "../../../support/plans.ts";
-import { eight, Loop, task } from "./loop.ts";
+import { eight, type JobFixture, openJob, task } from "./fixtures.ts";
 
-const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
+const phaseOf = (fixture: JobFixture): string | undefined => fixture.status().state?.phase;
 
 type More = { readonly kind?: string; readonly uid?: string; readonly name?: string };
 
 /** Creates a Command as vcctl writes it, with these fields changed. */
-const order = (loop: Loop, name: string, action: string, { kind = "Job", uid, name: whose = "j" }: More = {}): void => {
-  loop.put("commands", {
+const order = (
+  fixture: JobFixture,
+  name: string,
+  action: string,
+  { kind = "Job", uid, name: whose = "j" }: More = {},
+): void => {
+  fixture.put("commands", {
     apiVersion: "bus.volcano.sh/v1alpha1",
     kind: "Command",
     metadata: { name, namespace: "ns" },
     action,
-    target: { apiVersion: "batch.volcano.sh/v1alpha1", kind, name: whose, uid: uid ?? loop.job().metadata.uid },
+    target: { apiVersion: "batch.volcano.sh/v1alpha1", kind, name: whose, uid: uid ?? fixture.own().metadata.uid },
   });
 };
 
-const told = (loop: Loop): readonly string[] =>
-  (loop.last?.stages ?? []).flat().flatMap((effect) => (effect.do === "record" ? [effect.message] : []));
+const told = (fixture: JobFixture): readonly string[] =>
+  (fixture.last?.stages ?? []).flat().flatMap((effect) => (effect.do === "record" ? [effect.message] : []));
 
-const running = (more = {}): Loop => new Loop({ tasks: [task("w", 2)], ...more }).running();
+const running = (more = {}): JobFixture => openJob({ tasks: [task("w", 2)], ...more }).running();
 
 describe("a Command", () => {
   const ends = [
@@ -34,81 +39,81 @@ describe("a Command", () => {
   ] as const;
   for (const [action, phase] of ends)
     test(`${action} leads a running job to ${phase} and is deleted`, () => {
-      const loop = running();
-      order(loop, "c", action);
-      loop.run();
-      assert.equal(phaseOf(loop), phase);
-      assert.deepEqual([loop.names("commands"), loop.names("pods")], [[], []]);
-      assert.match(loop.memory?.why?.message ?? "CommandIssued", /CommandIssued/);
+      const fixture = running();
+      order(fixture, "c", action);
+      fixture.run();
+      assert.equal(phaseOf(fixture), phase);
+      assert.deepEqual([fixture.names("commands"), fixture.names("pods")], [[], []]);
+      assert.match(fixture.memory?.why?.message ?? "CommandIssued", /CommandIssued/);
     });
 
   test("leads to upstream's Events when it is obeyed", () => {
-    const loop = running();
-    order(loop, "c", "AbortJob");
-    loop.step();
-    assert.deepEqual(told(loop), [
+    const fixture = running();
+    order(fixture, "c", "AbortJob");
+    fixture.step();
+    assert.deepEqual(told(fixture), [
       "Start to execute command AbortJob, and clean it up to make sure executed not more than once.",
       "Start to execute action AbortJob (CommandIssued)",
     ]);
   });
 
   test("is obeyed once, even if steps die after their save or a stale read returns it again", () => {
-    const loop = running();
-    order(loop, "c", "RestartJob");
-    const command = loop.objects.get("commands/c");
-    loop.step(true);
-    loop.step(true);
-    loop.run();
-    assert.deepEqual([loop.names("commands"), loop.status()["retryCount"]], [[], 1]);
+    const fixture = running();
+    order(fixture, "c", "RestartJob");
+    const command = fixture.objects.get("commands/c");
+    fixture.step(true);
+    fixture.step(true);
+    fixture.run();
+    assert.deepEqual([fixture.names("commands"), fixture.status()["retryCount"]], [[], 1]);
     assert.ok(command !== undefined);
-    loop.objects.set("commands/c", command);
-    loop.run();
-    assert.deepEqual([loop.names("commands"), loop.status()["retryCount"]], [[], 1]);
+    fixture.objects.set("commands/c", command);
+    fixture.run();
+    assert.deepEqual([fixture.names("commands"), fixture.status()["retryCount"]], [[], 1]);
   });
 
   test("ends a job that is restarting", () => {
-    const loop = running();
-    loop.lingering = true;
-    order(loop, "c", "RestartJob");
-    loop.run();
-    assert.equal(phaseOf(loop), "Restarting");
-    order(loop, "d", "AbortJob");
-    loop.run();
-    loop.release();
-    loop.run();
-    assert.deepEqual(loop.phases.slice(-3), ["Restarting", "Aborting", "Aborted"]);
+    const fixture = running();
+    fixture.lingering = true;
+    order(fixture, "c", "RestartJob");
+    fixture.run();
+    assert.equal(phaseOf(fixture), "Restarting");
+    order(fixture, "d", "AbortJob");
+    fixture.run();
+    fixture.release();
+    fixture.run();
+    assert.deepEqual(fixture.phases.slice(-3), ["Restarting", "Aborting", "Aborted"]);
   });
 
   test("resumes a job that another Command has aborted, and several are obeyed in the order of their age", () => {
-    const loop = running();
-    order(loop, "z-first", "AbortJob");
-    loop.turn(1_000);
-    order(loop, "a-second", "ResumeJob");
-    loop.run();
-    assert.deepEqual(loop.phases.slice(2), ["Aborting", "Restarting", "Pending"]);
-    assert.deepEqual(loop.names("commands"), []);
+    const fixture = running();
+    order(fixture, "z-first", "AbortJob");
+    fixture.turn(1_000);
+    order(fixture, "a-second", "ResumeJob");
+    fixture.run();
+    assert.deepEqual(fixture.phases.slice(2), ["Aborting", "Restarting", "Pending"]);
+    assert.deepEqual(fixture.names("commands"), []);
   });
 
   test("takes precedence over a pod failure of the same step", () => {
-    const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob" }] });
-    loop.fail("j-w-0", 1);
-    order(loop, "c", "TerminateJob");
-    loop.run();
-    assert.deepEqual([phaseOf(loop), loop.status()["retryCount"]], ["Terminated", undefined]);
+    const fixture = running({ policies: [{ event: "PodFailed", action: "RestartJob" }] });
+    fixture.fail("j-w-0", 1);
+    order(fixture, "c", "TerminateJob");
+    fixture.run();
+    assert.deepEqual([phaseOf(fixture), fixture.status()["retryCount"]], ["Terminated", undefined]);
   });
 
   test("ends a job that waits for its queue", () => {
-    const loop = new Loop({ queue: "nobody", tasks: [task("w", 1)] }).run();
-    order(loop, "c", "AbortJob");
-    loop.run();
-    assert.equal(phaseOf(loop), "Aborted");
+    const fixture = openJob({ queue: "nobody", tasks: [task("w", 1)] }).run();
+    order(fixture, "c", "AbortJob");
+    fixture.run();
+    assert.equal(phaseOf(fixture), "Aborted");
   });
 
   test("that is older than the first step is obeyed when the status has the job's first phase", () => {
-    const loop = new Loop({ tasks: [task("w", 1)] });
-    order(loop, "c", "AbortJob");
-    loop.run();
-    assert.deepEqual(loop.phases, ["Pending", "Aborting", "Aborted"]);
+    const fixture = openJob({ tasks: [task("w", 1)] });
+    order(fixture, "c", "AbortJob");
+    fixture.run();
+    assert.deepEqual(fixture.phases, ["Pending", "Aborting", "Aborted"]);
   });
 
   const idle = [
@@ -119,102 +124,105 @@ describe("a Command", () => {
   ] as const;
   for (const [what, action, more, saying] of idle)
     test(`${what} leads to an Event, is deleted, and changes nothing`, () => {
-      const loop = running();
-      const { phase, retryCount } = { phase: phaseOf(loop), retryCount: loop.memory?.retryCount };
-      order(loop, "c", action, more);
-      loop.step();
-      assert.match(told(loop).join(), saying);
-      loop.run();
-      assert.deepEqual([phaseOf(loop), loop.memory?.retryCount, loop.names("commands")], [phase, retryCount, []]);
+      const fixture = running();
+      const { phase, retryCount } = { phase: phaseOf(fixture), retryCount: fixture.memory?.retryCount };
+      order(fixture, "c", action, more);
+      fixture.step();
+      assert.match(told(fixture).join(), saying);
+      fixture.run();
+      assert.deepEqual(
+        [phaseOf(fixture), fixture.memory?.retryCount, fixture.names("commands")],
+        [phase, retryCount, []],
+      );
     });
 
   test("without a UID is for the job that had the name at its creation", () => {
-    const loop = running();
-    order(loop, "c", "AbortJob", { uid: "" });
-    loop.run();
-    assert.equal(phaseOf(loop), "Aborted");
+    const fixture = running();
+    order(fixture, "c", "AbortJob", { uid: "" });
+    fixture.run();
+    assert.equal(phaseOf(fixture), "Aborted");
   });
 
   test("for another object is left alone", () => {
-    const loop = running();
-    order(loop, "queue", "AbortJob", { kind: "Queue" });
-    order(loop, "other", "AbortJob", { name: "k" });
-    loop.run();
-    assert.deepEqual([phaseOf(loop), loop.names("commands")], ["Running", ["queue", "other"]]);
+    const fixture = running();
+    order(fixture, "queue", "AbortJob", { kind: "Queue" });
+    order(fixture, "other", "AbortJob", { name: "k" });
+    fixture.run();
+    assert.deepEqual([phaseOf(fixture), fixture.names("commands")], ["Running", ["queue", "other"]]);
   });
 
   test("is deleted when its job is gone, even if it has no owner", () => {
-    const loop = running();
-    order(loop, "c", "AbortJob");
-    loop.remove("jobs", "j");
-    loop.step();
-    assert.deepEqual(loop.names("commands"), []);
+    const fixture = running();
+    order(fixture, "c", "AbortJob");
+    fixture.remove("jobs", "j");
+    fixture.step();
+    assert.deepEqual(fixture.names("commands"), []);
   });
 
   test("changes nothing about a job that has ended", () => {
-    const loop = running();
-    loop.pods("Succeeded");
-    loop.run();
-    order(loop, "c", "RestartJob");
-    loop.run();
-    assert.deepEqual([phaseOf(loop), loop.names("commands")], ["Completed", []]);
-    assert.equal(does(loop.last, "rest"), true);
+    const fixture = running();
+    fixture.pods("Succeeded");
+    fixture.run();
+    order(fixture, "c", "RestartJob");
+    fixture.run();
+    assert.deepEqual([phaseOf(fixture), fixture.names("commands")], ["Completed", []]);
+    assert.equal(does(fixture.last, "rest"), true);
   });
 });
 
 describe("a step writes a phase to the status before it leaves the phase for", () => {
-  const restarting = (more = {}): Loop => {
-    const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob", ...more }] });
-    loop.fail("j-w-0", 1);
-    return loop;
+  const restarting = (more = {}): JobFixture => {
+    const fixture = running({ policies: [{ event: "PodFailed", action: "RestartJob", ...more }] });
+    fixture.fail("j-w-0", 1);
+    return fixture;
   };
-  const rows: readonly (readonly [string, () => Loop])[] = [
+  const rows: readonly (readonly [string, () => JobFixture])[] = [
     ["a failure", () => restarting()],
     ["an action after its timeout", () => restarting({ timeout: "10m" }).run().turn(600_000)],
   ];
   for (const [what, make] of rows)
     test(what, () => {
-      const loop = make();
-      loop.put("jobs", { ...loop.job(), status: {} });
-      loop.phases.length = 0;
-      assert.deepEqual([does(loop.step(), "again"), loop.phases], [true, ["Running"]]);
-      loop.step();
-      assert.deepEqual(loop.phases, ["Running", "Restarting"]);
+      const fixture = make();
+      fixture.put("jobs", { ...fixture.own(), status: {} });
+      fixture.phases.length = 0;
+      assert.deepEqual([does(fixture.step(), "again"), fixture.phases], [true, ["Running"]]);
+      fixture.step();
+      assert.deepEqual(fixture.phases, ["Running", "Restarting"]);
     });
 });
 
 describe("failures of many pods at once", () => {
-  const failing = (pods: number): Loop => {
+  const failing = (pods: number): JobFixture => {
     const policies = [{ event: "PodFailed", action: "RestartPod", timeout: "1h" }];
-    const loop = new Loop({ minAvailable: 1, tasks: [task("w", pods)], policies });
-    loop.run();
-    loop.admit();
-    loop.run();
-    loop.pods("Failed", loop.names("pods").slice(100));
-    loop.pods("Running", loop.names("pods").slice(0, 100));
-    return loop;
+    const fixture = openJob({ minAvailable: 1, tasks: [task("w", pods)], policies });
+    fixture.run();
+    fixture.admit();
+    fixture.run();
+    fixture.pods("Failed", fixture.names("pods").slice(100));
+    fixture.pods("Running", fixture.names("pods").slice(0, 100));
+    return fixture;
   };
 
   test("are each counted, and delayed", () => {
-    const loop = failing(3_000);
-    loop.step();
-    assert.equal(loop.memory?.delays.length, 2_900);
-    assert.equal(loop.memory?.delays[0]?.dueAt, eight + 3_600_000);
-    assert.equal(loop.memory?.failed["w"], "100-2999");
+    const fixture = failing(3_000);
+    fixture.step();
+    assert.equal(fixture.memory?.delays.length, 2_900);
+    assert.equal(fixture.memory?.delays[0]?.dueAt, eight + 3_600_000);
+    assert.equal(fixture.memory?.failed["w"], "100-2999");
   });
 
   test("take work that grows linearly with their number", () => {
-    const [before, dies] = [new Map<Loop, Loop["memory"]>(), true];
+    const [before, dies] = [new Map<JobFixture, JobFixture["memory"]>(), true];
     assertLinear(
       375,
       (pods) => {
-        const loop = failing(pods);
-        before.set(loop, loop.memory);
-        return loop;
+        const fixture = failing(pods);
+        before.set(fixture, fixture.memory);
+        return fixture;
       },
-      (loop) => {
-        loop.memory = before.get(loop);
-        loop.step(dies);
+      (fixture) => {
+        fixture.memory = before.get(fixture);
+        fixture.step(dies);
       },
     );
   });

@@ -5,30 +5,30 @@ import { describe, test } from "node:test";
 import type { Plan } from "../../../../shared/core/plan.ts";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";
 import { waitIn } from "../../../support/plans.ts";
-import { Loop, task } from "./loop.ts";
+import { type JobFixture, openJob, task } from "./fixtures.ts";
 
 const placed = (reason: string, message: string): object => ({
   conditions: [{ type: "PodScheduled", status: "False", reason, message }],
 });
 
 /** Returns a job with two pods that have been pending for `ms`. */
-const pendingFor = (ms: number, status: object = {}): Loop => {
-  const loop = new Loop({ tasks: [task("w", 2)] });
-  loop.run();
-  loop.admit();
-  loop.run();
-  loop.pods("Pending", loop.names("pods"), { ...status });
-  return loop.turn(ms);
+const pendingFor = (ms: number, status: object = {}): JobFixture => {
+  const fixture = openJob({ tasks: [task("w", 2)] });
+  fixture.run();
+  fixture.admit();
+  fixture.run();
+  fixture.pods("Pending", fixture.names("pods"), { ...status });
+  return fixture.turn(ms);
 };
 
-const mountFails = (loop: Loop): Loop => {
-  const { name, uid } = loop.pod("j-w-0").metadata;
-  loop.put("events", {
+const mountFails = (fixture: JobFixture): JobFixture => {
+  const { name, uid } = fixture.pod("j-w-0").metadata;
+  fixture.put("events", {
     ...{ apiVersion: "v1", kind: "Event", metadata: { name: "e-1" }, involvedObject: { kind: "Pod", name, uid } },
     ...{ type: "Warning", reason: "FailedMount", lastTimestamp: "2026-11-02T08:00:05Z" },
     message: 'MountVolume.SetUp failed for volume "c" : configmap "app" not found',
   });
-  return loop;
+  return fixture;
 };
 
 const warningsIn = ({ stages }: Plan<Memory>): readonly string[] =>
@@ -38,8 +38,8 @@ const warningsIn = ({ stages }: Plan<Memory>): readonly string[] =>
 
 describe("pods of a job that do not start", () => {
   test("for 60 s appear in waitsFor, and one warning Event gives the reason and the remedy", () => {
-    const loop = mountFails(pendingFor(60_000));
-    const plan = loop.step();
+    const fixture = mountFails(pendingFor(60_000));
+    const plan = fixture.step();
     assert.match(
       waitIn(plan).waitsFor ?? "",
       /pod j-w-0 does not start \(FailedMount: .* configmap "app" not found\)$/,
@@ -47,7 +47,7 @@ describe("pods of a job that do not start", () => {
     assert.deepEqual(warningsIn(plan), [
       'task pod j-w-0 does not start: FailedMount: MountVolume.SetUp failed for volume "c" : configmap "app" not found; create configmap app in namespace ns, or correct the name',
     ]);
-    assert.deepEqual([warningsIn(loop.step()), loop.memory?.held], [[], ["0 task FailedMount"]]);
+    assert.deepEqual([warningsIn(fixture.step()), fixture.memory?.held], [[], ["0 task FailedMount"]]);
   });
 
   test("for 10 s are read again after 30 s, without an Event", () => {
@@ -70,8 +70,8 @@ describe("pods of a job that do not start", () => {
   });
 
   test("lead to the warning again if the step dies before it saves that it has recorded it", () => {
-    const loop = pendingFor(60_000);
-    const [first, again] = [loop.step(true), loop.step()];
+    const fixture = pendingFor(60_000);
+    const [first, again] = [fixture.step(true), fixture.step()];
     assert.deepEqual(
       [first, again].map((plan) => warningsIn(plan).length),
       [1, 1],
@@ -82,13 +82,13 @@ describe("pods of a job that do not start", () => {
 describe("a task whose dependency has failed for good", () => {
   const waits = (more: object, phase: string): string => {
     const tasks = [task("prep", 1), task("w", 1, { dependsOn: { name: ["prep"] } })];
-    const loop = new Loop({ tasks, minAvailable: 2, ...more });
-    loop.run();
-    loop.admit();
-    loop.run();
-    loop.pods(phase, ["j-prep-0"]);
-    loop.run();
-    return waitIn(loop.step()).waitsFor ?? "";
+    const fixture = openJob({ tasks, minAvailable: 2, ...more });
+    fixture.run();
+    fixture.admit();
+    fixture.run();
+    fixture.pods(phase, ["j-prep-0"]);
+    fixture.run();
+    return waitIn(fixture.step()).waitsFor ?? "";
   };
 
   test("is what the record waits for", () => {

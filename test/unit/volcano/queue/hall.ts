@@ -3,12 +3,12 @@
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import type { Effect, Plan, Query } from "../../../../shared/core/plan.ts";
 import { timeText } from "../../../../shared/core/time.ts";
+import { mergePatch } from "../../../../shared/simulator/schema/patch.ts";
 import type { GangMode } from "../../../../shared/volcano/gang/settings.ts";
 import { type QueueOptions, volcanoQueue } from "../../../../shared/volcano/queue/decide.ts";
 import type { QueueMemory } from "../../../../shared/volcano/queue/state/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
 import { does } from "../../../support/plans.ts";
-import { applyPatch } from "./merge.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,7 +50,8 @@ export class Hall {
   }
 
   private merge(plural: string, name: string, patch: unknown): this {
-    return this.put(plural, applyPatch(this.at(plural, name), patch));
+    const before = this.at(plural, name);
+    return this.put(plural, { ...before, ...Object(mergePatch(before, patch)) });
   }
 
   /** Creates a group of another controller, and its pod. */

@@ -22,7 +22,7 @@ describe("a JobTemplate's status", () => {
       ["f-a", "a"],
       ["f-b", "b"],
     ] as const)
-      fixture.put({ plural: "jobs" }, made(name, from));
+      fixture.put("jobs", made(name, from));
     fixture.run();
     assert.deepEqual(fixture.status(), { jobDependsOnList: ["f-a", "g-a"] });
     for (const name of ["f-a", "g-a"]) fixture.remove("jobs", name);

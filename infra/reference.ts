@@ -12,6 +12,7 @@ import { shownKinds } from "../shared/inspection/kinds/all.ts";
 import { rightsTable } from "../shared/installation/roles.ts";
 import { policyLines } from "../shared/spark/application/spec/policies.ts";
 import { acts, followed } from "../shared/spark/application/state/machine.ts";
+import { connectAnnotationLines } from "../shared/spark/connect/idle.ts";
 import { losses, lossReasons } from "../shared/spark/executors/losses.ts";
 import { flowAnnotationLines } from "../shared/volcano/flow/retries.ts";
 import { annotationPolicyLines } from "../shared/volcano/job/annotations.ts";
@@ -114,6 +115,7 @@ export const tables: Readonly<Record<string, () => string>> = {
   "job-phases": jobMoves,
   policies: () => annotations(policyLines()),
   wishes: () => annotations(annotationPolicyLines()),
+  connects: () => annotations(connectAnnotationLines()),
   flows: () => annotations(flowAnnotationLines()),
   losses: lossTable,
   metrics,

@@ -150,13 +150,20 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   runs: async () => (await forecasts()).runs,
   forecast: async (object) => (await forecasts()).forecast(object, await confDefaults(env)),
   policies: async () => {
-    const [{ policyLines }, { annotationPolicyLines }, { flowAnnotationLines }] = await Promise.all([
-      import("../../spark/application/spec/policies.ts"),
-      import("../../volcano/job/annotations.ts"),
-      import("../../volcano/flow/retries.ts"),
-    ]);
+    const [{ policyLines }, { connectAnnotationLines }, { annotationPolicyLines }, { flowAnnotationLines }] =
+      await Promise.all([
+        import("../../spark/application/spec/policies.ts"),
+        import("../../spark/connect/idle.ts"),
+        import("../../volcano/job/annotations.ts"),
+        import("../../volcano/flow/retries.ts"),
+      ]);
     const of = (kind: string, lines: readonly Line[]) => lines.map((line) => ({ kind, ...line }));
-    return [...of("SparkApplication", policyLines()), ...of("Job", annotationPolicyLines()), ...flowAnnotationLines()];
+    return [
+      ...of("SparkApplication", policyLines()),
+      ...connectAnnotationLines(),
+      ...of("Job", annotationPolicyLines()),
+      ...flowAnnotationLines(),
+    ];
   },
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,

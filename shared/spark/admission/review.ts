@@ -240,7 +240,7 @@ const serverOf = (object: AdmittedObject, named: RequestedName, confs: Texts) =>
     ...{ ...named, labels: labelsOf(object), apiServer },
     spec: withConfDefaults(read.spec, confs),
   };
-  const metadata = { ...named, uid: unborn, resourceVersion: "" };
+  const metadata = { ...named, uid: unborn, resourceVersion: "", annotations: annotationsOf(object) };
   const owner = { apiVersion: apiVersionOf(sparkConnects), kind: sparkConnects.kind, metadata, spec: object.spec };
   return { owner, server, images: read.images };
 };

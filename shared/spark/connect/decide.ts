@@ -21,6 +21,7 @@ import type { Json } from "../../kube/responses.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
 import { withConfDefaults } from "../schema/rules.ts";
+import { idling } from "./idle.ts";
 import { ignoredOfServer } from "./ignored.ts";
 import {
   type ConnectState,
@@ -287,6 +288,22 @@ const planOf = (context: ConnectContext, observation: Sight): Plan<Memory> => {
   return { memory: turn.memory, stages, status, next: { do: "wait", ...turn.waits } };
 };
 
+/** Adds what a step does about a ready server that may be idle. */
+function* withIdling(context: ConnectContext, observation: Sight, plan: Plan<Memory>): Reads<Plan<Memory>> {
+  const { object, server, now, view } = context;
+  const pod = ownPod(context, observation);
+  const { next } = plan;
+  if (pod === undefined || isEnding(pod) || !isReady(pod) || next.do !== "wait" || view.refused.length > 0) return plan;
+  const asked = { server: pod, sparkConf: server.spec.sparkConf };
+  const { activity, effects, wakeAt } = yield* idling(object, asked, context.memory.activity, now);
+  return {
+    ...plan,
+    memory: { ...plan.memory, ...(activity === undefined ? {} : { activity }) },
+    stages: [...plan.stages, ...effects],
+    next: { ...next, ...(wakeAt === undefined ? {} : { wakeAt: Math.min(wakeAt, next.wakeAt ?? wakeAt) }) },
+  };
+}
+
 const startingOf = (context: ConnectContext, observation: Sight): Starting | undefined => {
   const pod = ownPod(context, observation);
   return pod === undefined ? undefined : { pod, isStale: isStale(context, pod) };
@@ -316,7 +333,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const ignored = ignoredOfServer(object, server, images);
   const context: ConnectContext = { object, memory, server, images, now, view, ignored };
   const observation = yield* sightOf(context);
-  const plan = planOf(context, observation);
+  const plan = yield* withIdling(context, observation, planOf(context, observation));
   return view.refused.length > 0 ? plan : yield* startingUp(view, object, plan, startingOf(context, observation));
 }
 

@@ -3,6 +3,7 @@ import type { Stored } from "../../core/object.ts";
 import { replacedConfs } from "../ignored/confs.ts";
 import { type Advice, overwrittenFields } from "../ignored/fields.ts";
 import { podOddities } from "../ignored/pods.ts";
+import { idleLimitOf } from "./idle.ts";
 import { confsOfServer, type Images, type Server, serverPod, service } from "./objects.ts";
 
 const advice: Advice = [
@@ -26,6 +27,7 @@ export const ignoredOfServer = (owner: Stored, server: Server, images: Images): 
   const pod = { path: "spec.server.template", template: own.template, made: serverPod(owner, server, images) };
   const door = { path: "spec.server.service", template: own.service, made: service(owner, server) };
   return [
+    ...idleLimitOf(owner.metadata.annotations).problems,
     ...replacedConfs({ confs, final, originOf }),
     ...overwrittenFields(pod, advice),
     ...overwrittenFields(door, advice),

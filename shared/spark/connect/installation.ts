@@ -3,7 +3,10 @@ import { type KindInstallation, ownObjects, writeStatus, writes } from "../../ku
 
 export const sparkConnectInstallation: KindInstallation = {
   rights: [
-    { verbs: ["get", "list", "watch"], for: "watch Connect servers" },
+    {
+      verbs: ["get", "list", "watch", "delete"],
+      for: "watch Connect servers, and delete those that nobody uses, on demand",
+    },
     writeStatus,
     ownObjects("the objects created for them"),
   ],

@@ -147,6 +147,8 @@ const memory = z.object({
   retryAt: instant.optional(),
   /** Reported reasons why the server did not start, until it is ready: see kube/startup.ts. */
   held: z.array(z.string()).optional(),
+  /** The server's pod, its ended tasks, and since when none has run, epoch ms: see idle.ts. */
+  activity: z.object({ server: z.string(), since: instant, ended: z.int() }).optional(),
 });
 
 export type Memory = z.infer<typeof memory>;

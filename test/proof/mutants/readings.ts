@@ -137,6 +137,14 @@ export const readingMutants: readonly Mutant[] = [
     tests: ["test/unit/deployments/cli/ignored.test.ts"],
   },
   {
+    name: "connect-deleted-in-use",
+    promise: "a SparkConnect is not deleted as idle while tasks run",
+    file: "shared/spark/connect/idle.ts",
+    find: "tasks.running > 0 || ",
+    replace: "",
+    tests: ["test/unit/spark/connect/idle.test.ts"],
+  },
+  {
     name: "connect-confs-replaced-in-silence",
     promise: "a conf of a SparkConnect that its server does not get is told",
     file: "shared/spark/connect/ignored.ts",

@@ -1,4 +1,4 @@
-/** A SparkConnect server answers a real query of PySpark's Connect client, and is recreated when its pod is lost. */
+/** A SparkConnect server answers a real query of PySpark's Connect client, is recreated when its pod is lost, and is deleted when idle. */
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -66,11 +66,24 @@ const ask = async (ip: string): Promise<string> => {
   });
 };
 
+/** Asks that the server be deleted once it is idle, and waits until that has happened: s. */
+const untilDeletedIdle = async ({ cluster }: Scene): Promise<number> => {
+  const began = performance.now();
+  await kubectl(cluster, ["annotate", "sparkconnect", name, "rekindle.dev/delete-when-idle=1m"]);
+  while ((await cluster.api.call("GET", path)).status !== 404) {
+    must(performance.now() - began < 240_000, `${name} is idle, and still there after 240 s`);
+    await sleep(500);
+  }
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  must(seconds >= 60, `${name} was deleted after ${seconds} s`);
+  return seconds;
+};
+
 const answer = "total 4999950000 rows 100000";
 
 /** `file` is upstream's example. */
 export const connects = (file: string): Case => ({
-  name: "upstream's SparkConnect example answers a PySpark query, and again when its server was lost",
+  name: "upstream's SparkConnect example answers a PySpark query, again when its server was lost, and is deleted when idle",
   run: (scene) =>
     running(scene, async () => {
       await kubectl(scene.cluster, ["apply", "-f", file]);
@@ -80,7 +93,10 @@ export const connects = (file: string): Case => ({
       await kubectl(scene.cluster, ["delete", "pod", first.server?.podName ?? "", "--wait=false"]);
       const second = await awaitReady(scene, first.server?.podIp);
       must((await ask(second.server?.podIp ?? "")).endsWith(answer), "the second server answered otherwise");
-      await kubectl(scene.cluster, ["delete", "sparkconnect", name, "--cascade=foreground"]);
-      return [`${first.server?.podName} at ${first.server?.podIp}: ${said}; made anew at ${second.server?.podIp}`];
+      const seconds = await untilDeletedIdle(scene);
+      return [
+        `${first.server?.podName} at ${first.server?.podIp}: ${said}; made anew at ${second.server?.podIp}`,
+        `deleted ${seconds} s after its user asked for that when no task has run for one minute`,
+      ];
     }),
 });

@@ -2,7 +2,7 @@
 
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
-import type { Effect, Plan, Query, Refusal } from "../../../../shared/core/plan.ts";
+import type { Effect, Plan, ProbeResult, Query, Refusal } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/connect/decide.ts";
 import type { Memory } from "../../../../shared/spark/connect/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
@@ -30,6 +30,8 @@ export type Given = {
   readonly there?: readonly Stored[];
   readonly now?: number;
   readonly refused?: readonly Refusal[];
+  /** The answers of the server's REST API, by the last part of the path. */
+  readonly rest?: Readonly<Record<string, unknown>>;
   /** The deployment's confs. */
   readonly sparkDefaults?: Readonly<Record<string, string>>;
 };
@@ -54,7 +56,12 @@ export type Decided = {
 
 /** Decides as a step does: again after each plan that continues. */
 export const decided = (given: Given = {}): Decided => {
-  const { there = [], now = eight, refused = [], sparkDefaults = {} } = given;
+  const { there = [], now = eight, refused = [], sparkDefaults = {}, rest } = given;
+  const probe = (query: Query): ProbeResult => {
+    if (query.do !== "proxyGet" || rest === undefined) throw new Error(`nobody answers a ${query.do}`);
+    const value = rest[query.path.at(-1) ?? ""];
+    return value === undefined ? { heard: false, why: "unreachable", message: "no answer" } : { heard: true, value };
+  };
   const object = "object" in given ? given.object : connect();
   const settings = { apiServer: "https://kubernetes.default.svc", sparkDefaults };
   const lists: string[] = [];
@@ -66,7 +73,7 @@ export const decided = (given: Given = {}): Decided => {
   let before: readonly Effect[] = [];
   for (let round = 0; round < 4; round++) {
     const view = { object, uid: "c-1", memory, now, refused, done: before };
-    const plan = resultOf(decide(settings, key, view), { objects });
+    const plan = resultOf(decide(settings, key, view), { objects, probe });
     if (does(plan, "continue") !== true) return { plan, before, lists };
     memory = plan.memory;
     before = [...before, ...plan.stages.flat()];

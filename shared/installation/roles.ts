@@ -75,12 +75,17 @@ const needed: readonly Needed[] = [
   need(
     "spark",
     rule("networking.k8s.io", ["ingresses"], ["get", "list", "create", "delete"]),
-    "web UIs under --ingress-url-format",
+    "web UIs under --ingress-url-format, Connect servers under --connect-host-format",
   ),
   need(
     "spark",
     rule("gateway.networking.k8s.io", ["httproutes"], ["get", "list", "create", "delete"]),
     "web UIs under --ingress-url-format at --ui-gateway",
+  ),
+  need(
+    "spark",
+    rule("gateway.networking.k8s.io", ["grpcroutes"], ["get", "list", "create"]),
+    "Connect servers under --connect-host-format at --ui-gateway",
   ),
   need(
     "apache",

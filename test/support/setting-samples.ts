@@ -81,6 +81,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   ingressUrlFormat: "{{$appName}}.example.com",
   ingressClassName: "nginx",
   uiGateway: "infra/edge/https",
+  connectHostFormat: "{{$appName}}.connect.example.com",
   ingressAnnotations: '[{"a":"b"}]',
   ingressTls: '[{"secretName":"s"}]',
   enableBatchScheduler: "true",

@@ -46,6 +46,7 @@ type OfSpark =
   | "ingressUrlFormat"
   | "ingressClassName"
   | "uiGateway"
+  | "connectHostFormat"
   | "ingressAnnotations"
   | "ingressTls"
   | "enableBatchScheduler"
@@ -65,6 +66,7 @@ export const sparkOptionsOf = (values: Pick<OfSteps, OfSpark>): Options => ({
   ingressUrlFormat: values.ingressUrlFormat,
   ingressClassName: values.ingressClassName,
   uiGateway: values.uiGateway,
+  connectHostFormat: values.connectHostFormat,
   ingressAnnotations: values.ingressAnnotations,
   ingressTls: values.ingressTls,
   batchScheduler: values.enableBatchScheduler,

@@ -251,6 +251,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     form: "text",
     text: "Gateway of the Gateway API, as NAMESPACE/NAME or NAMESPACE/NAME/LISTENER: HTTPRoutes at it stand in the place of Ingresses",
   },
+  connectHostFormat: {
+    form: "text",
+    text: "host of Connect servers for clients outside of the cluster, e.g. {{$appName}}.connect.example.com: creates a GRPCRoute with uiGateway, else an Ingress that speaks gRPC",
+  },
   ingressAnnotations: {
     form: "JSON",
     text: "JSON: default annotations of Ingresses",

@@ -86,6 +86,9 @@ const label = text.refine((value) => value !== "" && isLabelValue(value), { erro
 const gateway = text.refine((value) => value === "" || /^[^/]+(\/[^/]+){1,2}$/.test(value), {
   error: "write NAMESPACE/NAME of a Gateway, or NAMESPACE/NAME/LISTENER",
 });
+const hostFormat = text.refine((value) => value === "" || (/\$appName\b/.test(value) && !/[/:]/.test(value)), {
+  error: "write a host with {{$appName}} in it, without scheme, port and path",
+});
 const span = () => duration;
 const names = () => list;
 
@@ -248,6 +251,7 @@ const rows = {
   ingressUrlFormat: { schema: words, readers: deciding, default: "" },
   ingressClassName: { schema: words, readers: deciding, default: "" },
   uiGateway: { schema: () => gateway, readers: deciding, default: "" },
+  connectHostFormat: { schema: () => hostFormat, readers: deciding, default: "" },
   ingressAnnotations: { schema: annotations, readers: deciding, default: "" },
   ingressTls: { schema: ingressTls, readers: deciding, default: "" },
   enableBatchScheduler: { schema: yes, readers: deciding, default: "false" },

@@ -18,7 +18,8 @@ type Address = {
 
 type Named = { readonly name: string; readonly namespace: string; readonly applicationId: string };
 
-const filled = (format: string, { name, namespace, applicationId }: Named): string =>
+/** Fills a name, a namespace and an id into the format of an address. */
+export const filled = (format: string, { name, namespace, applicationId }: Named): string =>
   format
     .replaceAll(/\{\{\s*\$appName\s*\}\}/g, name)
     .replaceAll(/\{\{\s*\$appNamespace\s*\}\}/g, namespace)
@@ -88,21 +89,25 @@ const ingressOf = (subject: Subject, { name, address, service, annotations, tls 
   };
 };
 
+/** The Gateway of the deployment as a route names it: see `Options.uiGateway`. */
+export const gatewayOf = (text: string): Json => {
+  const [namespace, name, sectionName] = text.split("/");
+  return { namespace, name, ...(sectionName === undefined ? {} : { sectionName }) };
+};
+
 /** The route of an address at the deployment's Gateway, which has its certificates. The path is removed, as in an Ingress. */
 const httpRouteOf = (subject: Subject, { name, address, service }: Route): AuxiliaryObject => {
-  const [namespace, gateway, sectionName] = subject.options.uiGateway.split("/");
   const toRoot = { type: "URLRewrite", urlRewrite: { path: { type: "ReplacePrefixMatch", replacePrefixMatch: "/" } } };
   const rule = {
     matches: [{ path: { type: "PathPrefix", value: isRoot(address) ? "/" : address.path } }],
     ...(isRoot(address) ? {} : { filters: [toRoot] }),
     backendRefs: [service],
   };
-  const parent = { namespace, name: gateway, ...(sectionName === undefined ? {} : { sectionName }) };
   return {
     resource: httpRoutes,
     optional: true,
     object: objectOf(httpRoutes, metadataOf(subject, { name }), {
-      parentRefs: [parent],
+      parentRefs: [gatewayOf(subject.options.uiGateway)],
       ...(address.host === "" ? {} : { hostnames: [address.host] }),
       rules: [rule],
     }),

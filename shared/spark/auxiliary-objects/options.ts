@@ -9,6 +9,8 @@ export type Options = {
   readonly ingressClassName: string;
   /** The Gateway whose HTTPRoutes stand in the place of Ingresses, `NAMESPACE/NAME` or `NAMESPACE/NAME/LISTENER`; "": none. */
   readonly uiGateway: string;
+  /** The host under which clients outside of the cluster reach a Connect server, such as `{{$appName}}.connect.example.com`; "": none. */
+  readonly connectHostFormat: string;
   readonly ingressAnnotations: Readonly<Record<string, string>>;
   readonly ingressTls: readonly Json[];
   /** `--enable-batch-scheduler`, `--default-batch-scheduler`, `--kube-scheduler-names`. */
@@ -39,6 +41,7 @@ export const defaultOptions: Options = {
   ingressUrlFormat: "",
   ingressClassName: "",
   uiGateway: "",
+  connectHostFormat: "",
   ingressAnnotations: {},
   ingressTls: [],
   batchScheduler: false,

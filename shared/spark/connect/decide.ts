@@ -21,6 +21,7 @@ import type { Json } from "../../kube/responses.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "../schema/resource.ts";
 import { withConfDefaults } from "../schema/rules.ts";
+import { type Exposure, type ExposureOptions, exposureOf } from "./exposure.ts";
 import { idling } from "./idle.ts";
 import { ignoredOfServer } from "./ignored.ts";
 import {
@@ -69,6 +70,7 @@ export type Settings = {
   readonly apiServer: string;
   /** Confs below those of each SparkConnect. */
   readonly sparkDefaults: Readonly<Record<string, string>>;
+  readonly exposure: ExposureOptions;
 };
 
 type ConnectContext = {
@@ -78,6 +80,8 @@ type ConnectContext = {
   readonly now: number;
   readonly view: View<Memory>;
   readonly images: Images;
+  /** What leads to the server from outside of the cluster. */
+  readonly exposure: Exposure | undefined;
   /** Confs and fields of the spec that the server does not get. */
   readonly ignored: readonly string[];
 };
@@ -100,10 +104,24 @@ const executorsOf = ({ name, namespace }: Server): Extract<Query, { do: "list" }
 type Sight = {
   readonly map: Stored | undefined;
   readonly service: Stored | undefined;
+  /** The effects on what leads to the server from outside. */
+  readonly exposing: readonly Effect[];
   readonly pod: Stored | undefined;
 } & ServerExecutors;
 
-function* sightOf({ server }: ConnectContext): Reads<Sight> {
+/** Creates what leads to the server from outside where it is missing. */
+function* exposing({ exposure, server, object: owner }: ConnectContext): Reads<readonly Effect[]> {
+  if (exposure === undefined) return [];
+  const { resource, object } = exposure;
+  const { name, namespace } = server;
+  const labels = { [connectLabel]: name };
+  const found = yield* list({ do: "list", resource, namespace, labels, spared: true, optional: true });
+  if (found.some(({ metadata }) => metadata.name === object.metadata.name)) return [];
+  return [{ do: "create", object, resource, owner: owner.metadata.uid, optional: true }];
+}
+
+function* sightOf(context: ConnectContext): Reads<Sight> {
+  const { server } = context;
   const [[map, service, pod], executors] = yield* all([
     all([
       get(got(refOf(configMaps, server, configMapName(server.name)))),
@@ -112,7 +130,7 @@ function* sightOf({ server }: ConnectContext): Reads<Sight> {
     ]),
     list(executorsOf(server)),
   ]);
-  return { map, service, pod, ...separated(pod, executors) };
+  return { map, service, pod, exposing: yield* exposing(context), ...separated(pod, executors) };
 }
 
 /** The fields of `wanted` that differ in the object, as a merge patch; undefined when none does. */
@@ -262,6 +280,7 @@ const planOf = (context: ConnectContext, observation: Sight): Plan<Memory> => {
   const kubernetes = [
     ...kept(context, configMaps, observation.map, configMap(object, server)),
     ...kept(context, services, observation.service, service(object, server)),
+    ...observation.exposing,
   ];
   const ready =
     observation.pod !== undefined && turn.memory.ends === 0 && isReady(observation.pod) && !isEnding(observation.pod);
@@ -331,7 +350,8 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const server: Server = { name: key.name, namespace: key.namespace, labels, spec, apiServer };
   const { images } = read;
   const ignored = ignoredOfServer(object, server, images);
-  const context: ConnectContext = { object, memory, server, images, now, view, ignored };
+  const exposure = exposureOf(object, server, settings.exposure);
+  const context: ConnectContext = { object, memory, server, images, exposure, now, view, ignored };
   const observation = yield* sightOf(context);
   const plan = yield* withIdling(context, observation, planOf(context, observation));
   return view.refused.length > 0 ? plan : yield* startingUp(view, object, plan, startingOf(context, observation));

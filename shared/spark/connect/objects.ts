@@ -149,13 +149,13 @@ const startCommand = (server: Server, image: string): string =>
 type Labels = Readonly<Record<string, string>>;
 
 const container = "spark-kubernetes-driver";
-const connectPort = 15_002;
+export const connectPort = 15_002;
 const volume = "spark-configmap-volume";
 
 /** Annotation on the pod with the digest of its spec, which shows a later change. */
 export const specAnnotation = "rekindle.dev/spec";
 
-const commonLabels = (name: string): Labels => ({
+export const commonLabels = (name: string): Labels => ({
   "sparkoperator.k8s.io/created-by-spark-operator": "true",
   [connectLabel]: name,
 });
@@ -175,7 +175,7 @@ const textsAt = (metadata: unknown, field: string): Labels => {
 };
 
 /** Metadata of an object that the SparkConnect controls. */
-const controlled = (owner: Stored, name: string, labels: Labels, annotations: Labels = {}): Metadata => ({
+export const controlled = (owner: Stored, name: string, labels: Labels, annotations: Labels = {}): Metadata => ({
   name,
   ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
   labels,

@@ -7,4 +7,4 @@ export const sparkConnectOperator = ({
   apiServer,
   options,
 }: Pick<Settings, "apiServer" | "options">): Operator<unknown> =>
-  sparkConnect({ apiServer, sparkDefaults: options.sparkDefaults });
+  sparkConnect({ apiServer, sparkDefaults: options.sparkDefaults, exposure: options });

@@ -49,6 +49,7 @@ const owners = [
 const seldom = [
   ...of("sparkoperator.k8s.io", ["sparkapplications"], ["delete"]),
   ...of("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["get"]),
+  ...of("sparkoperator.k8s.io", ["sparkconnects"], ["delete"]),
   ...of("", ["pods"], ["get", "patch"]),
   ...of("", ["pods/status"], ["patch"]),
   ...of("", ["pods/proxy"], ["get"]),
@@ -57,6 +58,9 @@ const seldom = [
   ...of("", ["persistentvolumeclaims"], ["get", "list", "create", "delete"]),
   ...of("networking.k8s.io", ["networkpolicies"], ["get", "list", "delete"]),
   ...of("networking.k8s.io", ["ingresses"], ["get", "list", "create", "delete"]),
+  // The clusters of the lanes serve no routes.
+  ...of("gateway.networking.k8s.io", ["httproutes"], ["get", "list", "create", "delete"]),
+  ...of("gateway.networking.k8s.io", ["grpcroutes"], ["get", "list", "create"]),
   ...of("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"]),
   ...of("scheduling.volcano.sh", ["podgroups"], ["get", "delete", "patch"]),
   ...of("scheduling.x-k8s.io", ["podgroups"], ["get", "list", "create", "delete"]),
@@ -180,8 +184,7 @@ export const rare: readonly Rare[] = [
       ...of("autoscaling", ["horizontalpodautoscalers"], ["get", "list", "create", "patch", "delete"]),
       ...of("networking.k8s.io", ["networkpolicies"], ["patch"]),
       ...of("policy", ["poddisruptionbudgets"], ["patch"]),
-      // The lane's cluster serves no routes.
-      ...of("gateway.networking.k8s.io", ["httproutes", "grpcroutes"], ["get", "list", "create", "delete"]),
+      ...of("gateway.networking.k8s.io", ["grpcroutes"], ["delete"]),
     ],
     test: eachOfTheHost,
   },

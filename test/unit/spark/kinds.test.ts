@@ -7,6 +7,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Operator } from "../../../shared/core/operator.ts";
 import type { Plan } from "../../../shared/core/plan.ts";
+import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import { sparkConnect } from "../../../shared/spark/connect/decide.ts";
 import { scheduledSparkApplication } from "../../../shared/spark/scheduled/decide.ts";
 import { resultOf } from "../../support/decisions.ts";
@@ -15,7 +16,11 @@ import { goodConnect, goodSchedule, type KindRow, kindRows } from "./input/kinds
 
 const operators: Readonly<Record<KindRow["kind"], Operator<unknown>>> = {
   ScheduledSparkApplication: scheduledSparkApplication({ settledMs: 16_000 }),
-  SparkConnect: sparkConnect({ apiServer: "https://kubernetes.default.svc", sparkDefaults: {} }),
+  SparkConnect: sparkConnect({
+    apiServer: "https://kubernetes.default.svc",
+    sparkDefaults: {},
+    exposure: defaultOptions,
+  }),
 };
 
 const mended = { ScheduledSparkApplication: goodSchedule, SparkConnect: goodConnect };

@@ -3,6 +3,7 @@
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import type { Effect, Plan, ProbeResult, Query, Refusal } from "../../../../shared/core/plan.ts";
+import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { decide } from "../../../../shared/spark/connect/decide.ts";
 import type { Memory } from "../../../../shared/spark/connect/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
@@ -32,6 +33,8 @@ export type Given = {
   readonly refused?: readonly Refusal[];
   /** The answers of the server's REST API, by the last part of the path. */
   readonly rest?: Readonly<Record<string, unknown>>;
+  /** The deployment's options by which servers are reached. */
+  readonly exposure?: Partial<Options>;
   /** The deployment's confs. */
   readonly sparkDefaults?: Readonly<Record<string, string>>;
 };
@@ -63,7 +66,8 @@ export const decided = (given: Given = {}): Decided => {
     return value === undefined ? { heard: false, why: "unreachable", message: "no answer" } : { heard: true, value };
   };
   const object = "object" in given ? given.object : connect();
-  const settings = { apiServer: "https://kubernetes.default.svc", sparkDefaults };
+  const exposure = { ...defaultOptions, ...given.exposure };
+  const settings = { apiServer: "https://kubernetes.default.svc", sparkDefaults, exposure };
   const lists: string[] = [];
   const objects = (query: Query): readonly Stored[] => {
     if (query.do === "list") lists.push(query.resource.plural);

@@ -15,6 +15,18 @@ const executor = { ...base.executor, instances: 1 };
 
 const common: Pick<Scenario, "dispatched" | "breadth"> = { dispatched: true, breadth: "sparse" };
 
+/** The scenarios of these names, by a dispatcher. */
+export const dispatchedOf = (scenarios: readonly Scenario[], names: readonly string[]): readonly Scenario[] =>
+  scenarios
+    .filter(({ name }) => names.includes(name))
+    .map((scenario) => ({
+      ...scenario,
+      ...common,
+      name: `dispatched-${scenario.name}`,
+      what: `${scenario.what} (by functions that a dispatcher calls)`,
+      also,
+    }));
+
 export const dispatchedApplications: readonly Scenario[] = [
   {
     ...common,

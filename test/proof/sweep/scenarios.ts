@@ -4,12 +4,13 @@ import { clusters } from "./apache/cluster-scenarios.ts";
 import { apache as applicationsOfApache } from "./apache/scenarios.ts";
 import { belledOf } from "./belled.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
-import { dispatchedApplications, dispatchedJobs } from "./dispatched-scenarios.ts";
+import { dispatchedApplications, dispatchedJobs, dispatchedOf } from "./dispatched-scenarios.ts";
 import { elastic } from "./elastic.ts";
 import { executorLosses } from "./executor-losses.ts";
 import { textAt } from "./fields.ts";
 import { gangApplications } from "./gang-applications.ts";
 import { growths } from "./growths.ts";
+import { hostedOf } from "./hosted.ts";
 import { keptLogs } from "./kept-logs.ts";
 import { lives } from "./lives.ts";
 import { memoryGrowth } from "./memory-growth.ts";
@@ -324,7 +325,19 @@ const belledOfVolcano = belledOf(watchedOfVolcano);
 
 const spark: readonly Scenario[] = [...watched, ...belled];
 const volcano: readonly Scenario[] = [...watchedOfVolcano, ...belledOfVolcano];
-const apache: readonly Scenario[] = [...applicationsOfApache, ...clusters];
+const livesOfApache: readonly Scenario[] = [...applicationsOfApache, ...clusters];
+
+const apache: readonly Scenario[] = [
+  ...livesOfApache,
+  ...hostedOf(livesOfApache, [
+    "apache-thresholds",
+    "apache-retry",
+    "apache-machine-away",
+    "cluster-ready",
+    "cluster-lost",
+  ]),
+  ...dispatchedOf(livesOfApache, ["apache-thresholds", "apache-again", "cluster-changed"]),
+];
 
 /** The values of `--family`. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = {

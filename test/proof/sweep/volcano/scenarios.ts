@@ -1,9 +1,9 @@
 /** The scenarios of the Volcano family: every level of policies, and the courses and ends of jobs. */
+import { hostedOf } from "../hosted.ts";
 import type { Scenario } from "../scenario.ts";
 import { commands } from "./commands.ts";
 import { forwarding } from "./forwarding.ts";
 import { gracefully } from "./graceful.ts";
-import { hostedOf } from "./hosted.ts";
 import {
   applied,
   done,
@@ -301,4 +301,17 @@ const shapes: readonly Scenario[] = [
 ];
 
 const all = [shapes, [forwarding], policies, timers, wishes, commands, refusals, gracefully, volcanoBugs].flat();
-export const volcano: readonly Scenario[] = [...all, ...hostedOf(all)];
+/** Scenarios that depend most on the last observation. */
+const told = [
+  "job-completion",
+  "job-scale-down",
+  "job-restart-job",
+  "job-restart-pod",
+  "job-removed",
+  "job-drained",
+  "job-resized-at-once",
+  "job-suspend-resume",
+  "job-abort-restarting",
+];
+
+export const volcano: readonly Scenario[] = [...all, ...hostedOf(all, told)];

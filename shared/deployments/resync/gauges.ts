@@ -14,12 +14,13 @@ import { defaultFamilies, type Family } from "../../kube/resources.ts";
 import { runs } from "../../registry/names.ts";
 import { apacheGauges } from "../../spark/apache/metrics.ts";
 import { sparkFigures, sparkGauges } from "../../spark/application/metrics.ts";
+import { clusterGauges } from "../../spark/cluster/metrics.ts";
 import { volcanoFigures, volcanoGauges } from "../../volcano/metrics.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 import { hintsIn } from "./sweep.ts";
 
-const kinds: readonly CountedKind[] = [...sparkGauges(), ...apacheGauges, ...volcanoGauges];
+const kinds: readonly CountedKind[] = [...sparkGauges(), ...apacheGauges, ...clusterGauges, ...volcanoGauges];
 
 type Counted = {
   readonly transport: Transport;

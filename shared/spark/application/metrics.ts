@@ -43,6 +43,7 @@ export const sparkFigures: readonly Figure[] = [
   { name: "spark_executor_running_count", help: "Executors that are running", kind: "gauge" },
   { name: "spark_executor_success_count", help: "Executors that completed", kind: "counter" },
   { name: "spark_executor_failure_count", help: "Executors that failed", kind: "counter" },
+  { name: "spark_cluster_running_count", help: "SparkClusters that are running", kind: "gauge" },
 ];
 
 const shape = z.looseObject({

@@ -52,7 +52,7 @@ export const sideRooms: readonly SideRoom[] = [
       ...["apache/spec/read", "apache/spec/schema", "apache/submission", "cluster/read", "cluster/schema"].map(
         (file) => `shared/spark/${file}.ts`,
       ),
-      ...["metrics", "status/summary"].map((file) => `shared/spark/apache/${file}.ts`),
+      ...["apache/metrics", "apache/status/summary", "cluster/metrics"].map((file) => `shared/spark/${file}.ts`),
     ],
   },
   { name: "NATS", paths: ["shared/adapters/nats/"], doors: ["shared/adapters/nats/receiver.ts"] },

@@ -2,6 +2,7 @@
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { openNamespaceScope } from "../../../../shared/deployments/common/namespaces.ts";
+import { families } from "../../../../shared/kube/resources.ts";
 import { openSimulator } from "../../../../shared/simulator/open.ts";
 import { crds } from "../../../support/crds.ts";
 import { kueueCrds } from "../../../support/kueue.ts";
@@ -26,6 +27,17 @@ const standing: readonly (readonly [path: string, object: Obj, status: object | 
     inDefault(spark, "sparkapplications"),
     { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", metadata: { name: "pi" }, spec: sparkSpec },
     running,
+  ],
+  [
+    inDefault("/apis/spark.apache.org/v1", "sparkclusters"),
+    {
+      ...{ apiVersion: "spark.apache.org/v1", kind: "SparkCluster", metadata: { name: "c" } },
+      spec: {
+        runtimeVersions: { sparkVersion: "4.2.0" },
+        clusterTolerations: { instanceConfig: { initWorkers: 1, minWorkers: 1, maxWorkers: 1 } },
+      },
+    },
+    { currentState: { currentStateSummary: "RunningHealthy", lastTransitionTime: "2026-11-02T08:00:00Z" } },
   ],
   [
     inDefault(batch, "jobs"),
@@ -78,7 +90,7 @@ export const openStanding = async () => {
   const lines: string[] = [];
   const reports: string[] = [];
   const parts = {
-    ...{ transport, namespaceScope, hints, cluster: "prod", now: () => clock.now() + 60_000 },
+    ...{ transport, namespaceScope, hints, cluster: "prod", families, now: () => clock.now() + 60_000 },
     standing: () => new Map([["Volcano", ["Volcano runs as the deployment ops/controllers"]]]),
     unheard: () => 3,
     print: (line: string): void => void lines.push(line),

@@ -8,6 +8,10 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 /** Returns the fields of an object; none for every other value. */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
 
+/** The fields of a map of texts; a value of another type as text. */
+export const textsIn = (value: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(fieldsOf(value)).map(([key, text]) => [key, String(text)]));
+
 /** Returns the JSON objects of a list; none for every other value. */
 export const recordsIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
   Array.isArray(value) ? value.filter(isRecord) : [];

@@ -47,6 +47,7 @@ export const withFeature = (message: string): string => {
 
 export const pods: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
 export const services: Resource = { group: "", version: "v1", plural: "services", kind: "Service" };
+export const statefulSets: Resource = { group: "apps", version: "v1", plural: "statefulsets", kind: "StatefulSet" };
 export const configMaps: Resource = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
 export const nodes: Resource = { group: "", version: "v1", plural: "nodes", kind: "Node" };
 export const namespaces: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };

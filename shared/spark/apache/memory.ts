@@ -6,16 +6,13 @@ import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instant } from "../../kube/schema.ts";
 import { ledgerShape } from "../executors/ledger.ts";
+import { recordedState } from "./status/history.ts";
 import { type ApplicationRecord, recordIn, statusOf } from "./status/record.ts";
 import { isSummary } from "./status/summary.ts";
 
 const count = z.int().nonnegative();
 
-const state = z.looseObject({
-  currentStateSummary: z.string().refine(isSummary, "it is not a state"),
-  lastTransitionTime: z.string(),
-  message: z.string().optional(),
-});
+const state = recordedState(isSummary);
 
 const history = z.record(z.string(), state);
 
@@ -24,7 +21,6 @@ const attempt = z.object({
   ...{ failureRestartCounter: count, schedulingFailureRestartCounter: count },
 });
 
-/** Strict, unlike the reader of statuses that others wrote: no part of a damaged record is left out in silence. */
 const status = z
   .object({
     currentState: state,

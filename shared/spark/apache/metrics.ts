@@ -5,33 +5,20 @@
  */
 import type { CountedKind, MetricSample } from "../../core/metric.ts";
 import type { Stored } from "../../core/object.ts";
-import { instantOf } from "../../core/time.ts";
+import { labelsOf, latency, type MetricChanges } from "../application/metrics.ts";
 import { apacheApplications } from "./resource.ts";
 import { beganAt, currentOf, type Entry, recordIn } from "./status/record.ts";
 import { groupOf, isFailure } from "./status/summary.ts";
 
 const app = "spark_application";
 
-type Sample = readonly ["count" | "observe", name: string, value: number];
-
 const entriesOf = (status: unknown): readonly Entry[] => {
   const record = recordIn(status);
   return record === undefined ? [] : [...(record.previous?.history ?? []), ...record.history];
 };
 
-/** The summary and the histogram of a latency since the creation of the application. */
-const latency = (name: string, { metadata }: Stored, at: number): readonly Sample[] => {
-  const created = instantOf(metadata.creationTimestamp);
-  if (created === undefined) return [];
-  const seconds = Math.max(0, at - created) / 1_000;
-  return [
-    ["observe", `${app}_${name}_latency_seconds`, seconds],
-    ["observe", `${app}_${name}_latency_seconds_histogram`, seconds],
-  ];
-};
-
 /** The end of an attempt, and its time since the driver was requested; an attempt without a driver was refused. */
-const ended = (entry: Entry, before: readonly Entry[]): readonly Sample[] => {
+const ended = (entry: Entry, before: readonly Entry[]): MetricChanges => {
   if (entry.summary === "SchedulingFailure") return [["count", `${app}_failed_submission_count`, 1]];
   const word = isFailure(entry.summary) ? "failure" : "success";
   const requested = before.findLast(({ summary }) => summary === "DriverRequested");
@@ -49,21 +36,22 @@ const ended = (entry: Entry, before: readonly Entry[]): readonly Sample[] => {
   ];
 };
 
-const entered = (object: Stored, entry: Entry, before: readonly Entry[]): readonly Sample[] => {
+const entered = (object: Stored, entry: Entry, before: readonly Entry[]): MetricChanges => {
   const isFirst = before.every(({ summary }) => summary !== entry.summary);
   switch (entry.summary) {
     case "Submitted":
       return [["count", `${app}_count`, 1]];
     case "DriverRequested":
-      return [["count", `${app}_submit_count`, 1], ...(isFirst ? latency("submit", object, beganAt(entry)) : [])];
+      return [
+        ["count", `${app}_submit_count`, 1],
+        ...(isFirst ? latency("submit_latency_seconds", { object, now: beganAt(entry) }) : []),
+      ];
     case "DriverStarted":
-      return isFirst ? latency("start", object, beganAt(entry)) : [];
+      return isFirst ? latency("start_latency_seconds", { object, now: beganAt(entry) }) : [];
     default:
       return groupOf(entry.summary) === "stopping" ? ended(entry, before) : [];
   }
 };
-
-const labelsOf = ({ metadata: { labels = {}, namespace = "" } }: Stored) => ({ ...labels, namespace });
 
 /** The samples of one status write that won: of each state that it shows for the first time. */
 export const measuresOfApache = (object: Stored, status: unknown): readonly MetricSample[] => {

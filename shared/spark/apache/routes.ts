@@ -3,7 +3,7 @@
  * an Ingress, an HTTPRoute or a GRPCRoute each. Only what an entry leaves out is added: rules that lead to the first port
  * of its Service, and a selector for the driver of the attempt.
  */
-import { fieldsOf, recordsIn } from "../../core/json.ts";
+import { fieldsOf, recordsIn, textsIn } from "../../core/json.ts";
 import { apiVersionOf, type Metadata, type Obj } from "../../core/object.ts";
 import { grpcRoutes, httpRoutes } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -23,14 +23,11 @@ export const configMapsOf = ({ configMapSpecs = [] }: ApacheSpec): readonly Obj[
     ...(data === undefined ? {} : { data }),
   }));
 
-const texts = (value: unknown): Labels =>
-  Object.fromEntries(Object.entries(fieldsOf(value)).map(([key, text]) => [key, String(text)]));
-
 /** The part of a written metadata that its author decides: an owner, a finalizer or another namespace it may not name. */
 const metadataIn = (value: Json): Metadata => ({
   name: String(value["name"]),
-  ...(value["labels"] === undefined ? {} : { labels: texts(value["labels"]) }),
-  ...(value["annotations"] === undefined ? {} : { annotations: texts(value["annotations"]) }),
+  ...(value["labels"] === undefined ? {} : { labels: textsIn(value["labels"]) }),
+  ...(value["annotations"] === undefined ? {} : { annotations: textsIn(value["annotations"]) }),
 });
 
 type Served = { readonly serviceMetadata: Json; readonly serviceSpec: Json };

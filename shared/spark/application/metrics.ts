@@ -69,10 +69,10 @@ const stateOf = ({ applicationState }: Status): string => applicationState?.stat
 export const labelsOf = ({ metadata: { labels = {}, namespace = "" } }: Stored): Labels => ({ ...labels, namespace });
 
 type Change = { readonly object: Stored; readonly before: Status; readonly after: Status; readonly now: number };
-type MetricChanges = readonly (readonly ["count" | "observe", name: string, value: number])[];
+export type MetricChanges = readonly (readonly ["count" | "observe", name: string, value: number])[];
 
-/** The summary and the histogram that upstream keeps of a latency. */
-const latency = (name: string, { object, now }: Change): MetricChanges => {
+/** The summary and the histogram that upstream keeps of a latency, from the object's creation on. */
+export const latency = (name: string, { object, now }: Pick<Change, "object" | "now">): MetricChanges => {
   const created = instantOf(object.metadata.creationTimestamp);
   if (created === undefined) return [];
   const seconds = Math.max(0, now - created) / 1_000;

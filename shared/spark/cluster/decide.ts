@@ -12,7 +12,7 @@ import { backoffOf } from "../../core/time.ts";
 import type { StateUpdate } from "../../core/updates.ts";
 import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding, labelOf, ownedBy } from "../../kube/pods.ts";
-import { podDisruptionBudgets, services } from "../../kube/resources.ts";
+import { podDisruptionBudgets, services, statefulSets } from "../../kube/resources.ts";
 import { sentinelLabel } from "../apache/resource.ts";
 import { unservedIn } from "../apache/spec/read.ts";
 import { stateEvents } from "../apache/status/events.ts";
@@ -29,7 +29,7 @@ import {
   submitted,
 } from "./memory.ts";
 import { type Cluster, clusterObjects, isScaled, specAnnotation } from "./objects.ts";
-import { autoscalers, clusterFinalizer, parts, statefulSets } from "./parts.ts";
+import { autoscalers, clusterFinalizer, parts } from "./parts.ts";
 import { readCluster } from "./read.ts";
 import { sparkClusters } from "./resource.ts";
 import type { ClusterSpec } from "./schema.ts";

@@ -4,12 +4,11 @@
  * and the message of the present state says what of the cluster is ready. Pure.
  */
 import * as z from "zod";
-import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import { readerOf, salvage } from "../../core/operator.ts";
 import type { OwnedObjects, Recovery } from "../../core/plan.ts";
-import { oneLine, startOf } from "../../core/text.ts";
 import { instant } from "../../kube/schema.ts";
+import { historyOf, messageOf, recordedState, type Shown, stateOf, statesShown } from "../apache/status/history.ts";
 import { clusterLabel, parts } from "./parts.ts";
 
 /** The states of a cluster. Rekindle never shows Failed, because it retries, and ResourceReleased after a cleanup alone. */
@@ -26,13 +25,7 @@ export type ClusterState = (typeof clusterStates)[number];
 export const isClusterState = (text: unknown): text is ClusterState =>
   typeof text === "string" && clusterStates.some((one) => one === text);
 
-export type Entry = {
-  readonly number: number;
-  readonly summary: ClusterState;
-  /** RFC 3339; upstream's has nanoseconds, which are kept as they are. */
-  readonly at: string;
-  readonly message?: string;
-};
+export type Entry = Shown<ClusterState>;
 
 export type States = readonly [Entry, ...Entry[]];
 
@@ -54,12 +47,9 @@ export const hasEnded = (states: States | undefined): boolean =>
 /** The most states that are kept: the newest, and the first. */
 const mostStates = 50;
 
-/** Longest message, characters. */
-const longestMessage = 1_024;
-
 /** The states with this one as the present: a state that lasts changes its message alone. */
 export const entered = (states: States, summary: ClusterState, said: string, now: number): States => {
-  const message = startOf(oneLine(said), longestMessage);
+  const message = messageOf(said);
   const [first, ...others] = states;
   const newest = newestOf(states);
   if (newest.summary === summary) {
@@ -70,41 +60,17 @@ export const entered = (states: States, summary: ClusterState, said: string, now
   return [first, ...others.slice(-(mostStates - 2)), next];
 };
 
-const stateOf = ({ summary, at, message }: Entry) => ({
-  currentStateSummary: summary,
-  lastTransitionTime: at,
-  ...(message === undefined ? {} : { message }),
-});
-
 /** The whole `status`. */
 export const statusOf = (states: States) => ({
   currentState: stateOf(newestOf(states)),
-  stateTransitionHistory: Object.fromEntries(states.map((entry) => [`${entry.number}`, stateOf(entry)])),
+  stateTransitionHistory: historyOf(states),
   currentAttemptSummary: { attemptInfo: { id: 0, restartCounter: 0 } },
 });
 
-const entryIn = (number: number, value: unknown): readonly Entry[] => {
-  const { currentStateSummary: summary, lastTransitionTime: at, message } = fieldsOf(value);
-  if (!isClusterState(summary) || typeof at !== "string") return [];
-  return [{ number, summary, at, ...(typeof message === "string" ? { message } : {}) }];
-};
-
 /** The states that a status shows, whoever wrote it; undefined where it shows none. */
-export const statesIn = (status: unknown): States | undefined => {
-  const { stateTransitionHistory, currentState } = fieldsOf(status);
-  const shown = Object.entries(fieldsOf(stateTransitionHistory))
-    .filter(([key]) => /^\d{1,9}$/.test(key))
-    .flatMap(([key, value]) => entryIn(Number(key), value))
-    .toSorted((a, b) => a.number - b.number);
-  const [first, ...others] = shown.length > 0 ? shown : entryIn(0, currentState);
-  return first === undefined ? undefined : [first, ...others];
-};
+export const statesIn = (status: unknown): States | undefined => statesShown(status, isClusterState);
 
-const shownState = z.looseObject({
-  currentStateSummary: z.string().refine(isClusterState, "it is not a state"),
-  lastTransitionTime: z.string(),
-  message: z.string().optional(),
-});
+const shownState = recordedState(isClusterState);
 
 const count = z.int().nonnegative();
 

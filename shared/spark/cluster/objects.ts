@@ -3,7 +3,7 @@
  * workers' network, and their autoscaler and disruption budget. They are upstream's, but for the selectors of the
  * StatefulSets, which name the cluster: two clusters of one namespace share no pod. Pure.
  */
-import { digestOf, fieldsOf, recordsIn } from "../../core/json.ts";
+import { digestOf, fieldsOf, recordsIn, textsIn } from "../../core/json.ts";
 import type { Metadata, Obj, OwnerReference } from "../../core/object.ts";
 import type { Json } from "../../kube/responses.ts";
 import { clusterLabel } from "./parts.ts";
@@ -26,9 +26,6 @@ type Labels = Readonly<Record<string, string>>;
 export const specAnnotation = "rekindle.dev/spec";
 
 const defaultImage = "apache/spark:4.2.0";
-
-const texts = (value: unknown): Labels =>
-  Object.fromEntries(Object.entries(fieldsOf(value)).map(([key, text]) => [key, String(text)]));
 
 const commonLabels = ({ name, spec, operatorName }: Cluster): Labels => ({
   "spark.operator/name": operatorName,
@@ -55,8 +52,8 @@ const objectOf = (
   spec: Json,
 ): Obj => {
   const given = fieldsOf(written);
-  const all = { ...texts(given["labels"]), ...commonLabels(cluster), ...labels };
-  const annotations = texts(given["annotations"]);
+  const all = { ...textsIn(given["labels"]), ...commonLabels(cluster), ...labels };
+  const annotations = textsIn(given["annotations"]);
   const metadata: Metadata = {
     name,
     namespace: cluster.namespace,
@@ -151,9 +148,9 @@ const templateOf = (role: Role, cluster: Cluster, written: unknown): Json => {
   const inits = recordsIn(given["initContainers"]);
   return {
     metadata: {
-      ...(meta["annotations"] === undefined ? {} : { annotations: texts(meta["annotations"]) }),
+      ...(meta["annotations"] === undefined ? {} : { annotations: textsIn(meta["annotations"]) }),
       labels: {
-        ...texts(meta["labels"]),
+        ...textsIn(meta["labels"]),
         ...podsOf(role, cluster),
         "spark-version": of.runtimeVersions.sparkVersion,
       },
@@ -181,7 +178,7 @@ const serviceOf = (role: Role, cluster: Cluster): Obj => {
     {
       ...given,
       clusterIP: "None",
-      selector: { ...texts(given["selector"]), ...podsOf(role, cluster) },
+      selector: { ...textsIn(given["selector"]), ...podsOf(role, cluster) },
       ports: [...recordsIn(given["ports"]), ...portsOf[role]],
     },
   );

@@ -1,8 +1,6 @@
 /** The resources of the objects that a SparkCluster consists of, and the names by which they and it are marked. */
 import type { Resource } from "../../core/object.ts";
-import { networkPolicies, podDisruptionBudgets, services } from "../../kube/resources.ts";
-
-export const statefulSets: Resource = { group: "apps", version: "v1", plural: "statefulsets", kind: "StatefulSet" };
+import { networkPolicies, podDisruptionBudgets, services, statefulSets } from "../../kube/resources.ts";
 
 export const autoscalers: Resource = {
   group: "autoscaling",

@@ -1,9 +1,9 @@
 /** Reads the spec of Apache's SparkCluster: limits, types, and the rules without which none of its objects could exist. */
 import { oncePer } from "../../core/cache.ts";
 import { withoutNulls } from "../../core/json.ts";
-import { isLabelValue } from "../../core/object.ts";
 import { labelErrors } from "../../kube/names.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
+import { versionRules, versionWarnings } from "../apache/spec/versions.ts";
 import { type ClusterSpec, clusterLimits, clusterSpecSchema } from "./schema.ts";
 
 export type ReadCluster =
@@ -26,13 +26,6 @@ const nameRules = (name: string): readonly string[] =>
         `metadata.name ${JSON.stringify(name)} is also a label and the start of the names of Services: use at most ${longestName} lower case letters, digits and "-", and no "-" at its ends`,
       ];
 
-const versionRules = ({ runtimeVersions: { sparkVersion } }: ClusterSpec): readonly string[] =>
-  sparkVersion !== "" && isLabelValue(sparkVersion)
-    ? []
-    : [
-        `spec.runtimeVersions.sparkVersion ${JSON.stringify(sparkVersion)} becomes a label of the pods: write a version such as "4.2.0"`,
-      ];
-
 /** An autoscaler needs bounds in their order, with at least one worker. */
 const workerRules = ({ clusterTolerations: { instanceConfig } }: ClusterSpec): readonly string[] => {
   const { minWorkers, maxWorkers } = instanceConfig;
@@ -43,9 +36,8 @@ const workerRules = ({ clusterTolerations: { instanceConfig } }: ClusterSpec): r
 
 const warningsOf = ({ runtimeVersions, clusterTolerations: { instanceConfig } }: ClusterSpec): readonly string[] => {
   const { initWorkers, minWorkers, maxWorkers } = instanceConfig;
-  const versions = (["scalaVersion", "jdkVersion"] as const).filter((name) => runtimeVersions[name] !== undefined);
   return [
-    ...versions.map((name) => `spec.runtimeVersions.${name} has no effect: the image decides it`),
+    ...versionWarnings(runtimeVersions),
     ...(minWorkers > maxWorkers || initWorkers > Math.max(maxWorkers, minWorkers)
       ? [
           `spec.clusterTolerations.instanceConfig: it starts with initWorkers, ${initWorkers}, and no autoscaler keeps it between ${minWorkers} and ${maxWorkers}`,
@@ -61,6 +53,6 @@ export const readCluster = oncePer((cluster: Cluster): ReadCluster => {
   const typed = clusterSpecSchema.safeParse(withoutNulls(cluster.spec ?? {}), reportingInput);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const { data: spec } = typed;
-  const broken = [...nameRules(cluster.metadata.name), ...versionRules(spec), ...workerRules(spec)];
+  const broken = [...nameRules(cluster.metadata.name), ...versionRules(spec.runtimeVersions), ...workerRules(spec)];
   return broken.length > 0 ? { ok: false, message: broken.join("; ") } : { ok: true, spec, warnings: warningsOf(spec) };
 });

@@ -4,6 +4,8 @@
  */
 import * as z from "zod";
 import { type Limit, limitsOf } from "../../kube/limits.ts";
+import { attemptInfo, shownState } from "../apache/spec/states.ts";
+import { versionLimits, versionsSchema } from "../apache/spec/versions.ts";
 
 const embedded = z.looseObject({});
 
@@ -18,11 +20,7 @@ const nodes = {
 
 /** `spec` of a SparkCluster. `suspend` came after release 1.0: its CRDs drop the field. */
 export const clusterSpecSchema = z.looseObject({
-  runtimeVersions: z.looseObject({
-    sparkVersion: z.string(),
-    scalaVersion: z.string().optional(),
-    jdkVersion: z.string().optional(),
-  }),
+  runtimeVersions: versionsSchema,
   sparkConf: z.record(z.string(), z.string()).optional(),
   clusterTolerations: z.looseObject({
     instanceConfig: z.looseObject({ initWorkers: count, minWorkers: count, maxWorkers: count }),
@@ -34,31 +32,21 @@ export const clusterSpecSchema = z.looseObject({
 
 export type ClusterSpec = z.infer<typeof clusterSpecSchema>;
 
-const stateSchema = z.looseObject({
-  currentStateSummary: z.string().optional(),
-  lastTransitionTime: z.string().optional(),
-  message: z.string().optional(),
-});
-
 const attemptSchema = z.looseObject({
-  attemptInfo: z.looseObject({ id: z.int().optional(), restartCounter: z.int().optional() }).optional(),
-  stateTransitionHistory: z.record(z.string(), stateSchema).optional(),
+  attemptInfo: attemptInfo.optional(),
+  stateTransitionHistory: z.record(z.string(), shownState).optional(),
 });
 
 /** `status`, which steps read with `statesIn`. */
 export const clusterStatusSchema = z.looseObject({
-  currentState: stateSchema.optional(),
-  stateTransitionHistory: z.record(z.string(), stateSchema).optional(),
+  currentState: shownState.optional(),
+  stateTransitionHistory: z.record(z.string(), shownState).optional(),
   currentAttemptSummary: attemptSchema.optional(),
   previousAttemptSummary: attemptSchema.optional(),
 });
 
 const rows: readonly Limit[] = [
-  ...["sparkVersion", "scalaVersion", "jdkVersion"].map((name) => ({
-    field: `runtimeVersions.${name}`,
-    characters: 63,
-    why: "a version is the value of a label",
-  })),
+  ...versionLimits,
   { field: "sparkConf", entries: 2_000, why: "Spark itself knows fewer than 1,000 properties" },
   { field: "sparkConf.*", characters: 65_536, why: "all properties stand in one variable of a container" },
 ];

@@ -6,8 +6,8 @@ import { fieldsOf, same } from "../../core/json.ts";
 import type { Obj, Resource } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { changed, isEnding, labelOf } from "../../kube/pods.ts";
-import { services } from "../../kube/resources.ts";
-import { clusterLabel, statefulSets } from "./parts.ts";
+import { services, statefulSets } from "../../kube/resources.ts";
+import { clusterLabel } from "./parts.ts";
 import { sparkClusters } from "./resource.ts";
 
 /** The numbers of a StatefulSet that the status of its cluster shows. */

@@ -16,7 +16,7 @@ import type { Plan, View } from "../../core/plan.ts";
 import { multiply, usageOf } from "../../kube/pod-usage.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { quantityText } from "../../kube/quantity.ts";
-import { pods } from "../../kube/resources.ts";
+import { pods, statefulSets } from "../../kube/resources.ts";
 import { isStored, type Json } from "../../kube/responses.ts";
 import { volcanoScheduler } from "../pods/names.ts";
 import { keys, podGroups } from "../schema/resource.ts";
@@ -101,7 +101,7 @@ const isForVolcano = (pod: Stored): boolean => isRecord(pod.spec) && pod.spec["s
 
 const kindsAbove: Readonly<Record<string, Resource>> = {
   ReplicaSet: { group: "apps", version: "v1", plural: "replicasets", kind: "ReplicaSet" },
-  StatefulSet: { group: "apps", version: "v1", plural: "statefulsets", kind: "StatefulSet" },
+  StatefulSet: statefulSets,
   DaemonSet: { group: "apps", version: "v1", plural: "daemonsets", kind: "DaemonSet" },
   Job: { group: "batch", version: "v1", plural: "jobs", kind: "Job" },
 };

@@ -5,6 +5,7 @@ const decide = "shared/spark/apache/decide.ts";
 const evidence = "shared/spark/apache/status/evidence.ts";
 const progress = "shared/spark/apache/status/progress.ts";
 const record = "shared/spark/apache/status/record.ts";
+const histories = "shared/spark/apache/status/history.ts";
 const restart = "shared/spark/apache/status/restart.ts";
 const routes = "shared/spark/apache/routes.ts";
 const submission = "shared/spark/apache/submission.ts";
@@ -113,16 +114,16 @@ export const apacheMutants: readonly Mutant[] = [
   {
     name: "apache-message-of-a-trace",
     promise: "a message is one line of bounded length",
-    file: record,
-    find: "message: startOf(oneLine(message ?? summaries[summary].message), longestMessage),",
-    replace: "message: startOf(message ?? summaries[summary].message, longestMessage * 10),",
+    file: histories,
+    find: "=> startOf(oneLine(text), longestMessage);",
+    replace: "=> startOf(text, longestMessage * 10);",
     tests: ofRecord,
   },
   {
     name: "apache-null-history",
     promise: "a status without states shows none, and does not throw",
-    file: record,
-    find: "if (!isSummary(summary) || typeof at !==",
+    file: histories,
+    find: "if (!isState(summary) || typeof at !==",
     replace: "if (typeof at !==",
     tests: ofRecord,
   },

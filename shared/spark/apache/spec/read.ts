@@ -4,7 +4,6 @@
  */
 import { oncePer } from "../../../core/cache.ts";
 import { fieldsOf, withoutNulls } from "../../../core/json.ts";
-import { isLabelValue } from "../../../core/object.ts";
 import { localQueueOf, queueLabel } from "../../../kube/kueue.ts";
 import { labelErrors } from "../../../kube/names.ts";
 import { explain, reportingInput } from "../../../kube/schema.ts";
@@ -12,6 +11,7 @@ import { policiesOf } from "../../application/spec/policies.ts";
 import { isOwn, ownerAnnotation } from "../../executors/owner.ts";
 import { confLimits } from "../../schema/limits.ts";
 import { type ApacheSpec, apacheLimits, apacheSpecSchema } from "./schema.ts";
+import { versionRules, versionWarnings } from "./versions.ts";
 
 export type ReadApplication =
   | { readonly ok: true; readonly spec: ApacheSpec; readonly warnings: readonly string[] }
@@ -41,13 +41,6 @@ const programRules = ({ mainClass, jars, pyFiles, sparkRFiles }: ApacheSpec): re
     ? ["spec.mainClass is missing: set it, or spec.jars, spec.pyFiles or spec.sparkRFiles"]
     : [];
 
-const versionRules = ({ runtimeVersions: { sparkVersion } }: ApacheSpec): readonly string[] =>
-  sparkVersion !== "" && isLabelValue(sparkVersion)
-    ? []
-    : [
-        `spec.runtimeVersions.sparkVersion ${JSON.stringify(sparkVersion)} becomes a label of the driver: write a version such as "4.2.0"`,
-      ];
-
 /** The fields that a list's entry lacks: its Service's name, its route's name, or the gateways of the route. */
 const lacking = (entry: unknown, route: "ingress" | "httpRoute" | "grpcRoute"): readonly string[] => {
   const fields = fieldsOf(entry);
@@ -74,7 +67,7 @@ const rulesOf = (name: string, spec: ApacheSpec): readonly string[] => [
   ...nameRules(name),
   ...modeRules(spec),
   ...programRules(spec),
-  ...versionRules(spec),
+  ...versionRules(spec.runtimeVersions),
   ...routeRules(spec),
   ...confLimits(spec.sparkConf ?? {}),
 ];
@@ -82,10 +75,9 @@ const rulesOf = (name: string, spec: ApacheSpec): readonly string[] => [
 /** Fields that are accepted and have no effect, or another one than they seem to have. */
 const warningsOf = ({ files, runtimeVersions, applicationTolerations, sparkConf }: ApacheSpec): readonly string[] => {
   const { initExecutors = 0, minExecutors = 0, maxExecutors = 0 } = applicationTolerations?.instanceConfig ?? {};
-  const versions = (["scalaVersion", "jdkVersion"] as const).filter((name) => runtimeVersions[name] !== undefined);
   return [
     ...(files === undefined ? [] : ["spec.files has no effect: write spark.files in spec.sparkConf"]),
-    ...versions.map((name) => `spec.runtimeVersions.${name} has no effect: the image decides it`),
+    ...versionWarnings(runtimeVersions),
     ...(sparkConf?.["spark.kubernetes.namespace"] === undefined
       ? []
       : ["spark.kubernetes.namespace in spec.sparkConf has no effect: pods run in the application's namespace"]),

@@ -4,6 +4,8 @@
  */
 import * as z from "zod";
 import { type Limit, limitsOf } from "../../../kube/limits.ts";
+import { attemptInfo, shownState } from "./states.ts";
+import { versionLimits, versionsSchema } from "./versions.ts";
 
 const embedded = z.looseObject({});
 
@@ -27,26 +29,13 @@ const configMapSchema = z.looseObject({
   data: texts.optional(),
 });
 
-const ingressSchema = z.looseObject({
-  serviceMetadata: embedded,
-  serviceSpec: embedded,
-  ingressMetadata: embedded,
-  ingressSpec: embedded.optional(),
-});
+const served = { serviceMetadata: embedded, serviceSpec: embedded };
 
-const httpRouteSchema = z.looseObject({
-  serviceMetadata: embedded,
-  serviceSpec: embedded,
-  httpRouteMetadata: embedded,
-  httpRouteSpec: embedded.optional(),
-});
+const ingressSchema = z.looseObject({ ...served, ingressMetadata: embedded, ingressSpec: embedded.optional() });
 
-const grpcRouteSchema = z.looseObject({
-  serviceMetadata: embedded,
-  serviceSpec: embedded,
-  grpcRouteMetadata: embedded,
-  grpcRouteSpec: embedded.optional(),
-});
+const httpRouteSchema = z.looseObject({ ...served, httpRouteMetadata: embedded, httpRouteSpec: embedded.optional() });
+
+const grpcRouteSchema = z.looseObject({ ...served, grpcRouteMetadata: embedded, grpcRouteSpec: embedded.optional() });
 
 const restartSchema = z.looseObject({
   restartPolicy: z.enum(["Always", "Never", "OnFailure", "OnInfrastructureFailure"]).optional(),
@@ -84,11 +73,7 @@ const tolerationsSchema = z.looseObject({
 
 /** `spec` of a SparkApplication. `suspend` came after release 1.0: its CRDs drop the field. */
 export const apacheSpecSchema = z.looseObject({
-  runtimeVersions: z.looseObject({
-    sparkVersion: z.string(),
-    scalaVersion: z.string().optional(),
-    jdkVersion: z.string().optional(),
-  }),
+  runtimeVersions: versionsSchema,
   mainClass: z.string().optional(),
   jars: z.string().optional(),
   pyFiles: z.string().optional(),
@@ -110,22 +95,14 @@ export const apacheSpecSchema = z.looseObject({
 
 export type ApacheSpec = z.infer<typeof apacheSpecSchema>;
 
-const stateSchema = z.looseObject({
-  currentStateSummary: z.string().optional(),
-  lastTransitionTime: z.string().optional(),
-  message: z.string().optional(),
+const stateSchema = shownState.extend({
   /** The status of the driver's pod. */
   lastObservedDriverStatus: embedded.optional(),
 });
 
 const attemptSchema = z.looseObject({
-  attemptInfo: z
-    .looseObject({
-      id: z.int().optional(),
-      restartCounter: z.int().optional(),
-      failureRestartCounter: z.int().optional(),
-      schedulingFailureRestartCounter: z.int().optional(),
-    })
+  attemptInfo: attemptInfo
+    .extend({ failureRestartCounter: z.int().optional(), schedulingFailureRestartCounter: z.int().optional() })
     .optional(),
   stateTransitionHistory: z.record(z.string(), stateSchema).optional(),
 });
@@ -142,11 +119,7 @@ const files = { characters: 65_536, why: "all names stand in the properties of t
 const routes = { entries: 50, why: "each makes a Service and a route" };
 
 const rows: readonly Limit[] = [
-  ...["sparkVersion", "scalaVersion", "jdkVersion"].map((name) => ({
-    field: `runtimeVersions.${name}`,
-    characters: 63,
-    why: "a version is the value of a label",
-  })),
+  ...versionLimits,
   { field: "mainClass", characters: 1_024, why: "no class has a longer name" },
   ...["jars", "pyFiles", "sparkRFiles", "files"].map((field) => ({ field, ...files })),
   { field: "driverArgs", entries: 10_000, why: "the arguments of a process share 2 MiB" },

@@ -3,19 +3,11 @@
  * is written as upstream's status, and read back from one, whoever wrote it.
  */
 import { fieldsOf, isRecord, omit } from "../../../core/json.ts";
-import { oneLine, startOf } from "../../../core/text.ts";
 import { instantOf } from "../../../core/time.ts";
+import { entriesIn, historyOf, messageOf, type Shown, stateOf, statesShown } from "./history.ts";
 import { groupOf, isSummary, type Summary, summaries } from "./summary.ts";
 
-export type Entry = {
-  readonly number: number;
-  readonly summary: Summary;
-  /** RFC 3339; upstream's has nanoseconds, which are kept as they are. */
-  readonly at: string;
-  readonly message?: string;
-  /** The status of the driver pod that the state was decided on. */
-  readonly driver?: unknown;
-};
+export type Entry = Shown<Summary>;
 
 export type Attempt = {
   readonly id: number;
@@ -55,9 +47,6 @@ const mostEntries = 200;
 /** Entries that keep the driver's status, which may be many kilobytes each. */
 const mostStatuses = 3;
 
-/** Longest message, characters. */
-const longestMessage = 1_024;
-
 /** Keeps the newest entries, and the one from which the length of the attempt is counted. */
 const bounded = (history: History): History => {
   const statuses = history.filter(({ driver }) => driver !== undefined).slice(-mostStatuses);
@@ -75,7 +64,7 @@ const entryOf = (number: number, summary: Summary, now: number, { message, drive
   number,
   summary,
   at: new Date(now).toISOString(),
-  message: startOf(oneLine(message ?? summaries[summary].message), longestMessage),
+  message: messageOf(message ?? summaries[summary].message),
   ...(driver === undefined ? {} : { driver }),
 });
 
@@ -109,16 +98,6 @@ export const withRestart = (
   };
 };
 
-const stateOf = ({ summary, at, message, driver }: Entry) => ({
-  currentStateSummary: summary,
-  lastTransitionTime: at,
-  ...(message === undefined ? {} : { message }),
-  ...(driver === undefined ? {} : { lastObservedDriverStatus: driver }),
-});
-
-const historyOf = (entries: readonly Entry[]) =>
-  Object.fromEntries(entries.map((entry) => [`${entry.number}`, stateOf(entry)]));
-
 /** The whole `status`. */
 export const statusOf = (record: ApplicationRecord) => ({
   currentState: stateOf(currentOf(record)),
@@ -148,38 +127,19 @@ const attemptIn = (summary: unknown): Attempt => {
   };
 };
 
-const entryIn = (number: number, value: unknown): readonly Entry[] => {
-  const {
-    currentStateSummary: summary,
-    lastTransitionTime: at,
-    message,
-    lastObservedDriverStatus: driver,
-  } = fieldsOf(value);
-  if (!isSummary(summary) || typeof at !== "string") return [];
-  const rest = { ...(typeof message === "string" ? { message } : {}), ...(isRecord(driver) ? { driver } : {}) };
-  return [{ number, summary, at, ...rest }];
-};
-
-const entriesIn = (value: unknown): readonly Entry[] =>
-  Object.entries(fieldsOf(value))
-    .filter(([key]) => /^\d{1,9}$/.test(key))
-    .flatMap(([key, state]) => entryIn(Number(key), state))
-    .sort((a, b) => a.number - b.number);
-
-/** Reads a status of upstream or of ours; undefined where it shows no state. A history without entries has the present one. */
+/** Reads a status of upstream or of ours; undefined where it shows no state. */
 export const recordIn = (status: unknown): ApplicationRecord | undefined => {
-  const { currentState, stateTransitionHistory, currentAttemptSummary, previousAttemptSummary } = fieldsOf(status);
-  const entries = entriesIn(stateTransitionHistory);
-  const [first, ...others] = entries.length > 0 ? entries : entryIn(0, currentState);
-  if (first === undefined) return undefined;
+  const { currentAttemptSummary, previousAttemptSummary } = fieldsOf(status);
+  const states = statesShown(status, isSummary);
+  if (states === undefined) return undefined;
   const before = isRecord(previousAttemptSummary)
     ? {
         attempt: attemptIn(previousAttemptSummary),
-        history: entriesIn(previousAttemptSummary["stateTransitionHistory"]),
+        history: entriesIn(previousAttemptSummary["stateTransitionHistory"], isSummary),
       }
     : undefined;
   return {
-    history: bounded([first, ...others]),
+    history: bounded(states),
     attempt: attemptIn(currentAttemptSummary),
     ...(before === undefined ? {} : { previous: before }),
   };

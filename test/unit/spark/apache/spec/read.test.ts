@@ -9,7 +9,7 @@ const service = { serviceMetadata: { name: "ui" }, serviceSpec: {} };
 
 const refusals: readonly (readonly [fields: Fields, message: RegExp])[] = [
   [{ runtimeVersions: undefined }, /^spec\.runtimeVersions is missing: add it/],
-  [{ runtimeVersions: { sparkVersion: "4.2 beta" } }, /sparkVersion "4\.2 beta" becomes a label of the driver: write/],
+  [{ runtimeVersions: { sparkVersion: "4.2 beta" } }, /sparkVersion "4\.2 beta" becomes a label of pods: write/],
   [{ runtimeVersions: { sparkVersion: "" } }, /sparkVersion "" becomes a label/],
   [{ mainClass: undefined, jars: "" }, /spec\.mainClass is missing: set it, or spec\.jars, spec\.pyFiles/],
   [{ deploymentMode: "ClientMode" }, /spec\.deploymentMode: ClientMode would run the driver inside the operator; use/],

@@ -157,7 +157,8 @@ export const apacheMutants: readonly Mutant[] = [
     file: decide,
     find: "stages: now < at ? [] : [removals(",
     replace: "stages: now < 0 ? [] : [removals(",
-    tests: ofLives,
+    scenarios: ["apache-deletion"],
+    fault: "late|slow|frozen",
   },
   {
     name: "apache-driver-by-one-list",

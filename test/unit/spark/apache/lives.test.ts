@@ -1,4 +1,7 @@
-/** Whole lives of Apache's SparkApplication on a simulated cluster: as planned, and with a death at every write of a step. */
+/**
+ * Whole lives of Apache's SparkApplication on a simulated cluster: as planned, and, where the sweep has no such life, with a
+ * death at every write of a step.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { everyNth } from "../../../support/cases.ts";
@@ -15,6 +18,8 @@ const tolerations = (applicationTolerations: Fields): Fields => ({ sparkConf: co
 type Life = Given & {
   readonly name: string;
   readonly steps: number;
+  /** The sweep (`proof/sweep/apache/scenarios.ts`) has no such life, or does not count its Events. */
+  readonly unswept?: true;
   /** Done before the step of this number. */
   readonly act?: readonly [step: number, act: (stand: Stand) => void];
   readonly drivers: readonly string[];
@@ -88,6 +93,7 @@ const lives: readonly Life[] = [
   },
   {
     name: "is deleted while it runs, with the finalizer of upstream",
+    unswept: true,
     spec: tolerations({}),
     metadata: { finalizers: ["sparkapplications.spark.apache.org/finalizer"] },
     scripts: [{ hangs: true }],
@@ -107,6 +113,7 @@ const lives: readonly Life[] = [
   },
   {
     name: "loses an executor, which its driver replaces",
+    unswept: true,
     spec: tolerations({ instanceConfig: { initExecutors: 2, minExecutors: 2 } }),
     scripts: [{ jobMs: 30_000 }],
     steps: 30,
@@ -137,6 +144,7 @@ const lives: readonly Life[] = [
   },
   {
     name: "meets a pod of others with its labels",
+    unswept: true,
     spec: tolerations({}),
     scripts: [{ jobMs: 4_000 }],
     steps: 18,
@@ -217,23 +225,18 @@ const toldOf = (stand: Stand): readonly [states: readonly string[], losses: numb
 /** The objects that the attempts left; executors are their driver's, and have names of its own. */
 const leftOf = (stand: Stand): readonly string[] => stand.left().filter((one) => !/-exec-\d+$/.test(one));
 
-/**
- * The objects that are left after a death. A driver deletes its Service at its end: where objects are kept, a creation that arrives
- * after that makes the Service again, and it is kept like the others.
- */
-const leftAfterDeath = (stand: Stand, { left }: Life): readonly string[] =>
-  leftOf(stand).filter((one) => left === undefined || one !== "services pi-0-driver-svc");
-
 describe("the life of an application that", () => {
-  for (const life of lives) {
+  for (const life of lives)
     test(life.name, async () => {
       const stand = await lived(life);
       assert.deepEqual(
         [stand.drivers, namesIn(stand.states()), leftOf(stand)],
         [life.drivers, life.states, life.left ?? []],
       );
+      if (life.states !== undefined) assert.deepEqual(toldOf(stand), [life.states.toSorted(), life.losses ?? 0]);
     });
 
+  for (const life of lives.filter(({ unswept }) => unswept))
     test(`${life.name}, with a death at every write`, async () => {
       const { writes } = await lived(life);
       const deaths = Array.from({ length: writes() }, (_, at) =>
@@ -244,7 +247,7 @@ describe("the life of an application that", () => {
         const states = stand.states();
         const at = `death at write ${death.write}, served ${death.served}`;
         assert.deepEqual(
-          [stand.drivers, lasting(namesIn(states)), leftAfterDeath(stand, life)],
+          [stand.drivers, lasting(namesIn(states)), leftOf(stand)],
           [life.drivers, lasting(life.states), life.left ?? []],
           at,
         );
@@ -257,7 +260,6 @@ describe("the life of an application that", () => {
         if (states !== undefined) assert.deepEqual(toldOf(stand), [namesIn(states)?.toSorted(), life.losses ?? 0], at);
       }
     });
-  }
 
   test("fails at once has one driver, also where a creation arrives late", async () => {
     const life = lives.find(({ name }) => name.startsWith("fails at once")) ?? assert.fail("no such life");

@@ -3,13 +3,13 @@
  * deletes nothing for it.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import { labelOf } from "../../../shared/kube/pods.ts";
 import { type Left, leftBy } from "../../support/left.ts";
 import { application, stateOf, statusOf } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 const id = "11111111-2222-4333-8444-555555555555";
 const older = "99999999-2222-4333-8444-555555555555";
@@ -127,31 +127,28 @@ const rows: readonly Row[] = [
 
 describe("a host that comes after kubeflow's operator", () => {
   for (const row of rows) {
-    it(
-      `${row.left}: ends ${row.ends}, with no pod made and none ended`,
-      onStand(async (stand) => {
-        const { left, driver } = await leave(stand, row.spec ?? {}, row.submitted);
-        await tell(stand, row.status(left));
-        await stand.host();
-        await stand.until(`it is ${row.ends}`, () => state(stand) === row.ends);
-        await stand.turn(60_000);
-        assert.equal(state(stand), row.ends);
-        assert.deepEqual(deeds(stand), []);
-        assert.deepEqual(
-          drivers(stand).map(({ metadata }) => metadata.uid),
-          driver === undefined ? [] : [driver.metadata.uid],
-        );
-        const object = stand.get("SparkApplication", "app");
-        assert.deepEqual([statusOf(object, "submissionAttempts"), statusOf(object, "executionAttempts")], row.counts);
-        const own = row.submitted ? id : statusOf(object, "submissionID");
-        assert.equal(statusOf(object, "submissionID"), own);
-      }),
-    );
+    itOnStand(`${row.left}: ends ${row.ends}, with no pod made and none ended`, async (stand) => {
+      const { left, driver } = await leave(stand, row.spec ?? {}, row.submitted);
+      await tell(stand, row.status(left));
+      await stand.host();
+      await stand.until(`it is ${row.ends}`, () => state(stand) === row.ends);
+      await stand.turn(60_000);
+      assert.equal(state(stand), row.ends);
+      assert.deepEqual(deeds(stand), []);
+      assert.deepEqual(
+        drivers(stand).map(({ metadata }) => metadata.uid),
+        driver === undefined ? [] : [driver.metadata.uid],
+      );
+      const object = stand.get("SparkApplication", "app");
+      assert.deepEqual([statusOf(object, "submissionAttempts"), statusOf(object, "executionAttempts")], row.counts);
+      const own = row.submitted ? id : statusOf(object, "submissionID");
+      assert.equal(statusOf(object, "submissionID"), own);
+    });
   }
 
-  it(
+  itOnStand(
     "lets a run end that upstream has begun to end, and runs the changed spec once, under the next number",
-    onStand(async (stand) => {
+    async (stand) => {
       const { left, driver } = await leave(stand, {}, true);
       await tell(stand, left.status("INVALIDATING"));
       await stand.host();
@@ -161,23 +158,20 @@ describe("a host that comes after kubeflow's operator", () => {
       assert.notEqual(next?.metadata.uid, driver?.metadata.uid);
       assert.equal(next?.metadata.labels?.["rekindle.dev/attempt"], "2");
       await stand.until("it is done", () => state(stand) === "COMPLETED");
-    }),
+    },
   );
 
-  it(
-    "continues an adopted run although its record is deleted in the middle",
-    onStand(async (stand) => {
-      const { left, driver } = await leave(stand, {}, true);
-      await tell(stand, left.status("RUNNING"));
-      await stand.host();
-      await stand.until("it is adopted", () => stand.all("Checkpoint").length === 1);
-      for (const { metadata } of stand.all("Checkpoint")) await stand.remove("Checkpoint", metadata.name);
-      await stand.until("it is done", () => state(stand) === "COMPLETED");
-      assert.deepEqual(
-        drivers(stand).map(({ metadata }) => metadata.uid),
-        [driver?.metadata.uid],
-      );
-      assert.deepEqual(deeds(stand), []);
-    }),
-  );
+  itOnStand("continues an adopted run although its record is deleted in the middle", async (stand) => {
+    const { left, driver } = await leave(stand, {}, true);
+    await tell(stand, left.status("RUNNING"));
+    await stand.host();
+    await stand.until("it is adopted", () => stand.all("Checkpoint").length === 1);
+    for (const { metadata } of stand.all("Checkpoint")) await stand.remove("Checkpoint", metadata.name);
+    await stand.until("it is done", () => state(stand) === "COMPLETED");
+    assert.deepEqual(
+      drivers(stand).map(({ metadata }) => metadata.uid),
+      [driver?.metadata.uid],
+    );
+    assert.deepEqual(deeds(stand), []);
+  });
 });

@@ -1,6 +1,6 @@
 /** Standby: while another controller leads, the host writes nothing for its kinds. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { lookoutFor } from "../../../shared/deployments/common/standby.ts";
 import {
@@ -12,7 +12,7 @@ import {
   writeStatus,
 } from "../../support/beside.ts";
 import { application, home, stateOf } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 const state = (stand: Stand, name: string): string => stateOf(stand.get("SparkApplication", name));
 
@@ -53,52 +53,46 @@ const asides = (stand: Stand): readonly string[] =>
     .flatMap(({ message }) => (/^standby: |taking over/.test(message) ? [message.split(";")[0] ?? ""] : []));
 
 describe("a host beside a leader", () => {
-  it(
-    "writes nothing while the lease is renewed, and takes over when it expires",
-    onStand(async (stand) => {
-      await stand.create(lease(stand));
-      await stand.create(application("before"));
-      await hostOn(stand);
-      await stand.create(application("after"));
-      await lead(stand, 120_000);
-      assert.deepEqual([stand.writes(), state(stand, "before"), state(stand, "after")], [[], "", ""]);
-      await stand.until("both are done", () => ["before", "after"].every((name) => state(stand, name) === "COMPLETED"));
-      const told = [
-        "standby: kubeflow spark-operator holds the lease kube-system/spark-operator-controller-lock",
-        "kubeflow spark-operator no longer leads: taking over its kinds",
-      ];
-      assert.deepEqual(asides(stand), told);
-      await lead(stand, 20_000);
-      await stand.turn(40_000);
-      assert.deepEqual(asides(stand), [...told, ...told], "each time is told");
-    }),
-  );
+  itOnStand("writes nothing while the lease is renewed, and takes over when it expires", async (stand) => {
+    await stand.create(lease(stand));
+    await stand.create(application("before"));
+    await hostOn(stand);
+    await stand.create(application("after"));
+    await lead(stand, 120_000);
+    assert.deepEqual([stand.writes(), state(stand, "before"), state(stand, "after")], [[], "", ""]);
+    await stand.until("both are done", () => ["before", "after"].every((name) => state(stand, name) === "COMPLETED"));
+    const told = [
+      "standby: kubeflow spark-operator holds the lease kube-system/spark-operator-controller-lock",
+      "kubeflow spark-operator no longer leads: taking over its kinds",
+    ];
+    assert.deepEqual(asides(stand), told);
+    await lead(stand, 20_000);
+    await stand.turn(40_000);
+    assert.deepEqual(asides(stand), [...told, ...told], "each time is told");
+  });
 
-  it(
-    "stands aside within ten seconds when a leader appears, and continues after it",
-    onStand(async (stand) => {
-      await hostOn(stand);
-      await stand.create(application("first"));
-      await stand.until("it is done", () => state(stand, "first") === "COMPLETED");
-      await stand.turn(20_000);
-      await stand.create(lease(stand));
-      await lead(stand, 10_000);
-      const before = stand.writes().length;
-      await stand.create(application("second"));
-      await stand.patch("SparkApplication", "first", { spec: { arguments: ["2"] } });
-      await lead(stand, 400_000);
-      assert.deepEqual(
-        [stand.writes().slice(before), state(stand, "first"), state(stand, "second")],
-        [[], "COMPLETED", ""],
-      );
-      await patchLease(stand, { holderIdentity: "" });
-      await stand.until("both are done", () => state(stand, "second") === "COMPLETED");
-      await stand.until(
-        "the changed one ran again",
-        () => stand.all("Event").filter(({ metadata }) => metadata.name.startsWith("first")).length > 4,
-      );
-    }),
-  );
+  itOnStand("stands aside within ten seconds when a leader appears, and continues after it", async (stand) => {
+    await hostOn(stand);
+    await stand.create(application("first"));
+    await stand.until("it is done", () => state(stand, "first") === "COMPLETED");
+    await stand.turn(20_000);
+    await stand.create(lease(stand));
+    await lead(stand, 10_000);
+    const before = stand.writes().length;
+    await stand.create(application("second"));
+    await stand.patch("SparkApplication", "first", { spec: { arguments: ["2"] } });
+    await lead(stand, 400_000);
+    assert.deepEqual(
+      [stand.writes().slice(before), state(stand, "first"), state(stand, "second")],
+      [[], "COMPLETED", ""],
+    );
+    await patchLease(stand, { holderIdentity: "" });
+    await stand.until("both are done", () => state(stand, "second") === "COMPLETED");
+    await stand.until(
+      "the changed one ran again",
+      () => stand.all("Event").filter(({ metadata }) => metadata.name.startsWith("first")).length > 4,
+    );
+  });
 
   const volcanos = "volcanosh/vc-controller-manager:v1.12.1";
   const deploymentsIn = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/deployments`;
@@ -124,9 +118,9 @@ describe("a host beside a leader", () => {
     },
   ] as const;
   for (const { by, begin, namespace } of running)
-    it(
+    itOnStand(
       `stands aside while a controller without a lease runs, detected by ${by}, and continues after it`,
-      onStand(async (stand) => {
+      async (stand) => {
         await stand.create(home);
         await hostOn(stand);
         await stand.create(queueObject);
@@ -148,7 +142,7 @@ describe("a host beside a leader", () => {
         await stand.until("it goes on", () => asides(stand).length > 1, 70_000);
         const opened = (): boolean => JSON.stringify(stand.get("Queue", "later", "")).includes('"state":"Open"');
         await stand.until("the queue is looked after", opened, 20_000);
-      }),
+      },
     );
 
   const tenants = "default";
@@ -180,28 +174,26 @@ describe("a host beside a leader", () => {
     },
   };
   for (const [name, forge] of Object.entries(forged))
-    it(
+    itOnStand(
       `does not stand aside for ${name}, in a tenant's namespace`,
-      onStand(
-        async (stand) => {
-          await stand.create(home);
-          await forge(stand);
-          await hostOn(stand);
-          for (let rounds = 8; rounds > 0; rounds -= 1) {
-            await writeStatus(stand.simulator.transport, `spark-operator/v${rounds}`);
-            await stand.turn(5_000);
-          }
-          await stand.create(application("app"));
-          await stand.until("it is done", () => state(stand, "app") === "COMPLETED", 30_000);
-          assert.deepEqual(asides(stand), []);
-        },
-        { managedFields: true },
-      ),
+      async (stand) => {
+        await stand.create(home);
+        await forge(stand);
+        await hostOn(stand);
+        for (let rounds = 8; rounds > 0; rounds -= 1) {
+          await writeStatus(stand.simulator.transport, `spark-operator/v${rounds}`);
+          await stand.turn(5_000);
+        }
+        await stand.create(application("app"));
+        await stand.until("it is done", () => state(stand, "app") === "COMPLETED", 30_000);
+        assert.deepEqual(asides(stand), []);
+      },
+      { managedFields: true },
     );
 
-  it(
+  itOnStand(
     "forgets the namespace of a controller that was deleted: a lease there counts no longer, and nothing flaps",
-    onStand(async (stand) => {
+    async (stand) => {
       await stand.create(home);
       await deployedWith(stand, "jobs/status");
       await hostOn(stand);
@@ -213,67 +205,55 @@ describe("a host beside a leader", () => {
         "standby: Volcano runs as the deployment default/controllers",
         "Volcano no longer leads: taking over its kinds",
       ]);
-    }),
+    },
   );
 
-  it(
-    "stands aside for the configured leases, and no others",
-    onStand(async (stand) => {
-      await stand.create(lease(stand, "somebody-elses"));
-      await stand.create(lease(stand, "mine"));
-      await hostOn(stand);
-      await stand.create(application("app"));
-      await lead(stand, 30_000, "mine");
-      assert.equal(state(stand, "app"), "");
-      await lead(stand, 120_000, "somebody-elses");
-      assert.equal(state(stand, "app"), "COMPLETED");
-    }),
-  );
+  itOnStand("stands aside for the configured leases, and no others", async (stand) => {
+    await stand.create(lease(stand, "somebody-elses"));
+    await stand.create(lease(stand, "mine"));
+    await hostOn(stand);
+    await stand.create(application("app"));
+    await lead(stand, 30_000, "mine");
+    assert.equal(state(stand, "app"), "");
+    await lead(stand, 120_000, "somebody-elses");
+    assert.equal(state(stand, "app"), "COMPLETED");
+  });
 
   for (const flag of ["takeOver", "coexist"]) {
-    it(
-      `does not stand aside with ${flag}`,
-      onStand(async (stand) => {
-        await stand.create(lease(stand));
-        await hostOn(stand, { [flag]: true });
-        await stand.create(application("app"));
-        await lead(stand, 60_000);
-        assert.equal(state(stand, "app"), "COMPLETED");
-      }),
-    );
-  }
-
-  it(
-    "keeps its state if it cannot read the leases, beside a leader or without one",
-    onStand(async (stand) => {
-      let failing = false;
-      const { transport } = stand.simulator;
-      const lookout = lookoutFor(
-        { ...transport, send: (ask) => (failing ? Promise.reject(new Error("away")) : transport.send(ask)) },
-        configuration,
-        () => {},
-      );
-      await stand.host({ lookout });
-      failing = true;
+    itOnStand(`does not stand aside with ${flag}`, async (stand) => {
       await stand.create(lease(stand));
+      await hostOn(stand, { [flag]: true });
       await stand.create(application("app"));
       await lead(stand, 60_000);
       assert.equal(state(stand, "app"), "COMPLETED");
-      failing = false;
-      await lead(stand, 10_000);
-      failing = true;
-      await stand.create(application("next"));
-      await stand.turn(120_000);
-      assert.equal(state(stand, "next"), "");
-    }),
-  );
+    });
+  }
 
-  it(
-    "does not start before it could read the leases",
-    onStand(async (stand) => {
-      const lookout = () => Promise.reject(new Error("away"));
-      await assert.rejects(stand.host({ lookout }), /away/);
-      assert.deepEqual(stand.writes(), []);
-    }),
-  );
+  itOnStand("keeps its state if it cannot read the leases, beside a leader or without one", async (stand) => {
+    let failing = false;
+    const { transport } = stand.simulator;
+    const lookout = lookoutFor(
+      { ...transport, send: (ask) => (failing ? Promise.reject(new Error("away")) : transport.send(ask)) },
+      configuration,
+      () => {},
+    );
+    await stand.host({ lookout });
+    failing = true;
+    await stand.create(lease(stand));
+    await stand.create(application("app"));
+    await lead(stand, 60_000);
+    assert.equal(state(stand, "app"), "COMPLETED");
+    failing = false;
+    await lead(stand, 10_000);
+    failing = true;
+    await stand.create(application("next"));
+    await stand.turn(120_000);
+    assert.equal(state(stand, "next"), "");
+  });
+
+  itOnStand("does not start before it could read the leases", async (stand) => {
+    const lookout = () => Promise.reject(new Error("away"));
+    await assert.rejects(stand.host({ lookout }), /away/);
+    assert.deepEqual(stand.writes(), []);
+  });
 });

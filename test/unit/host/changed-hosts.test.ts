@@ -3,10 +3,10 @@
  * pod of the new size is created, also where a step finds that another writer was quicker.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
 import { at, home, volcanoJob } from "./objects.ts";
-import { onStand, phaseOf, type Stand } from "./stand.ts";
+import { itOnStand, phaseOf, type Stand } from "./stand.ts";
 import { answer } from "./way.ts";
 
 const sized = (replicas: number) => {
@@ -68,23 +68,17 @@ const back = async (stand: Stand, requests: readonly string[]): Promise<void> =>
 
 describe("a job that is scaled to nothing and up again names its hosts first", () => {
   for (const objects of ["configmaps", "podgroups"]) {
-    it(
-      `where a patch of its ${objects} meets a Conflict on the way down`,
-      onStand(async (stand) => {
-        await running(stand);
-        const requests = await scaled(stand, objects, 0);
-        await stand.patch("Job", "pair", sized(2));
-        await back(stand, requests);
-      }),
-    );
-    it(
-      `where a patch of its ${objects} meets a Conflict on the way up`,
-      onStand(async (stand) => {
-        await running(stand);
-        await stand.patch("Job", "pair", sized(0));
-        await stand.until("no pod is left", () => stand.all("Pod").length === 0, 60_000);
-        await back(stand, await scaled(stand, objects, 2));
-      }),
-    );
+    itOnStand(`where a patch of its ${objects} meets a Conflict on the way down`, async (stand) => {
+      await running(stand);
+      const requests = await scaled(stand, objects, 0);
+      await stand.patch("Job", "pair", sized(2));
+      await back(stand, requests);
+    });
+    itOnStand(`where a patch of its ${objects} meets a Conflict on the way up`, async (stand) => {
+      await running(stand);
+      await stand.patch("Job", "pair", sized(0));
+      await stand.until("no pod is left", () => stand.all("Pod").length === 0, 60_000);
+      await back(stand, await scaled(stand, objects, 2));
+    });
   }
 });

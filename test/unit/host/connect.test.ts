@@ -3,11 +3,11 @@
  * object.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
 import { rekindle } from "./command.ts";
 import { connect, statusOf } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 const own = (stand: Stand): Stored | undefined => stand.get("SparkConnect", "sc");
 const isReady = (stand: Stand) => (): boolean => statusOf(own(stand), "state") === "Ready";
@@ -20,39 +20,33 @@ const running = async (stand: Stand): Promise<void> => {
 };
 
 describe("a SparkConnect", () => {
-  it(
-    "becomes ready, has its server's address in its status, and causes no further write",
-    onStand(async (stand) => {
-      await running(stand);
-      const pod = stand.get("Pod", "sc-server");
-      const { podIP } = Object(pod?.["status"]);
-      assert.deepEqual(statusOf(own(stand), "server"), {
-        podName: "sc-server",
-        podIp: podIP,
-        serviceName: "sc-server",
-      });
-      const before = stand.writes().length;
-      await stand.pass(1);
-      assert.deepEqual(stand.writes().slice(before), []);
-    }),
-  );
+  itOnStand("becomes ready, has its server's address in its status, and causes no further write", async (stand) => {
+    await running(stand);
+    const pod = stand.get("Pod", "sc-server");
+    const { podIP } = Object(pod?.["status"]);
+    assert.deepEqual(statusOf(own(stand), "server"), {
+      podName: "sc-server",
+      podIp: podIP,
+      serviceName: "sc-server",
+    });
+    const before = stand.writes().length;
+    await stand.pass(1);
+    assert.deepEqual(stand.writes().slice(before), []);
+  });
 
   const losses: readonly (readonly [what: string, lose: (stand: Stand) => void | Promise<void>])[] = [
     ["is deleted", (stand) => stand.remove("Pod", "sc-server")],
     ["is evicted", (stand) => stand.simulator.evictPod("default", "sc-server")],
   ];
   for (const [what, lose] of losses) {
-    it(
-      `whose server ${what} gets another one`,
-      onStand(async (stand) => {
-        await running(stand);
-        const first = podUid(stand);
-        await lose(stand);
-        await stand.until("it is noticed", () => !isReady(stand)(), 40_000);
-        await stand.until("it is ready again", isReady(stand), 60_000);
-        assert.notEqual(podUid(stand), first);
-      }),
-    );
+    itOnStand(`whose server ${what} gets another one`, async (stand) => {
+      await running(stand);
+      const first = podUid(stand);
+      await lose(stand);
+      await stand.until("it is noticed", () => !isReady(stand)(), 40_000);
+      await stand.until("it is ready again", isReady(stand), 60_000);
+      assert.notEqual(podUid(stand), first);
+    });
   }
 
   const kept: readonly (readonly [kind: string, name: string])[] = [
@@ -60,19 +54,16 @@ describe("a SparkConnect", () => {
     ["Service", "sc-server"],
   ];
   for (const [kind, name] of kept) {
-    it(
-      `whose ${kind} is deleted gets it again at once`,
-      onStand(async (stand) => {
-        await running(stand);
-        await stand.remove(kind, name);
-        await stand.until("it is there", () => stand.get(kind, name) !== undefined, 5_000);
-      }),
-    );
+    itOnStand(`whose ${kind} is deleted gets it again at once`, async (stand) => {
+      await running(stand);
+      await stand.remove(kind, name);
+      await stand.until("it is there", () => stand.get(kind, name) !== undefined, 5_000);
+    });
   }
 
-  it(
+  itOnStand(
     "whose names are taken reports that, leaves their owner alone, and continues when they are free",
-    onStand(async (stand) => {
+    async (stand) => {
       const mine = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "sc-conf", namespace: "default" } };
       await stand.create({ ...mine, data: { mine: "yes" } });
       await stand.host();
@@ -85,12 +76,12 @@ describe("a SparkConnect", () => {
       assert.deepEqual([podUid(stand), stand.get("ConfigMap", "sc-conf")?.["data"]], [undefined, { mine: "yes" }]);
       await stand.remove("ConfigMap", "sc-conf");
       await stand.until("it is ready", isReady(stand), 90_000);
-    }),
+    },
   );
 
-  it(
+  itOnStand(
     "that is cleaned up ends its server, reports that, and starts again when its spec changes",
-    onStand(async (stand) => {
+    async (stand) => {
       await running(stand);
       const told = await rekindle(stand, "recover", "sparkconnect/default/sc", "--mode", "cleanup", "--yes");
       assert.match(told, /0 refused, 0 not settled/);
@@ -100,21 +91,18 @@ describe("a SparkConnect", () => {
       assert.ok(stand.all("Event").some(({ reason }) => reason === "RekindleCleanedUp"));
       await stand.patch("SparkConnect", "sc", { spec: { executor: { instances: 2 } } });
       await stand.until("it is ready", isReady(stand), 90_000);
-    }),
+    },
   );
 
-  it(
-    "that is deleted leaves no object",
-    onStand(async (stand) => {
-      await running(stand);
-      await stand.remove("SparkConnect", "sc");
-      await stand.pass(0.2);
-      const left = ["Pod", "Service", "Checkpoint"].flatMap((kind) => stand.all(kind));
-      assert.deepEqual(
-        left.filter(({ metadata }) => metadata.name !== "kubernetes"),
-        [],
-      );
-      assert.equal(stand.get("ConfigMap", "sc-conf"), undefined);
-    }),
-  );
+  itOnStand("that is deleted leaves no object", async (stand) => {
+    await running(stand);
+    await stand.remove("SparkConnect", "sc");
+    await stand.pass(0.2);
+    const left = ["Pod", "Service", "Checkpoint"].flatMap((kind) => stand.all(kind));
+    assert.deepEqual(
+      left.filter(({ metadata }) => metadata.name !== "kubernetes"),
+      [],
+    );
+    assert.equal(stand.get("ConfigMap", "sc-conf"), undefined);
+  });
 });

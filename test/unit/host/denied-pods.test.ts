@@ -3,11 +3,11 @@
  * and its commands go on; and a pod that is evicted right after its creation was there.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { HttpRequest } from "../../../shared/core/http.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { at, command, cronJob, home, jobFlow, queue } from "./objects.ts";
-import { onStand, phaseOf, type Stand } from "./stand.ts";
+import { itOnStand, phaseOf, type Stand } from "./stand.ts";
 import { answer, type Fault } from "./way.ts";
 
 const hour = 3_600_000;
@@ -74,9 +74,9 @@ const events = (stand: Stand): string =>
   JSON.stringify(stand.all("Event").map(({ reason, message }) => [reason, message]));
 
 describe("a Volcano Job whose quota refuses pods beyond its minimum", () => {
-  it(
+  itOnStand(
     "shows what runs, says what is refused, and gets its other pods when the quota has room",
-    onStand(async (stand) => {
+    async (stand) => {
       let most = 5;
       stand.fault(quota(stand, () => most));
       await begin(stand, {});
@@ -94,12 +94,13 @@ describe("a Volcano Job whose quota refuses pods beyond its minimum", () => {
       await stand.until("all eight run", () => status(stand, "running") === 8, 120_000);
       await stand.turn(30_000);
       assert.doesNotMatch(String(status(stand, "state", "message")), /exceeded quota/);
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "obeys its policies and commands",
-    onStand(async (stand) => {
+    async (stand) => {
       stand.fault(quota(stand, () => 5));
       await begin(stand, { policies: [{ event: "PodFailed", action: "RestartPod" }] });
       await stand.until("five pods run", () => status(stand, "running") === 5, 60_000);
@@ -110,12 +111,13 @@ describe("a Volcano Job whose quota refuses pods beyond its minimum", () => {
       await stand.create(command("suspend", "AbortJob", wide));
       await stand.until("it is suspended", () => phaseOf(stand, "wide") === "Aborted", 60_000);
       assert.equal(stand.get("Command", "suspend"), undefined);
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "completes by the policy of a task although a policy of the cluster refuses another task for ever",
-    onStand(async (stand) => {
+    async (stand) => {
       stand.fault(policy("helper"));
       const tasks = [
         { ...task("main", 1, 20_000), policies: [{ event: "TaskCompleted", action: "CompleteJob" }] },
@@ -123,14 +125,15 @@ describe("a Volcano Job whose quota refuses pods beyond its minimum", () => {
       ];
       await begin(stand, { minAvailable: 1, tasks });
       await stand.until("it has completed", () => phaseOf(stand, "wide") === "Completed", 120_000);
-    }, options),
+    },
+    options,
   );
 });
 
 describe("a pod that is evicted right after its creation", () => {
-  it(
+  itOnStand(
     "is an eviction, and the policy for it acts",
-    onStand(async (stand) => {
+    async (stand) => {
       let evicted = false;
       stand.simulator.subscribe(({ type, table, object }) => {
         if (evicted || type !== "ADDED" || table !== "pods" || object.metadata.name !== "wide-w-2") return;
@@ -140,7 +143,8 @@ describe("a pod that is evicted right after its creation", () => {
       await begin(stand, { policies: [{ event: "PodEvicted", action: "RestartTask" }] });
       await stand.until("the policy has acted", () => events(stand).includes("RestartTask"), 60_000);
       await stand.until("all eight run", () => status(stand, "running") === 8, 120_000);
-    }, options),
+    },
+    options,
   );
 });
 
@@ -153,9 +157,9 @@ const jobQuota =
       : undefined;
 
 describe("a CronJob whose quota refuses its next job", () => {
-  it(
+  itOnStand(
     "shows that the last job has ended, and keeps no more old jobs than its limit",
-    onStand(async (stand) => {
+    async (stand) => {
       let full = false;
       stand.fault(jobQuota(() => full));
       await stand.create(home);
@@ -170,14 +174,15 @@ describe("a CronJob whose quota refuses its next job", () => {
       assert.match(events(stand), /exceeded quota/);
       full = false;
       await stand.until("a later job is made", () => stand.all("Job").length === 1, 400_000);
-    }, options),
+    },
+    options,
   );
 });
 
 describe("a JobFlow whose quota refuses its next job", () => {
-  it(
+  itOnStand(
     "shows that the job before has completed",
-    onStand(async (stand) => {
+    async (stand) => {
       let full = false;
       stand.fault(jobQuota(() => full));
       await stand.create(home);
@@ -192,6 +197,7 @@ describe("a JobFlow whose quota refuses its next job", () => {
       assert.match(events(stand), /exceeded quota/);
       full = false;
       await stand.until("the second job is made", () => stand.get("Job", "f-b") !== undefined, 400_000);
-    }, options),
+    },
+    options,
   );
 });

@@ -3,12 +3,12 @@
  * schedule, a SparkConnect, and executors beyond the first.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { HttpRequest } from "../../../shared/core/http.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import { rekindle } from "./command.ts";
 import { application, at, connect, schedule, stateOf, statusOf } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 import { answer, type Fault } from "./way.ts";
 
 const isCreation = ({ method, path }: HttpRequest, plural: string): boolean =>
@@ -33,37 +33,34 @@ for (const [what, message] of reasons)
     const often = (stand: Stand): Stored | undefined => stand.get("ScheduledSparkApplication", "often");
     const said = message.split(": ").at(-1) ?? message;
 
-    it(
-      "says it in its status and an event, deletes old runs, and starts a later run",
-      onStand(async (stand) => {
-        let full = false;
-        stand.fault(
-          refusing(
-            message,
-            (asked) => isCreation(asked, "sparkapplications"),
-            () => full,
-          ),
-        );
-        await stand.host();
-        await stand.create(schedule("often", { schedule: "*/3 * * * *", successfulRunHistoryLimit: 0 }));
-        await stand.until("a run is made", () => stand.all("SparkApplication").length === 1, 200_000);
-        full = true;
-        await stand.until("it is deleted", () => stand.all("SparkApplication").length === 0, 400_000);
-        await stand.until("the status says why", () => `${statusOf(often(stand), "reason")}`.includes(said), 200_000);
-        assert.match(String(statusOf(often(stand), "reason")), /^held up by the platform: /);
-        assert.equal(statusOf(often(stand), "scheduleState"), "Scheduled");
-        assert.ok(events(stand).includes(said), events(stand));
-        full = false;
-        await stand.until("a later run is made", () => stand.all("SparkApplication").length === 1, 400_000);
-        await stand.until("the status is clean", () => statusOf(often(stand), "reason") === undefined, 60_000);
-      }),
-    );
+    itOnStand("says it in its status and an event, deletes old runs, and starts a later run", async (stand) => {
+      let full = false;
+      stand.fault(
+        refusing(
+          message,
+          (asked) => isCreation(asked, "sparkapplications"),
+          () => full,
+        ),
+      );
+      await stand.host();
+      await stand.create(schedule("often", { schedule: "*/3 * * * *", successfulRunHistoryLimit: 0 }));
+      await stand.until("a run is made", () => stand.all("SparkApplication").length === 1, 200_000);
+      full = true;
+      await stand.until("it is deleted", () => stand.all("SparkApplication").length === 0, 400_000);
+      await stand.until("the status says why", () => `${statusOf(often(stand), "reason")}`.includes(said), 200_000);
+      assert.match(String(statusOf(often(stand), "reason")), /^held up by the platform: /);
+      assert.equal(statusOf(often(stand), "scheduleState"), "Scheduled");
+      assert.ok(events(stand).includes(said), events(stand));
+      full = false;
+      await stand.until("a later run is made", () => stand.all("SparkApplication").length === 1, 400_000);
+      await stand.until("the status is clean", () => statusOf(often(stand), "reason") === undefined, 60_000);
+    });
   });
 
 describe("a SparkConnect whose server a quota refuses", () => {
-  it(
+  itOnStand(
     "says it in its condition and an event, and status names no log of a pod that is not there",
-    onStand(async (stand) => {
+    async (stand) => {
       const message = 'pods "sc-server" is forbidden: exceeded quota: small, used: pods=4';
       let full = true;
       stand.fault(
@@ -85,7 +82,7 @@ describe("a SparkConnect whose server a quota refuses", () => {
       full = false;
       await stand.until("it is ready", () => statusOf(stand.get("SparkConnect", "sc"), "state") === "Ready", 600_000);
       assert.doesNotMatch(shown(), /held up/);
-    }),
+    },
   );
 });
 
@@ -106,27 +103,25 @@ describe("executors beyond the first that a policy refuses", () => {
   const executors = (stand: Stand): readonly Stored[] =>
     stand.all("Pod").filter(({ metadata }) => metadata.labels?.["spark-role"] === "executor");
 
-  it(
+  itOnStand(
     "keep the run from nothing: it runs, says what is refused, and completes",
-    onStand(
-      async (stand) => {
-        stand.fault(butOne());
-        await stand.host();
-        const spec = { executor: { instances: 3, cores: 1, memory: "512m" } };
-        await stand.create(application("app", { annotations: { "rekindle.dev/executors": "own" }, spec }));
-        const app = (): Stored | undefined => stand.get("SparkApplication", "app");
-        await stand.until("it runs", () => stateOf(app()) === "RUNNING", 60_000);
-        await stand.until("its first executor runs", () => executors(stand).length === 1, 60_000);
-        await stand.until("an event says it", () => events(stand).includes("not this one"), 200_000);
-        await stand.until(
-          "its status names the executor",
-          () => Object.keys(Object(statusOf(app(), "executorState"))).length === 1,
-          60_000,
-        );
-        await stand.until("it completes", () => stateOf(app()) === "COMPLETED", 900_000);
-        assert.equal(at(app(), "status", "executionAttempts"), 1);
-      },
-      { scripts: { app: [{ runMs: 300_000 }] } },
-    ),
+    async (stand) => {
+      stand.fault(butOne());
+      await stand.host();
+      const spec = { executor: { instances: 3, cores: 1, memory: "512m" } };
+      await stand.create(application("app", { annotations: { "rekindle.dev/executors": "own" }, spec }));
+      const app = (): Stored | undefined => stand.get("SparkApplication", "app");
+      await stand.until("it runs", () => stateOf(app()) === "RUNNING", 60_000);
+      await stand.until("its first executor runs", () => executors(stand).length === 1, 60_000);
+      await stand.until("an event says it", () => events(stand).includes("not this one"), 200_000);
+      await stand.until(
+        "its status names the executor",
+        () => Object.keys(Object(statusOf(app(), "executorState"))).length === 1,
+        60_000,
+      );
+      await stand.until("it completes", () => stateOf(app()) === "COMPLETED", 900_000);
+      assert.equal(at(app(), "status", "executionAttempts"), 1);
+    },
+    { scripts: { app: [{ runMs: 300_000 }] } },
   );
 });

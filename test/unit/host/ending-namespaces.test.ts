@@ -1,9 +1,9 @@
 /** In a namespace that terminates nothing new can be created: each kind asks rarely, warns of nothing, and ends with its object. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
 import { application, cronJob, home, jobFlow, queue, schedule, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 import { answer, type Fault } from "./way.ts";
 
 /** The answer of the API server to every creation in a namespace that terminates, Events among them. */
@@ -46,30 +46,28 @@ const cases: readonly Case[] = [
 
 describe("in a namespace that terminates", () => {
   for (const { kind, objects, lose } of cases)
-    it(
+    itOnStand(
       `a ${kind} goes on asking rarely, and warns of nothing`,
-      onStand(
-        async (stand) => {
-          let isEnding = false;
-          stand.fault(ending(() => isEnding));
-          await stand.create(home);
-          await stand.create(queue);
-          await stand.host({ gang: "none" });
-          for (const object of objects) await stand.create(object);
-          await stand.turn(45_000);
-          isEnding = true;
-          const lines = stand.lines.length;
-          await lose(stand);
-          await stand.turn(60_000);
-          const before = stand.writes().filter((line) => line.startsWith("POST")).length;
-          await stand.turn(3_600_000);
-          const tries = stand.writes().filter((line) => line.startsWith("POST")).length - before;
-          const warned = stand.lines.slice(lines).filter(({ level }) => level === "warn" || level === "error");
-          assert.deepEqual(warned, []);
-          // Once in five minutes, with as many creations as a stage has in flight when the first answer comes.
-          assert.ok(tries <= 100, `${tries} creations in an hour`);
-        },
-        { schedulers: ["default-scheduler", "volcano"] },
-      ),
+      async (stand) => {
+        let isEnding = false;
+        stand.fault(ending(() => isEnding));
+        await stand.create(home);
+        await stand.create(queue);
+        await stand.host({ gang: "none" });
+        for (const object of objects) await stand.create(object);
+        await stand.turn(45_000);
+        isEnding = true;
+        const lines = stand.lines.length;
+        await lose(stand);
+        await stand.turn(60_000);
+        const before = stand.writes().filter((line) => line.startsWith("POST")).length;
+        await stand.turn(3_600_000);
+        const tries = stand.writes().filter((line) => line.startsWith("POST")).length - before;
+        const warned = stand.lines.slice(lines).filter(({ level }) => level === "warn" || level === "error");
+        assert.deepEqual(warned, []);
+        // Once in five minutes, with as many creations as a stage has in flight when the first answer comes.
+        assert.ok(tries <= 100, `${tries} creations in an hour`);
+      },
+      { schedulers: ["default-scheduler", "volcano"] },
     );
 });

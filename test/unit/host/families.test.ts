@@ -1,13 +1,13 @@
 /** Spark's or Volcano's kinds alone: a family that is not installed causes no error. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
 import { lookoutRules } from "../../../shared/installation/feature-rules.ts";
 import { hostRulesOf, nodeRules } from "../../../shared/installation/roles.ts";
 import { crds } from "../../support/crds.ts";
 import { application, home, volcanoJob } from "./objects.ts";
 import { install, wayOf } from "./rights.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 describe("a family whose CRDs are missing", () => {
   const app = application("app");
@@ -20,27 +20,25 @@ describe("a family whose CRDs are missing", () => {
     /"state":"COMPLETED"|"phase":"Completed"/.test(JSON.stringify(stand.get(kind, name)?.["status"] ?? {}));
   for (const { family, named, missing, there } of families) {
     const isMissing = ({ metadata }: Obj): boolean => named.test(metadata.name);
-    it(
+    itOnStand(
       `${family}: the host is ready without a warning, and starts the family after its installation`,
-      onStand(
-        async (stand) => {
-          await stand.create(home);
-          const host = await stand.host();
-          await stand.until("it is ready", () => host.ready(), 5_000);
-          await stand.create(there);
-          await stand.until("the other family runs", () => isDone(stand, there), 60_000);
-          await stand.turn(600_000);
-          assert.ok(host.ready());
-          assert.deepEqual(
-            stand.lines.filter(({ level }) => level === "warn" || level === "error"),
-            [],
-          );
-          for (const crd of crds.filter(isMissing)) await stand.create(crd);
-          await stand.create(missing);
-          await stand.until("it runs", () => isDone(stand, missing), 60_000);
-        },
-        { crds: crds.filter((crd) => !isMissing(crd)) },
-      ),
+      async (stand) => {
+        await stand.create(home);
+        const host = await stand.host();
+        await stand.until("it is ready", () => host.ready(), 5_000);
+        await stand.create(there);
+        await stand.until("the other family runs", () => isDone(stand, there), 60_000);
+        await stand.turn(600_000);
+        assert.ok(host.ready());
+        assert.deepEqual(
+          stand.lines.filter(({ level }) => level === "warn" || level === "error"),
+          [],
+        );
+        for (const crd of crds.filter(isMissing)) await stand.create(crd);
+        await stand.create(missing);
+        await stand.until("it runs", () => isDone(stand, missing), 60_000);
+      },
+      { crds: crds.filter((crd) => !isMissing(crd)) },
     );
   }
 });
@@ -64,38 +62,34 @@ describe("the rights of one family", () => {
     },
   ] as const;
   for (const { family, features, object, unserved, end } of rows)
-    it(
+    itOnStand(
       `are enough for a host that runs ${[family, ...features].join(" with ")}, where the other family is not installed`,
-      onStand(
-        async (stand) => {
-          const given = [...hostRulesOf([family], features), ...lookoutRules, ...nodeRules];
-          const way = wayOf(stand.simulator, install(stand.simulator, given));
-          const host = await stand.host({ transport: way.transport, families: [family] });
-          await stand.until("it is ready", () => host.ready(), 60_000);
-          await stand.create(object);
-          const status = (): string => JSON.stringify(stand.get(object.kind, object.metadata.name)?.["status"] ?? {});
-          await stand.until("it is done", () => status().includes(`"${end}"`), 120_000);
-          assert.deepEqual(way.refused, []);
-        },
-        { rbac: true, guardsOwners: true, crds: crds.filter(({ metadata }) => !unserved.test(metadata.name)) },
-      ),
+      async (stand) => {
+        const given = [...hostRulesOf([family], features), ...lookoutRules, ...nodeRules];
+        const way = wayOf(stand.simulator, install(stand.simulator, given));
+        const host = await stand.host({ transport: way.transport, families: [family] });
+        await stand.until("it is ready", () => host.ready(), 60_000);
+        await stand.create(object);
+        const status = (): string => JSON.stringify(stand.get(object.kind, object.metadata.name)?.["status"] ?? {});
+        await stand.until("it is done", () => status().includes(`"${end}"`), 120_000);
+        assert.deepEqual(way.refused, []);
+      },
+      { rbac: true, guardsOwners: true, crds: crds.filter(({ metadata }) => !unserved.test(metadata.name)) },
     );
 
-  it(
+  itOnStand(
     "block without a feature only the object that needs it, whose Event names the feature",
-    onStand(
-      async (stand) => {
-        const way = wayOf(stand.simulator, install(stand.simulator, [...hostRulesOf(["volcano"]), ...lookoutRules]));
-        await stand.host({ transport: way.transport, families: ["volcano"] });
-        const plain = volcanoJob("plain", { runMs: 1_000 }, { plugins: { svc: [] } });
-        await stand.create(volcanoJob("keyed", { runMs: 1_000 }));
-        await stand.create(plain);
-        const events = (): string => JSON.stringify(stand.all("Event"));
-        const status = (): string => JSON.stringify(stand.get("Job", "plain")?.["status"] ?? {});
-        await stand.until("the other job is done", () => status().includes('"Completed"'), 120_000);
-        await stand.until("the feature is told", () => /manifests --features ssh grants this/.test(events()), 600_000);
-      },
-      { rbac: true, guardsOwners: true, crds },
-    ),
+    async (stand) => {
+      const way = wayOf(stand.simulator, install(stand.simulator, [...hostRulesOf(["volcano"]), ...lookoutRules]));
+      await stand.host({ transport: way.transport, families: ["volcano"] });
+      const plain = volcanoJob("plain", { runMs: 1_000 }, { plugins: { svc: [] } });
+      await stand.create(volcanoJob("keyed", { runMs: 1_000 }));
+      await stand.create(plain);
+      const events = (): string => JSON.stringify(stand.all("Event"));
+      const status = (): string => JSON.stringify(stand.get("Job", "plain")?.["status"] ?? {});
+      await stand.until("the other job is done", () => status().includes('"Completed"'), 120_000);
+      await stand.until("the feature is told", () => /manifests --features ssh grants this/.test(events()), 600_000);
+    },
+    { rbac: true, guardsOwners: true, crds },
   );
 });

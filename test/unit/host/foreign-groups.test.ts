@@ -1,9 +1,9 @@
 /** Pods of others that name Volcano's scheduler, and groups of others, where that scheduler does not run. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
 import { at, home } from "./objects.ts";
-import { onStand, type Stand, said } from "./stand.ts";
+import { itOnStand, type Stand, said } from "./stand.ts";
 
 const pod = (name: string, schedulerName: string, group?: string): Obj => ({
   apiVersion: "v1",
@@ -32,23 +32,20 @@ const missing = /Pending .*name the scheduler volcano, which does not run here/;
 
 for (const gang of ["auto", "builtin"] as const)
   describe(`without Volcano's scheduler, gang ${gang}`, () => {
-    it(
-      "a bare pod that names it is not admitted, and pod and group say why",
-      onStand(async (stand) => {
-        await stand.create(home);
-        await stand.host({ gang });
-        await stand.create(pod("bare", "volcano"));
-        await stand.until("its group says why", () => missing.test(groupsSay(stand)), 90_000);
-        assert.match(
-          said(stand, "FailedScheduling").join(),
-          /PodGroup podgroup-\S+ is not admitted: .*default-scheduler/,
-        );
-      }),
-    );
+    itOnStand("a bare pod that names it is not admitted, and pod and group say why", async (stand) => {
+      await stand.create(home);
+      await stand.host({ gang });
+      await stand.create(pod("bare", "volcano"));
+      await stand.until("its group says why", () => missing.test(groupsSay(stand)), 90_000);
+      assert.match(
+        said(stand, "FailedScheduling").join(),
+        /PodGroup podgroup-\S+ is not admitted: .*default-scheduler/,
+      );
+    });
 
-    it(
+    itOnStand(
       "a group of others waits for its pods, and says why it is not admitted when they name it",
-      onStand(async (stand) => {
+      async (stand) => {
         await stand.create(home);
         await stand.host({ gang });
         await stand.create(group);
@@ -56,17 +53,14 @@ for (const gang of ["auto", "builtin"] as const)
         await stand.create(pod("head", "volcano", "ray-cluster"));
         await stand.until("it says why", () => missing.test(groupsSay(stand)), 60_000);
         assert.match(said(stand, "FailedScheduling").join(), /PodGroup ray-cluster is not admitted/);
-      }),
+      },
     );
 
-    it(
-      "a group of others whose pods name another scheduler is admitted",
-      onStand(async (stand) => {
-        await stand.create(home);
-        await stand.host({ gang });
-        await stand.create(group);
-        await stand.create(pod("head", "default-scheduler", "ray-cluster"));
-        await stand.until("it is admitted", () => groupsSay(stand).startsWith("Inqueue"), 90_000);
-      }),
-    );
+    itOnStand("a group of others whose pods name another scheduler is admitted", async (stand) => {
+      await stand.create(home);
+      await stand.host({ gang });
+      await stand.create(group);
+      await stand.create(pod("head", "default-scheduler", "ray-cluster"));
+      await stand.until("it is admitted", () => groupsSay(stand).startsWith("Inqueue"), 90_000);
+    });
   });

@@ -1,11 +1,11 @@
 /** Groups under a host with gang: builtin that evicts: who gets room, who gives it, and what comes of both. */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import type { GangEviction } from "../../../shared/volcano/gang/settings.ts";
 import { at, home, volcanoJob } from "./objects.ts";
-import { onStand, phaseOf, type Stand, said } from "./stand.ts";
+import { itOnStand, phaseOf, type Stand, said } from "./stand.ts";
 import { answer } from "./way.ts";
 
 const retriesOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "retryCount") ?? 0;
@@ -87,9 +87,9 @@ const low = { priorityClassName: "low" };
 const high = { priorityClassName: "high" };
 
 describe("a group of a higher priority", () => {
-  it(
+  itOnStand(
     "gets the room of a group of its queue, which is evicted whole, spends no retry and runs again afterwards",
-    onStand(async (stand) => {
+    async (stand) => {
       const ends = await opened(stand, "preempt");
       await stand.create(wide("victim", 90_000, { spec: low }));
       await runs(stand, "victim", 2);
@@ -104,12 +104,13 @@ describe("a group of a higher priority", () => {
       assert.equal(phaseOf(stand, "claimant"), "Completed");
       assert.equal(retriesOf(stand, "victim"), 0);
       assert.doesNotMatch(JSON.stringify(groupOf(stand, "victim") ?? {}), /rekindle.dev\/evicted/);
-    }, oneNode("2")),
+    },
+    oneNode("2"),
   );
 
-  it(
+  itOnStand(
     "gets the room of single pods beyond a minimum; they come again when it has started, and there is room",
-    onStand(async (stand) => {
+    async (stand) => {
       const ends = await opened(stand, "preempt");
       await stand.create(wide("victim", 90_000, { pods: 4, least: 2, spec: low }));
       await runs(stand, "victim", 4);
@@ -120,12 +121,13 @@ describe("a group of a higher priority", () => {
       assert.equal(at(groupOf(stand, "victim"), "status", "phase"), "Running");
       await stand.until("the victim is complete", () => phaseOf(stand, "victim") === "Completed", 600_000);
       assert.equal(retriesOf(stand, "victim"), 0);
-    }, oneNode("4")),
+    },
+    oneNode("4"),
   );
 
-  it(
+  itOnStand(
     "is counted once in the metric of evictions, by the number of pods and the way",
-    onStand(async (stand) => {
+    async (stand) => {
       for (const one of [home, ...classes]) await stand.create(one);
       const host = await stand.host(evicting("preempt"));
       const figure = async (): Promise<readonly string[]> =>
@@ -137,7 +139,8 @@ describe("a group of a higher priority", () => {
       await runs(stand, "claimant", 2);
       await stand.until("the victim is complete", () => phaseOf(stand, "victim") === "Completed", 600_000);
       assert.ok((await figure()).includes('rekindle_gang_evictions_total{way="preempt"} 2'), String(await figure()));
-    }, oneNode("2")),
+    },
+    oneNode("2"),
   );
 
   const kept: readonly (readonly [string, Obj, Obj, readonly Obj[]])[] = [
@@ -174,9 +177,9 @@ describe("a group of a higher priority", () => {
     ],
   ];
   for (const [who, victim, claimant, more] of kept)
-    it(
+    itOnStand(
       `does not get the room of a group ${who}`,
-      onStand(async (stand) => {
+      async (stand) => {
         const ends = await opened(stand, "preempt");
         for (const object of more) await stand.create(object);
         await stand.create(victim);
@@ -186,24 +189,26 @@ describe("a group of a higher priority", () => {
         assert.deepEqual(ends, []);
         assert.deepEqual(running(stand, "claimant"), []);
         assert.equal(running(stand, "victim").length, 2);
-      }, oneNode("2")),
+      },
+      oneNode("2"),
     );
 
-  it(
+  itOnStand(
     "gets no room where the deployment evicts nothing",
-    onStand(async (stand) => {
+    async (stand) => {
       const ends = await opened(stand, "none");
       await stand.create(wide("victim", 60_000, { spec: low }));
       await runs(stand, "victim", 2);
       await stand.create(wide("claimant", 30_000, { spec: high }));
       await stand.turn(30_000);
       assert.deepEqual(ends, []);
-    }, oneNode("2")),
+    },
+    oneNode("2"),
   );
 
-  it(
+  itOnStand(
     "waits, and says which feature grants the right, if the host may not evict; the other group goes on",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand, "preempt");
       stand.fault(({ method, path }) =>
         method === "POST" && isEviction(path)
@@ -225,16 +230,17 @@ describe("a group of a higher priority", () => {
       assert.equal(running(stand, "victim").length, 2);
       await stand.turn(615_000);
       assert.equal(running(stand, "victim").length, 2);
-    }, oneNode("2")),
+    },
+    oneNode("2"),
   );
 });
 
 describe("a group whose queue has less than it deserves", () => {
   const deserving = (name: string, cpu: string, more: object = {}) => queue(name, { deserved: { cpu }, ...more });
 
-  it(
+  itOnStand(
     "gets the room of a group of a queue that has more, and not more room than it needs",
-    onStand(async (stand) => {
+    async (stand) => {
       const ends = await opened(stand, "reclaim");
       for (const one of [deserving("mine", "2"), deserving("theirs", "2")]) await stand.create(one);
       for (const name of ["one", "two"]) await stand.create(wide(name, 120_000, { spec: { queue: "theirs" } }));
@@ -246,7 +252,8 @@ describe("a group whose queue has less than it deserves", () => {
       const all = ["one", "two", "claimant"];
       await stand.until("all are complete", () => all.every((name) => phaseOf(stand, name) === "Completed"), 900_000);
       for (const name of all) assert.equal(retriesOf(stand, name), 0);
-    }, oneNode("4")),
+    },
+    oneNode("4"),
   );
 
   const kept: readonly (readonly [string, Obj, Obj])[] = [
@@ -257,9 +264,9 @@ describe("a group whose queue has less than it deserves", () => {
     ["if its own queue deserves nothing in particular", queue("mine", {}), deserving("theirs", "1")],
   ];
   for (const [which, mine, theirs] of kept)
-    it(
+    itOnStand(
       `does not get the room of a queue ${which}`,
-      onStand(async (stand) => {
+      async (stand) => {
         const ends = await opened(stand, "all");
         for (const one of [mine, theirs]) await stand.create(one);
         await stand.create(wide("victim", 600_000, { spec: { queue: "theirs" } }));
@@ -267,6 +274,7 @@ describe("a group whose queue has less than it deserves", () => {
         await stand.create(wide("claimant", 30_000, { spec: { queue: "mine" } }));
         await stand.turn(30_000);
         assert.deepEqual(ends, []);
-      }, oneNode("2")),
+      },
+      oneNode("2"),
     );
 });

@@ -1,10 +1,10 @@
 /** Ends of drivers' logs under a host, and as the command line shows them. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import { onTerminal } from "../cli/terminal.ts";
 import { application, stateOf } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 import { answer } from "./way.ts";
 
 const spark = { ...defaultOptions, keepLogsMs: 3_600_000 };
@@ -31,79 +31,71 @@ const over = (stand: Stand, state: string) =>
   stand.until(state, () => stateOf(stand.get("SparkApplication", "etl")) === state);
 
 describe("an application that is retried", () => {
-  it(
+  itOnStand(
     "keeps the end of its driver's log of the last three attempts, until it is deleted",
-    onStand(
-      async (stand) => {
-        await stand.host({ spark });
-        await stand.create(application("etl", { spec: retried }));
-        await over(stand, "COMPLETED");
-        const { run } = onTerminal(stand.simulator);
-        assert.match((await run("log", "etl", "--attempt")).out, /^ATTEMPT +POD +KEPT +UNTIL\n2 .*\n3 .*\n4 .*$/);
-        assert.equal((await run("log", "etl", "--attempt", "3")).out, "third");
-        const gone = await run("log", "etl", "--attempt", "1");
-        assert.deepEqual([gone.code, /no log of attempt 1 is kept/.test(gone.err)], [1, true]);
-        assert.deepEqual(kept(stand), ["logs.sparkapplication.etl"]);
-        await stand.remove("SparkApplication", "etl");
-        await stand.until("its records are gone", () => stand.all("Checkpoint").length === 0);
-      },
-      { scripts },
-    ),
+    async (stand) => {
+      await stand.host({ spark });
+      await stand.create(application("etl", { spec: retried }));
+      await over(stand, "COMPLETED");
+      const { run } = onTerminal(stand.simulator);
+      assert.match((await run("log", "etl", "--attempt")).out, /^ATTEMPT +POD +KEPT +UNTIL\n2 .*\n3 .*\n4 .*$/);
+      assert.equal((await run("log", "etl", "--attempt", "3")).out, "third");
+      const gone = await run("log", "etl", "--attempt", "1");
+      assert.deepEqual([gone.code, /no log of attempt 1 is kept/.test(gone.err)], [1, true]);
+      assert.deepEqual(kept(stand), ["logs.sparkapplication.etl"]);
+      await stand.remove("SparkApplication", "etl");
+      await stand.until("its records are gone", () => stand.all("Checkpoint").length === 0);
+    },
+    { scripts },
   );
 
-  it(
+  itOnStand(
     "keeps none without the setting",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        await stand.create(application("etl", { spec: retried }));
-        await over(stand, "COMPLETED");
-        assert.deepEqual(kept(stand), []);
-        assert.equal(
-          stand.asked.some((call) => call.includes("/log")),
-          false,
-        );
-        assert.match((await onTerminal(stand.simulator).run("log", "etl", "--attempt")).out, /^no logs are kept/);
-      },
-      { scripts },
-    ),
+    async (stand) => {
+      await stand.host();
+      await stand.create(application("etl", { spec: retried }));
+      await over(stand, "COMPLETED");
+      assert.deepEqual(kept(stand), []);
+      assert.equal(
+        stand.asked.some((call) => call.includes("/log")),
+        false,
+      );
+      assert.match((await onTerminal(stand.simulator).run("log", "etl", "--attempt")).out, /^no logs are kept/);
+    },
+    { scripts },
   );
 
-  it(
+  itOnStand(
     "goes on while kubelets do not answer, and tells that no log was kept",
-    onStand(
-      async (stand) => {
-        await stand.host({ spark });
-        stand.fault(({ path }) =>
-          path.includes("/log?") ? answer(500, "InternalError", "the kubelet is away") : undefined,
-        );
-        await stand.create(application("etl", { spec: retried }));
-        await over(stand, "COMPLETED");
-        assert.deepEqual(kept(stand), []);
-        const told = stand.all("Event").filter((event) => event["reason"] === "DriverLogNotKept");
-        assert.equal(told.length, 4);
-      },
-      { scripts },
-    ),
+    async (stand) => {
+      await stand.host({ spark });
+      stand.fault(({ path }) =>
+        path.includes("/log?") ? answer(500, "InternalError", "the kubelet is away") : undefined,
+      );
+      await stand.create(application("etl", { spec: retried }));
+      await over(stand, "COMPLETED");
+      assert.deepEqual(kept(stand), []);
+      const told = stand.all("Event").filter((event) => event["reason"] === "DriverLogNotKept");
+      assert.equal(told.length, 4);
+    },
+    { scripts },
   );
 });
 
 describe("an application whose time to live is over", () => {
-  it(
+  itOnStand(
     "leaves the log of its driver for the time of the setting",
-    onStand(
-      async (stand) => {
-        await stand.host({ spark });
-        await stand.create(application("etl", { spec: { timeToLiveSeconds: 10 } }));
-        await stand.until(
-          "it is gone",
-          () => stand.get("SparkApplication", "etl") === undefined && stand.all("Checkpoint").length === 1,
-        );
-        assert.equal((await onTerminal(stand.simulator).run("log", "etl", "--attempt", "1")).out, "first");
-        await stand.pass(1.2);
-        assert.deepEqual(kept(stand), []);
-      },
-      { scripts: { etl: [{ jobMs: 1_000, log: "first\n" }] } },
-    ),
+    async (stand) => {
+      await stand.host({ spark });
+      await stand.create(application("etl", { spec: { timeToLiveSeconds: 10 } }));
+      await stand.until(
+        "it is gone",
+        () => stand.get("SparkApplication", "etl") === undefined && stand.all("Checkpoint").length === 1,
+      );
+      assert.equal((await onTerminal(stand.simulator).run("log", "etl", "--attempt", "1")).out, "first");
+      await stand.pass(1.2);
+      assert.deepEqual(kept(stand), []);
+    },
+    { scripts: { etl: [{ jobMs: 1_000, log: "first\n" }] } },
   );
 });

@@ -1,9 +1,9 @@
 /** The queue that a namespace names for its groups is applied without admission, too. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
 import { at, home, volcanoJob } from "./objects.ts";
-import { onStand, phaseOf, type Stand } from "./stand.ts";
+import { itOnStand, phaseOf, type Stand } from "./stand.ts";
 
 const namespace: Obj = {
   apiVersion: "v1",
@@ -35,34 +35,28 @@ const queuesOf = (stand: Stand): string =>
 
 describe("the queue that a namespace names", () => {
   for (const gang of ["auto", "builtin"] as const)
-    it(
-      `gets the group of a job, with gang ${gang}`,
-      onStand(async (stand) => {
-        await stand.create(home);
-        await stand.create(namespace);
-        await stand.create(queue);
-        await stand.host({ gang });
-        await stand.create(inTeam(volcanoJob("pair", { runMs: 60_000 }, { plugins: {} })));
-        await stand.until(
-          "it runs",
-          () => stand.get("Job", "pair", "team") !== undefined && queuesOf(stand) === "q29",
-          60_000,
-        );
-        await stand.create(volcanoJob("other", { runMs: 60_000 }, { plugins: {} }));
-        await stand.until("another runs", () => phaseOf(stand, "other") === "Running", 60_000);
-        assert.deepEqual(queuesOf(stand).split(",").sort(), ["default", "q29"]);
-      }),
-    );
-
-  it(
-    "gets the group of a bare pod",
-    onStand(async (stand) => {
+    itOnStand(`gets the group of a job, with gang ${gang}`, async (stand) => {
       await stand.create(home);
       await stand.create(namespace);
       await stand.create(queue);
-      await stand.host();
-      await stand.create(bare);
-      await stand.until("its group is there", () => queuesOf(stand) === "q29", 90_000);
-    }),
-  );
+      await stand.host({ gang });
+      await stand.create(inTeam(volcanoJob("pair", { runMs: 60_000 }, { plugins: {} })));
+      await stand.until(
+        "it runs",
+        () => stand.get("Job", "pair", "team") !== undefined && queuesOf(stand) === "q29",
+        60_000,
+      );
+      await stand.create(volcanoJob("other", { runMs: 60_000 }, { plugins: {} }));
+      await stand.until("another runs", () => phaseOf(stand, "other") === "Running", 60_000);
+      assert.deepEqual(queuesOf(stand).split(",").sort(), ["default", "q29"]);
+    });
+
+  itOnStand("gets the group of a bare pod", async (stand) => {
+    await stand.create(home);
+    await stand.create(namespace);
+    await stand.create(queue);
+    await stand.host();
+    await stand.create(bare);
+    await stand.until("its group is there", () => queuesOf(stand) === "q29", 90_000);
+  });
 });

@@ -1,9 +1,9 @@
 /** Plans and queues count what the API server adds to pods; a plan whose pods were larger than it is not repeated. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
 import { at, home } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -65,35 +65,31 @@ const rows: readonly (readonly [string, Obj, Fields])[] = [
 
 for (const [what, object, more] of rows)
   describe(what, () => {
-    it(
+    itOnStand(
       "count in plans: three pods of an empty cluster get a node each, at once",
-      onStand(
-        async (stand) => {
-          await stand.create(home);
-          await stand.create(object);
-          await stand.host({ gang: "builtin" });
-          await stand.create(queue({}));
-          await stand.create(job("wide", 3, more));
-          await stand.until("each has a node", () => placesOf(stand).join() === "n1,n2,n3", 15_000);
-        },
-        { nodes },
-      ),
+      async (stand) => {
+        await stand.create(home);
+        await stand.create(object);
+        await stand.host({ gang: "builtin" });
+        await stand.create(queue({}));
+        await stand.create(job("wide", 3, more));
+        await stand.until("each has a node", () => placesOf(stand).join() === "n1,n2,n3", 15_000);
+      },
+      { nodes },
     );
 
-    it(
+    itOnStand(
       "count for the capability of a queue",
-      onStand(
-        async (stand) => {
-          await stand.create(home);
-          await stand.create(object);
-          await stand.host();
-          await stand.create(queue({ capability: { cpu: "6" } }));
-          await stand.create(job("wide", 3, more));
-          await stand.turn(15_000);
-          assert.deepEqual(stand.all("Pod"), []);
-          assert.match(JSON.stringify(stand.all("PodGroup")), /queue q has 6 cpu in all, and 9 are needed/);
-        },
-        { nodes },
-      ),
+      async (stand) => {
+        await stand.create(home);
+        await stand.create(object);
+        await stand.host();
+        await stand.create(queue({ capability: { cpu: "6" } }));
+        await stand.create(job("wide", 3, more));
+        await stand.turn(15_000);
+        assert.deepEqual(stand.all("Pod"), []);
+        assert.match(JSON.stringify(stand.all("PodGroup")), /queue q has 6 cpu in all, and 9 are needed/);
+      },
+      { nodes },
     );
   });

@@ -3,14 +3,13 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { openFixture } from "../../proof/sweep/fixture.ts";
 import { recordedName, recordedScenario } from "../../proof/sweep/recorded.ts";
 import { runBaseline } from "../../proof/sweep/runner.ts";
 import { rekindle } from "./command.ts";
 import { application, connect, cronJob, home, jobFlow, queue, schedule, stateOf, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 const unpacked = (text: unknown): string => gunzipSync(Buffer.from(String(text), "base64")).toString();
 
@@ -26,53 +25,47 @@ const replayed = (stand: Stand, log = logOf(stand)): Promise<string> =>
 
 const isDone = (stand: Stand): boolean => stateOf(stand.get("SparkApplication", "pi")) === "COMPLETED";
 
-test(
-  "the recorded decisions about an annotated application decide the same in a replay",
-  onStand(async (stand) => {
-    await stand.host();
-    await stand.create(application("other"));
-    await stand.create(application("pi", { annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }));
-    await stand.until("it is COMPLETED", () => isDone(stand));
-    const recordings = recordingsOf(stand);
-    ok(recordings.length >= 5, `${recordings.length} recordings`);
-    deepEqual([...new Set(recordings.map((text) => JSON.parse(text).recording.key.name))], ["pi"]);
-    const said = await replayed(stand);
-    match(said, /^2026-11-02T08:00:\d\dZ {2}SparkApplication default\/pi {2}reads \d+, then: \w+.* {2}same$/m);
-    match(said, new RegExp(`^${recordings.length} decided the same$`, "m"));
-    match(said, /create pods default\/pi-driver/);
-  }),
-);
+itOnStand("the recorded decisions about an annotated application decide the same in a replay", async (stand) => {
+  await stand.host();
+  await stand.create(application("other"));
+  await stand.create(application("pi", { annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }));
+  await stand.until("it is COMPLETED", () => isDone(stand));
+  const recordings = recordingsOf(stand);
+  ok(recordings.length >= 5, `${recordings.length} recordings`);
+  deepEqual([...new Set(recordings.map((text) => JSON.parse(text).recording.key.name))], ["pi"]);
+  const said = await replayed(stand);
+  match(said, /^2026-11-02T08:00:\d\dZ {2}SparkApplication default\/pi {2}reads \d+, then: \w+.* {2}same$/m);
+  match(said, new RegExp(`^${recordings.length} decided the same$`, "m"));
+  match(said, /create pods default\/pi-driver/);
+});
 
-test(
-  "the recorded decisions about every kind decide the same in a replay",
-  onStand(async (stand) => {
-    await stand.host({ recordDecisions: "all" });
-    const short = { runMs: 5_000 };
-    await stand.create(home);
-    const flow = jobFlow("flow", ["first", "second"], short);
-    const others = [connect("server"), schedule("often", { schedule: "@every 1m" }), volcanoJob("wide", short)];
-    for (const object of [queue, application("pi"), ...others, cronJob("nightly", short), ...flow])
-      await stand.create(object);
-    await stand.until("it is COMPLETED", () => isDone(stand));
-    await stand.turn(120_000);
-    const kinds = new Set(recordingsOf(stand).map((text) => JSON.parse(text).recording.key.kind));
-    for (const kind of [
-      "SparkApplication",
-      "ScheduledSparkApplication",
-      "SparkConnect",
-      "Job",
-      "CronJob",
-      "JobFlow",
-      "Queue",
-    ])
-      ok(kinds.has(kind), `no recording of a ${kind}`);
-    match(await replayed(stand), new RegExp(`^${recordingsOf(stand).length} decided the same$`, "m"));
-  }),
-);
+itOnStand("the recorded decisions about every kind decide the same in a replay", async (stand) => {
+  await stand.host({ recordDecisions: "all" });
+  const short = { runMs: 5_000 };
+  await stand.create(home);
+  const flow = jobFlow("flow", ["first", "second"], short);
+  const others = [connect("server"), schedule("often", { schedule: "@every 1m" }), volcanoJob("wide", short)];
+  for (const object of [queue, application("pi"), ...others, cronJob("nightly", short), ...flow])
+    await stand.create(object);
+  await stand.until("it is COMPLETED", () => isDone(stand));
+  await stand.turn(120_000);
+  const kinds = new Set(recordingsOf(stand).map((text) => JSON.parse(text).recording.key.kind));
+  for (const kind of [
+    "SparkApplication",
+    "ScheduledSparkApplication",
+    "SparkConnect",
+    "Job",
+    "CronJob",
+    "JobFlow",
+    "Queue",
+  ])
+    ok(kinds.has(kind), `no recording of a ${kind}`);
+  match(await replayed(stand), new RegExp(`^${recordingsOf(stand).length} decided the same$`, "m"));
+});
 
-test(
+itOnStand(
   "a decision that this version makes differently is shown with its place, and the command fails",
-  onStand(async (stand) => {
+  async (stand) => {
     await stand.host({ recordDecisions: "all" });
     await stand.create(application("pi"));
     await stand.until("it is COMPLETED", () => isDone(stand));
@@ -88,20 +81,20 @@ test(
       /✖ plan\.stages\[\d\]\[\d\]\.object\.metadata\.name\n {4}recorded: "pi-leader"\n {4}replayed: "pi-driver"/,
     );
     match(said, /\d+ decided otherwise, 0 could not be read, \d+ decided the same/);
-  }),
+  },
 );
 
-test(
+itOnStand(
   "a damaged line is reported by its number, and a log without a recording gets the hint how to record",
-  onStand(async (stand) => {
+  async (stand) => {
     match(await replayed(stand, '{"a":1}\n{"recording":"H4sI"}'), /line 2: its recording is cut off or damaged/);
     match(await replayed(stand, "nothing"), /- has no recorded decision; rekindle record begins a recording/);
-  }),
+  },
 );
 
-test(
+itOnStand(
   "rekindle record annotates the object, and --stop ends it; an ended recording records nothing",
-  onStand(async (stand) => {
+  async (stand) => {
     await stand.host();
     await stand.create(application("pi"));
     const until = () => stand.get("SparkApplication", "pi")?.metadata.annotations?.["rekindle.dev/record-until"];
@@ -118,35 +111,29 @@ test(
     const before = recordingsOf(stand).length;
     await stand.until("it is COMPLETED", () => isDone(stand));
     equal(recordingsOf(stand).length, before);
-  }),
+  },
 );
 
-test(
-  "a secret in the environment of a driver is masked",
-  onStand(async (stand) => {
-    await stand.host({ recordDecisions: "all" });
-    const { spec, ...rest } = application("pi");
-    const env = [{ name: "API_TOKEN", value: "canary-4711" }];
-    await stand.create({ ...rest, spec: { ...Object(spec), driver: { ...Object(Object(spec).driver), env } } });
-    await stand.until("it is COMPLETED", () => isDone(stand));
-    ok(recordingsOf(stand).some((text) => text.includes("API_TOKEN")));
-    ok(!recordingsOf(stand).join().includes("canary-4711"));
-  }),
-);
+itOnStand("a secret in the environment of a driver is masked", async (stand) => {
+  await stand.host({ recordDecisions: "all" });
+  const { spec, ...rest } = application("pi");
+  const env = [{ name: "API_TOKEN", value: "canary-4711" }];
+  await stand.create({ ...rest, spec: { ...Object(spec), driver: { ...Object(Object(spec).driver), env } } });
+  await stand.until("it is COMPLETED", () => isDone(stand));
+  ok(recordingsOf(stand).some((text) => text.includes("API_TOKEN")));
+  ok(!recordingsOf(stand).join().includes("canary-4711"));
+});
 
-test(
-  "an annotated application is not recorded with the mode none",
-  onStand(async (stand) => {
-    await stand.host({ recordDecisions: "none" });
-    await stand.create(application("pi", { annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }));
-    await stand.until("it is COMPLETED", () => isDone(stand));
-    deepEqual(recordingsOf(stand), []);
-  }),
-);
+itOnStand("an annotated application is not recorded with the mode none", async (stand) => {
+  await stand.host({ recordDecisions: "none" });
+  await stand.create(application("pi", { annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }));
+  await stand.until("it is COMPLETED", () => isDone(stand));
+  deepEqual(recordingsOf(stand), []);
+});
 
-test(
+itOnStand(
   "recorded decisions are exported as a case of the sweep, which runs as the application did",
-  onStand(async (stand) => {
+  async (stand) => {
     await stand.host();
     const spec = { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 5 } };
     await stand.create(
@@ -166,5 +153,5 @@ test(
     ok(scenario !== undefined);
     const { violations, phase } = await runBaseline(openFixture(scenario));
     deepEqual([violations, phase], [[], "COMPLETED"]);
-  }),
+  },
 );

@@ -3,13 +3,13 @@
  * run.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import * as z from "zod";
 import { tellPlans } from "../../../shared/deployments/host/dry-run.ts";
 import type { HostSettings } from "../../../shared/deployments/host/start.ts";
 import { rekindle } from "./command.ts";
 import { application, stateOf } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 import { answer } from "./way.ts";
 
 const state = (stand: Stand, name: string, namespace = "default"): string =>
@@ -44,68 +44,59 @@ const cases: readonly {
 
 describe("applications out of scope", () => {
   for (const { name, settings, theirs } of cases) {
-    it(
-      `are not run, followed, resynced or ended: ${name}`,
-      onStand(async (stand) => {
-        await stand.create(team);
-        await stand.host(settings);
-        await stand.create(application("mine", { labels: { team: "a" } }));
-        await stand.create(application("theirs", theirs));
-        await stand.until("mine is done", isDone(stand, "mine"));
-        await stand.pass(0.25);
-        assert.equal(state(stand, "theirs", theirs.namespace), "");
-        assert.deepEqual(writesAbout(stand, "theirs"), []);
-        // A host without limits runs it; the first host does not touch its objects.
-        const other = await stand.host();
-        await stand.until("it runs", () => state(stand, "theirs", theirs.namespace) === "RUNNING");
-        await other.drain(0);
-        const before = stand.writes().length;
-        await stand.pass(0.25);
-        await stand.remove("Pod", "theirs-driver", theirs.namespace);
-        await stand.pass(0.25);
-        assert.deepEqual(stand.writes().slice(before), []);
-      }),
-    );
+    itOnStand(`are not run, followed, resynced or ended: ${name}`, async (stand) => {
+      await stand.create(team);
+      await stand.host(settings);
+      await stand.create(application("mine", { labels: { team: "a" } }));
+      await stand.create(application("theirs", theirs));
+      await stand.until("mine is done", isDone(stand, "mine"));
+      await stand.pass(0.25);
+      assert.equal(state(stand, "theirs", theirs.namespace), "");
+      assert.deepEqual(writesAbout(stand, "theirs"), []);
+      // A host without limits runs it; the first host does not touch its objects.
+      const other = await stand.host();
+      await stand.until("it runs", () => state(stand, "theirs", theirs.namespace) === "RUNNING");
+      await other.drain(0);
+      const before = stand.writes().length;
+      await stand.pass(0.25);
+      await stand.remove("Pod", "theirs-driver", theirs.namespace);
+      await stand.pass(0.25);
+      assert.deepEqual(stand.writes().slice(before), []);
+    });
 
-    it(
-      `have checkpoints that are left alone: ${name}`,
-      onStand(async (stand) => {
-        await stand.create(team);
-        const everybody = await stand.host();
-        await stand.create(application("mine", { labels: { team: "a" } }));
-        await stand.create(application("theirs", theirs));
-        await stand.until("mine is done", isDone(stand, "mine"));
-        await stand.until("theirs is done", isDone(stand, "theirs", theirs.namespace));
-        await everybody.drain(0);
-        await stand.remove("SparkApplication", "mine");
-        await stand.remove("SparkApplication", "theirs", theirs.namespace);
-        const before = stand.writes().length;
-        await stand.host(settings);
-        await stand.until("mine is cleared away", () => stand.all("Checkpoint").length === 1);
-        await stand.pass(0.25);
-        const about = stand.writes().slice(before);
-        assert.deepEqual(
-          about.filter((line) => line.includes("theirs")),
-          [],
-        );
-        assert.deepEqual(
-          stand.all("Checkpoint").map(({ metadata }) => metadata.name),
-          ["sparkapplication.theirs"],
-        );
-      }),
-    );
+    itOnStand(`have checkpoints that are left alone: ${name}`, async (stand) => {
+      await stand.create(team);
+      const everybody = await stand.host();
+      await stand.create(application("mine", { labels: { team: "a" } }));
+      await stand.create(application("theirs", theirs));
+      await stand.until("mine is done", isDone(stand, "mine"));
+      await stand.until("theirs is done", isDone(stand, "theirs", theirs.namespace));
+      await everybody.drain(0);
+      await stand.remove("SparkApplication", "mine");
+      await stand.remove("SparkApplication", "theirs", theirs.namespace);
+      const before = stand.writes().length;
+      await stand.host(settings);
+      await stand.until("mine is cleared away", () => stand.all("Checkpoint").length === 1);
+      await stand.pass(0.25);
+      const about = stand.writes().slice(before);
+      assert.deepEqual(
+        about.filter((line) => line.includes("theirs")),
+        [],
+      );
+      assert.deepEqual(
+        stand.all("Checkpoint").map(({ metadata }) => metadata.name),
+        ["sparkapplication.theirs"],
+      );
+    });
 
-    it(
-      `cannot be triggered: ${name}`,
-      onStand(async (stand) => {
-        await stand.create(team);
-        const host = await stand.host(settings);
-        await stand.create(application("theirs", theirs));
-        await host.trigger({ kind: "SparkApplication", namespace: theirs.namespace, name: "theirs" }, "1");
-        await stand.turn(60_000);
-        assert.deepEqual(stand.writes(), []);
-      }),
-    );
+    itOnStand(`cannot be triggered: ${name}`, async (stand) => {
+      await stand.create(team);
+      const host = await stand.host(settings);
+      await stand.create(application("theirs", theirs));
+      await host.trigger({ kind: "SparkApplication", namespace: theirs.namespace, name: "theirs" }, "1");
+      await stand.turn(60_000);
+      assert.deepEqual(stand.writes(), []);
+    });
   }
 });
 
@@ -113,39 +104,33 @@ describe("namespaces that a selector chooses", () => {
   const label = (stand: Stand, spark: string | null) =>
     stand.patch("Namespace", "team", { metadata: { labels: { spark } } }, "");
 
-  it(
-    "are in scope as soon as they have the label, and only while they have it",
-    onStand(async (stand) => {
-      await stand.create(team);
-      await stand.host({ namespaceSelector: "spark=enabled" });
-      await stand.create(application("early", { namespace: "team" }));
-      await stand.create(application("theirs"));
-      await stand.turn(30_000);
-      assert.deepEqual(stand.writes(), []);
-      await label(stand, "enabled");
-      await stand.until("it is seen", () => state(stand, "early", "team") !== "", 20_000);
-      await stand.until("it is done", isDone(stand, "early", "team"));
-      await label(stand, null);
-      await stand.turn(10_000);
-      const before = stand.writes().length;
-      await stand.create(application("late", { namespace: "team" }));
-      await stand.pass(0.25);
-      assert.deepEqual([stand.writes().slice(before), writesAbout(stand, "theirs")], [[], []]);
-    }),
-  );
+  itOnStand("are in scope as soon as they have the label, and only while they have it", async (stand) => {
+    await stand.create(team);
+    await stand.host({ namespaceSelector: "spark=enabled" });
+    await stand.create(application("early", { namespace: "team" }));
+    await stand.create(application("theirs"));
+    await stand.turn(30_000);
+    assert.deepEqual(stand.writes(), []);
+    await label(stand, "enabled");
+    await stand.until("it is seen", () => state(stand, "early", "team") !== "", 20_000);
+    await stand.until("it is done", isDone(stand, "early", "team"));
+    await label(stand, null);
+    await stand.turn(10_000);
+    const before = stand.writes().length;
+    await stand.create(application("late", { namespace: "team" }));
+    await stand.pass(0.25);
+    assert.deepEqual([stand.writes().slice(before), writesAbout(stand, "theirs")], [[], []]);
+  });
 
-  it(
-    "stay the same while namespaces cannot be listed",
-    onStand(async (stand) => {
-      await stand.create({ ...team, metadata: { ...team.metadata, labels: { spark: "enabled" } } });
-      await stand.host({ namespaceSelector: "spark=enabled" });
-      stand.fault(({ path }) => (/\/namespaces\?/.test(path) ? answer(403, "Forbidden", "no") : undefined));
-      await stand.turn(30_000);
-      await stand.create(application("app", { namespace: "team" }));
-      await stand.until("it is done", isDone(stand, "app", "team"));
-      assert.ok(stand.lines.some(({ message }) => message.startsWith("cannot list namespaces")));
-    }),
-  );
+  itOnStand("stay the same while namespaces cannot be listed", async (stand) => {
+    await stand.create({ ...team, metadata: { ...team.metadata, labels: { spark: "enabled" } } });
+    await stand.host({ namespaceSelector: "spark=enabled" });
+    stand.fault(({ path }) => (/\/namespaces\?/.test(path) ? answer(403, "Forbidden", "no") : undefined));
+    await stand.turn(30_000);
+    await stand.create(application("app", { namespace: "team" }));
+    await stand.until("it is done", isDone(stand, "app", "team"));
+    assert.ok(stand.lines.some(({ message }) => message.startsWith("cannot list namespaces")));
+  });
 });
 
 const line = z.object({ would: z.string(), effects: z.array(z.string()) });
@@ -157,9 +142,9 @@ const gist = (text: string): unknown => {
 };
 
 describe("a dry run", () => {
-  it(
+  itOnStand(
     "prints each plan once and writes nothing, even for an invalid, troubled or deleted application",
-    onStand(async (stand) => {
+    async (stand) => {
       const first = await stand.host();
       await stand.create(application("gone"));
       await stand.until("it is done", isDone(stand, "gone"));
@@ -195,37 +180,31 @@ describe("a dry run", () => {
       await stand.patch("SparkApplication", "app", { spec: { driver: { memory: "1q" } } });
       await stand.turn(10_000);
       assert.match(plans[4] ?? "", /1q/);
-    }),
+    },
   );
 });
 
 describe("a paused application", () => {
-  it(
-    "is left alone until it is resumed, and its pods continue",
-    onStand(async (stand) => {
-      await stand.host();
-      await stand.create(application("app"));
-      await stand.until("RUNNING", () => state(stand, "app") === "RUNNING");
-      await stand.turn(1_000);
-      assert.match(await rekindle(stand, "pause", "default/app"), /is paused/);
-      const before = stand.writes().length;
-      await stand.pass(0.5);
-      assert.deepEqual([stand.writes().slice(before), state(stand, "app")], [[], "RUNNING"]);
-      assert.match(await rekindle(stand, "status", "default/app"), /a user to resume it/);
-      assert.match(await rekindle(stand, "resume", "default/app"), /continues/);
-      await stand.until("it is done", isDone(stand, "app"), 10_000);
-    }),
-  );
+  itOnStand("is left alone until it is resumed, and its pods continue", async (stand) => {
+    await stand.host();
+    await stand.create(application("app"));
+    await stand.until("RUNNING", () => state(stand, "app") === "RUNNING");
+    await stand.turn(1_000);
+    assert.match(await rekindle(stand, "pause", "default/app"), /is paused/);
+    const before = stand.writes().length;
+    await stand.pass(0.5);
+    assert.deepEqual([stand.writes().slice(before), state(stand, "app")], [[], "RUNNING"]);
+    assert.match(await rekindle(stand, "status", "default/app"), /a user to resume it/);
+    assert.match(await rekindle(stand, "resume", "default/app"), /continues/);
+    await stand.until("it is done", isDone(stand, "app"), 10_000);
+  });
 
-  it(
-    "that never began starts when it is resumed",
-    onStand(async (stand) => {
-      await stand.host();
-      await stand.create(application("app", { annotations: { "rekindle.dev/paused": "true" } }));
-      await stand.pass(0.25);
-      assert.deepEqual([stand.writes(), stand.all("Pod")], [[], []]);
-      await rekindle(stand, "resume", "default/app");
-      await stand.until("it is done", isDone(stand, "app"));
-    }),
-  );
+  itOnStand("that never began starts when it is resumed", async (stand) => {
+    await stand.host();
+    await stand.create(application("app", { annotations: { "rekindle.dev/paused": "true" } }));
+    await stand.pass(0.25);
+    assert.deepEqual([stand.writes(), stand.all("Pod")], [[], []]);
+    await rekindle(stand, "resume", "default/app");
+    await stand.until("it is done", isDone(stand, "app"));
+  });
 });

@@ -1,9 +1,9 @@
 /** `rekindle recover` and foreign records for schedules and Connect servers, beside a host: as for applications. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { rekindle } from "./command.ts";
 import { connect, schedule, stateOf, statusOf } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 const unsealed = { metadata: { annotations: { "rekindle.dev/seal": null } } };
 const elsewhere = { cluster: "another-cluster", uid: "another-uid" };
@@ -36,54 +36,46 @@ describe("a schedule", () => {
     return runs(stand);
   };
 
-  it(
+  itOnStand(
     "that is cleaned up ends its run, reports that, and starts no other until its spec changes",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        await stand.create(often("*/5 * * * *"));
-        await stand.until(
-          "it runs",
-          () => stand.all("SparkApplication").some((run) => stateOf(run) === "RUNNING"),
-          400_000,
-        );
-        const told = await rekindle(stand, "recover", named, "--mode", "cleanup", "--yes");
-        assert.match(told, /ended .*sparkapplications\S* default\/often-\d+[\s\S]*0 refused, 0 not settled/);
-        await stand.turn(400_000);
-        assert.deepEqual([runs(stand), stand.all("Pod")], [[], []]);
-        assert.deepEqual(reasons(stand, "often"), ["RekindleCleanedUp", "RekindleRecovering"]);
-        await stand.patch("ScheduledSparkApplication", "often", { spec: { failedRunHistoryLimit: 3 } });
-        await stand.until("it runs again", () => runs(stand).length > 0, 400_000);
-      },
-      { scripts: { "*": [{ hangs: true }] } },
-    ),
+    async (stand) => {
+      await stand.host();
+      await stand.create(often("*/5 * * * *"));
+      await stand.until(
+        "it runs",
+        () => stand.all("SparkApplication").some((run) => stateOf(run) === "RUNNING"),
+        400_000,
+      );
+      const told = await rekindle(stand, "recover", named, "--mode", "cleanup", "--yes");
+      assert.match(told, /ended .*sparkapplications\S* default\/often-\d+[\s\S]*0 refused, 0 not settled/);
+      await stand.turn(400_000);
+      assert.deepEqual([runs(stand), stand.all("Pod")], [[], []]);
+      assert.deepEqual(reasons(stand, "often"), ["RekindleCleanedUp", "RekindleRecovering"]);
+      await stand.patch("ScheduledSparkApplication", "often", { spec: { failedRunHistoryLimit: 3 } });
+      await stand.until("it runs again", () => runs(stand).length > 0, 400_000);
+    },
+    { scripts: { "*": [{ hangs: true }] } },
   );
 
-  it(
-    "whose record is damaged: is refused in strict mode; otherwise no time runs twice",
-    onStand(async (stand) => {
-      const before = await ran(stand);
-      await stand.patch("Checkpoint", record, { spec: { memory: { timing: 7, nextRun: "x", lastRun: 7 } } });
-      assert.match(await rekindle(stand, "recover", named), /refused: checkpoint cannot be read/);
-      assert.match(await rekindle(stand, "recover", named, "--no-strict"), /salvaged[\s\S]*0 refused, 0 not settled/);
-      assert.deepEqual(reasons(stand, "often"), ["RecoveryFailed", "RekindleRecovered"]);
-      await stand.turn(300_000);
-      assert.deepEqual(runs(stand), before);
-      await stand.until("the next time is taken", () => runs(stand).length === 2, 400_000);
-    }),
-  );
+  itOnStand("whose record is damaged: is refused in strict mode; otherwise no time runs twice", async (stand) => {
+    const before = await ran(stand);
+    await stand.patch("Checkpoint", record, { spec: { memory: { timing: 7, nextRun: "x", lastRun: 7 } } });
+    assert.match(await rekindle(stand, "recover", named), /refused: checkpoint cannot be read/);
+    assert.match(await rekindle(stand, "recover", named, "--no-strict"), /salvaged[\s\S]*0 refused, 0 not settled/);
+    assert.deepEqual(reasons(stand, "often"), ["RecoveryFailed", "RekindleRecovered"]);
+    await stand.turn(300_000);
+    assert.deepEqual(runs(stand), before);
+    await stand.until("the next time is taken", () => runs(stand).length === 2, 400_000);
+  });
 
-  it(
-    "in another cluster runs no time twice, and its next one as before",
-    onStand(async (stand) => {
-      const before = await ran(stand);
-      await stand.patch("Checkpoint", record, { ...unsealed, spec: elsewhere });
-      assert.match(await rekindle(stand, "recover", named), /voided[\s\S]*0 refused/);
-      await stand.turn(300_000);
-      assert.deepEqual([runs(stand), reasons(stand, "often")], [before, ["RekindleRecovered"]]);
-      await stand.until("the next time is taken", () => runs(stand).length === 2, 400_000);
-    }),
-  );
+  itOnStand("in another cluster runs no time twice, and its next one as before", async (stand) => {
+    const before = await ran(stand);
+    await stand.patch("Checkpoint", record, { ...unsealed, spec: elsewhere });
+    assert.match(await rekindle(stand, "recover", named), /voided[\s\S]*0 refused/);
+    await stand.turn(300_000);
+    assert.deepEqual([runs(stand), reasons(stand, "often")], [before, ["RekindleRecovered"]]);
+    await stand.until("the next time is taken", () => runs(stand).length === 2, 400_000);
+  });
 });
 
 describe("a Connect server", () => {
@@ -100,9 +92,9 @@ describe("a Connect server", () => {
     return uid(stand);
   };
 
-  it(
+  itOnStand(
     "whose record is damaged: is refused in strict mode; otherwise it continues, and the server stays",
-    onStand(async (stand) => {
+    async (stand) => {
       const before = await ready(stand);
       await stand.patch("Checkpoint", record, { spec: { memory: { ends: "many" } } });
       assert.match(await rekindle(stand, "recover", named), /refused: checkpoint cannot be read/);
@@ -110,28 +102,22 @@ describe("a Connect server", () => {
       assert.deepEqual(reasons(stand, "sc"), ["RecoveryFailed", "RekindleRecovered"]);
       await stand.turn(60_000);
       assert.deepEqual([uid(stand), isReady(stand)], [before, true]);
-    }),
+    },
   );
 
-  it(
-    "whose record was lost is adopted, and the server stays",
-    onStand(async (stand) => {
-      const before = await ready(stand);
-      await stand.remove("Checkpoint", record);
-      assert.match(await rekindle(stand, "recover", named), /found +missing[\s\S]*0 refused, 0 not settled/);
-      await stand.turn(60_000);
-      assert.deepEqual([uid(stand), isReady(stand)], [before, true]);
-    }),
-  );
+  itOnStand("whose record was lost is adopted, and the server stays", async (stand) => {
+    const before = await ready(stand);
+    await stand.remove("Checkpoint", record);
+    assert.match(await rekindle(stand, "recover", named), /found +missing[\s\S]*0 refused, 0 not settled/);
+    await stand.turn(60_000);
+    assert.deepEqual([uid(stand), isReady(stand)], [before, true]);
+  });
 
-  it(
-    "in another cluster continues with the existing server",
-    onStand(async (stand) => {
-      const before = await ready(stand);
-      await stand.patch("Checkpoint", record, { ...unsealed, spec: elsewhere });
-      assert.match(await rekindle(stand, "recover", named), /voided[\s\S]*0 refused/);
-      await stand.turn(60_000);
-      assert.deepEqual([uid(stand), isReady(stand), reasons(stand, "sc")], [before, true, ["RekindleRecovered"]]);
-    }),
-  );
+  itOnStand("in another cluster continues with the existing server", async (stand) => {
+    const before = await ready(stand);
+    await stand.patch("Checkpoint", record, { ...unsealed, spec: elsewhere });
+    assert.match(await rekindle(stand, "recover", named), /voided[\s\S]*0 refused/);
+    await stand.turn(60_000);
+    assert.deepEqual([uid(stand), isReady(stand), reasons(stand, "sc")], [before, true, ["RekindleRecovered"]]);
+  });
 });

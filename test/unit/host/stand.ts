@@ -3,7 +3,7 @@
  * host's timers and dates, so that both clocks advance together.
  */
 
-import { mock } from "node:test";
+import { it, mock } from "node:test";
 import { mergeObject, request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
 import { isRecord } from "../../../shared/core/json.ts";
@@ -183,3 +183,7 @@ export const onStand =
       await stand.close();
     }
   };
+
+/** A test on a stand of its own. */
+export const itOnStand = (title: string, act: (stand: Stand) => Promise<void>, options: Options = {}): void =>
+  void it(title, onStand(act, options));

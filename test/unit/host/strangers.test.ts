@@ -1,10 +1,10 @@
 /** Pods of other owners with Rekindle's names and labels: neither counted nor deleted, and reported as foreign. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import { rekindle } from "./command.ts";
 import { application } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 /** Returns a pod without an owner that never runs. */
 const stranger = (name: string, labels: Readonly<Record<string, string>>): Obj => ({
@@ -41,54 +41,47 @@ const besieged = async (stand: Stand): Promise<readonly (string | undefined)[]> 
 const scripts = { app: [{ jobMs: 1_200_000 }] };
 
 describe("pods of another owner under the names of future executors", () => {
-  it(
+  itOnStand(
     "are skipped: the lost executor is replaced under another id, once, and they stay",
-    onStand(
-      async (stand) => {
-        const strangers = await besieged(stand);
-        await stand.until("two executors run again", () => running(stand).length === 2, 60_000);
-        await stand.turn(60_000);
-        assert.equal(running(stand).length, 2);
-        const there = new Map(executors(stand).map(({ metadata }) => [metadata.uid, metadata.deletionTimestamp]));
-        for (const uid of strangers) assert.deepEqual([there.has(uid ?? ""), there.get(uid ?? "")], [true, undefined]);
-      },
-      { scripts },
-    ),
+    async (stand) => {
+      const strangers = await besieged(stand);
+      await stand.until("two executors run again", () => running(stand).length === 2, 60_000);
+      await stand.turn(60_000);
+      assert.equal(running(stand).length, 2);
+      const there = new Map(executors(stand).map(({ metadata }) => [metadata.uid, metadata.deletionTimestamp]));
+      for (const uid of strangers) assert.deepEqual([there.has(uid ?? ""), there.get(uid ?? "")], [true, undefined]);
+    },
+    { scripts },
   );
 
-  it(
+  itOnStand(
     "are reported by an Event each, and are not what the application waits for",
-    onStand(
-      async (stand) => {
-        await besieged(stand);
-        await stand.turn(60_000);
-        const told = stand.all("Event").filter(({ reason }) => reason === "ExecutorRefused");
-        assert.equal(told.length, 2);
-        for (const { message } of told)
-          assert.match(String(message), /exec-100[34] exists and belongs to another owner/);
-        const status = await rekindle(stand, "status", "default/app");
-        assert.match(status, /lost +1 killed/);
-        assert.match(status, /state +RUNNING\nwaits for +the driver to finish/);
-        assert.doesNotMatch(status, /100[34]/);
-      },
-      { scripts },
-    ),
+    async (stand) => {
+      await besieged(stand);
+      await stand.turn(60_000);
+      const told = stand.all("Event").filter(({ reason }) => reason === "ExecutorRefused");
+      assert.equal(told.length, 2);
+      for (const { message } of told) assert.match(String(message), /exec-100[34] exists and belongs to another owner/);
+      const status = await rekindle(stand, "status", "default/app");
+      assert.match(status, /lost +1 killed/);
+      assert.match(status, /state +RUNNING\nwaits for +the driver to finish/);
+      assert.doesNotMatch(status, /100[34]/);
+    },
+    { scripts },
   );
 
-  it(
+  itOnStand(
     "do not make rekindle delete wait",
-    onStand(
-      async (stand) => {
-        const strangers = await besieged(stand);
-        await stand.turn(30_000);
-        const said = await rekindle(stand, "delete", "default/app", "--wait", "--timeout", "120s");
-        assert.doesNotMatch(said, /still there/);
-        assert.deepEqual(
-          executors(stand).map(({ metadata }) => metadata.uid),
-          strangers,
-        );
-      },
-      { scripts },
-    ),
+    async (stand) => {
+      const strangers = await besieged(stand);
+      await stand.turn(30_000);
+      const said = await rekindle(stand, "delete", "default/app", "--wait", "--timeout", "120s");
+      assert.doesNotMatch(said, /still there/);
+      assert.deepEqual(
+        executors(stand).map(({ metadata }) => metadata.uid),
+        strangers,
+      );
+    },
+    { scripts },
   );
 });

@@ -8,7 +8,7 @@ import type { HttpRequest } from "../../../shared/core/http.ts";
 import { crds } from "../../support/crds.ts";
 import { rekindle } from "./command.ts";
 import { application, errorOf, stateOf, statusOf } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, onStand, type Stand } from "./stand.ts";
 import { answer, type Fault } from "./way.ts";
 
 type Hit = (asked: HttpRequest) => boolean;
@@ -153,24 +153,21 @@ describe("trouble of one application costs it no retry, is reported on it, and e
 });
 
 describe("a second trouble", () => {
-  it(
-    "replaces the first, even under the same reason",
-    onStand(async (stand) => {
-      await stand.host();
-      const pods = on("POST", "/pods");
-      stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=4")));
-      await stand.create(application("app"));
-      await stand.pass(0.1);
-      const told = events(stand).length;
-      stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=5")));
-      await stand.pass(0.5);
-      assert.equal(events(stand).length, told, "other figures are no news");
-      stand.fault(where(pods, answer(403, "Forbidden", 'admission webhook "guard.example" denied the request')));
-      await stand.pass(0.2);
-      assert.equal(events(stand).length, told + 1);
-      assert.match(await rekindle(stand, "status", "default/app"), /guard.example/);
-    }),
-  );
+  itOnStand("replaces the first, even under the same reason", async (stand) => {
+    await stand.host();
+    const pods = on("POST", "/pods");
+    stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=4")));
+    await stand.create(application("app"));
+    await stand.pass(0.1);
+    const told = events(stand).length;
+    stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=5")));
+    await stand.pass(0.5);
+    assert.equal(events(stand).length, told, "other figures are no news");
+    stand.fault(where(pods, answer(403, "Forbidden", 'admission webhook "guard.example" denied the request')));
+    await stand.pass(0.2);
+    assert.equal(events(stand).length, told + 1);
+    assert.match(await rekindle(stand, "status", "default/app"), /guard.example/);
+  });
 });
 
 describe("trouble of all applications is in the log, and every application continues afterwards:", () => {
@@ -257,22 +254,20 @@ describe("trouble of all applications is in the log, and every application conti
 
 describe("a missing CRD", () => {
   const isMissing = (crd: unknown): boolean => JSON.stringify(crd).includes('"plural":"checkpoints"');
-  it(
+  itOnStand(
     "of checkpoints: the host reports it, is not ready, and continues half a minute after the installation",
-    onStand(
-      async (stand) => {
-        const host = await stand.host();
-        await stand.pass(2);
-        assert.match(read(stand).join("\n"), /list checkpoints: .*is its CRD installed/);
-        assert.deepEqual([host.ready(), stand.writes()], [false, []]);
-        assertReadable(stand);
-        for (const crd of crds.filter(isMissing)) await stand.create(crd);
-        await stand.until("it is ready", () => host.ready(), 31_000);
-        await stand.create(application("app"));
-        await completes(stand);
-      },
-      { crds: crds.filter((crd) => !isMissing(crd)) },
-    ),
+    async (stand) => {
+      const host = await stand.host();
+      await stand.pass(2);
+      assert.match(read(stand).join("\n"), /list checkpoints: .*is its CRD installed/);
+      assert.deepEqual([host.ready(), stand.writes()], [false, []]);
+      assertReadable(stand);
+      for (const crd of crds.filter(isMissing)) await stand.create(crd);
+      await stand.until("it is ready", () => host.ready(), 31_000);
+      await stand.create(application("app"));
+      await completes(stand);
+    },
+    { crds: crds.filter((crd) => !isMissing(crd)) },
   );
 });
 
@@ -287,35 +282,33 @@ describe("a checkpoint that cannot be used", () => {
     },
   ];
   for (const { name, mend } of mended) {
-    it(
+    itOnStand(
       `stops its application only, is reported with the repair, and ${name} lets it continue with the same driver`,
-      onStand(
-        async (stand) => {
-          await stand.host();
-          await stand.create(application("app"));
-          await stand.create(application("other"));
-          await stand.until("RUNNING", () => state(stand) === "RUNNING");
-          await stand.turn(3_000);
-          const driver = stand.get("Pod", "app-driver")?.metadata.uid;
-          await stand.patch("Checkpoint", "sparkapplication.app", spoiled);
-          await completes(stand, "other");
-          await stand.pass(0.25);
-          assert.equal(state(stand), "RUNNING");
-          assert.match(
-            read(stand).join("\n"),
-            /checkpoint cannot be used.*state\.phase.*rekindle recover sparkapplication\/default\/app --no-strict/,
-          );
-          const status = await rekindle(stand, "status", "default/app");
-          assert.match(status, /state\.phase/);
-          assert.match(status, /kubectl delete checkpoints\.rekindle\.dev -n default sparkapplication\.app/);
-          await mend(stand);
-          await completes(stand);
-          const object = stand.get("SparkApplication", "app");
-          assert.deepEqual([statusOf(object, "executionAttempts"), errorOf(object)], [1, ""]);
-          assert.equal(stand.get("Pod", "app-driver")?.metadata.uid, driver);
-        },
-        { scripts: { app: [{ jobMs: 60_000 }] } },
-      ),
+      async (stand) => {
+        await stand.host();
+        await stand.create(application("app"));
+        await stand.create(application("other"));
+        await stand.until("RUNNING", () => state(stand) === "RUNNING");
+        await stand.turn(3_000);
+        const driver = stand.get("Pod", "app-driver")?.metadata.uid;
+        await stand.patch("Checkpoint", "sparkapplication.app", spoiled);
+        await completes(stand, "other");
+        await stand.pass(0.25);
+        assert.equal(state(stand), "RUNNING");
+        assert.match(
+          read(stand).join("\n"),
+          /checkpoint cannot be used.*state\.phase.*rekindle recover sparkapplication\/default\/app --no-strict/,
+        );
+        const status = await rekindle(stand, "status", "default/app");
+        assert.match(status, /state\.phase/);
+        assert.match(status, /kubectl delete checkpoints\.rekindle\.dev -n default sparkapplication\.app/);
+        await mend(stand);
+        await completes(stand);
+        const object = stand.get("SparkApplication", "app");
+        assert.deepEqual([statusOf(object, "executionAttempts"), errorOf(object)], [1, ""]);
+        assert.equal(stand.get("Pod", "app-driver")?.metadata.uid, driver);
+      },
+      { scripts: { app: [{ jobMs: 60_000 }] } },
     );
   }
 });

@@ -1,10 +1,10 @@
 /** A whole host that sends updates to a real listener on this machine, and one whose listener never answers. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { admitting, schedulers } from "./left.ts";
 import { application, connect, cronJob, home, jobFlow, queue, stateOf, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 const annotated = (name: string, to: string) => application(name, { annotations: { "rekindle.dev/updates-to": to } });
 
@@ -47,53 +47,47 @@ const untilReal = async (stand: Stand, what: string, isSo: () => boolean): Promi
 const records = (stand: Stand): readonly string[] => stand.all("Checkpoint").map(({ metadata }) => metadata.name);
 
 describe("a host with a listener", () => {
-  it(
-    "sends it every state, up to the deletion, and keeps nothing when all are acknowledged",
-    onStand(async (stand) => {
-      const { told, url, close } = await listener(true);
-      try {
-        await stand.host({ listening });
-        await stand.create(annotated("pi", url));
-        await untilReal(stand, "COMPLETED is told", () => told.some(({ data }) => data.state === "COMPLETED"));
-        assert.deepEqual(
-          told.map(({ subject, data }) => `${subject} ${data.state}`),
-          ["SUBMITTED", "RUNNING", "COMPLETED"].map((state) => `SparkApplication/default/pi ${state}`),
-        );
-        await stand.remove("SparkApplication", "pi");
-        await untilReal(stand, "no record is left", () => records(stand).length === 0);
-        assert.equal(told.length, 3);
-      } finally {
-        close();
-      }
-    }),
-  );
+  itOnStand("sends it every state, up to the deletion, and keeps nothing when all are acknowledged", async (stand) => {
+    const { told, url, close } = await listener(true);
+    try {
+      await stand.host({ listening });
+      await stand.create(annotated("pi", url));
+      await untilReal(stand, "COMPLETED is told", () => told.some(({ data }) => data.state === "COMPLETED"));
+      assert.deepEqual(
+        told.map(({ subject, data }) => `${subject} ${data.state}`),
+        ["SUBMITTED", "RUNNING", "COMPLETED"].map((state) => `SparkApplication/default/pi ${state}`),
+      );
+      await stand.remove("SparkApplication", "pi");
+      await untilReal(stand, "no record is left", () => records(stand).length === 0);
+      assert.equal(told.length, 3);
+    } finally {
+      close();
+    }
+  });
 
-  it(
-    "of a schedule sends it updates of the schedule and of its runs",
-    onStand(async (stand) => {
-      const { told, url, close } = await listener(true);
-      try {
-        await stand.host({ listening });
-        const { spec } = annotated("pi", url);
-        await stand.create({
-          apiVersion: "sparkoperator.k8s.io/v1beta2",
-          kind: "ScheduledSparkApplication",
-          metadata: { name: "often", namespace: "default", annotations: { "rekindle.dev/updates-to": url } },
-          spec: { schedule: "@every 5s", concurrencyPolicy: "Forbid", template: spec },
-        });
-        await untilReal(stand, "a run is told", () => told.some(({ data }) => data.state === "COMPLETED"));
-        const [first, second] = told.map(({ subject, data }) => `${subject} ${data.state}`);
-        assert.equal(first, "ScheduledSparkApplication/default/often Scheduled");
-        assert.match(second ?? "", /^SparkApplication\/default\/often-\d+ SUBMITTED$/);
-      } finally {
-        close();
-      }
-    }),
-  );
+  itOnStand("of a schedule sends it updates of the schedule and of its runs", async (stand) => {
+    const { told, url, close } = await listener(true);
+    try {
+      await stand.host({ listening });
+      const { spec } = annotated("pi", url);
+      await stand.create({
+        apiVersion: "sparkoperator.k8s.io/v1beta2",
+        kind: "ScheduledSparkApplication",
+        metadata: { name: "often", namespace: "default", annotations: { "rekindle.dev/updates-to": url } },
+        spec: { schedule: "@every 5s", concurrencyPolicy: "Forbid", template: spec },
+      });
+      await untilReal(stand, "a run is told", () => told.some(({ data }) => data.state === "COMPLETED"));
+      const [first, second] = told.map(({ subject, data }) => `${subject} ${data.state}`);
+      assert.equal(first, "ScheduledSparkApplication/default/often Scheduled");
+      assert.match(second ?? "", /^SparkApplication\/default\/often-\d+ SUBMITTED$/);
+    } finally {
+      close();
+    }
+  });
 
-  it(
+  itOnStand(
     "of a Connect server sends it an update when the server is ready, and one when it is deleted",
-    onStand(async (stand) => {
+    async (stand) => {
       const { told, url, close } = await listener(true);
       const states = (): readonly string[] => told.map(({ data }) => data.state);
       try {
@@ -109,45 +103,39 @@ describe("a host with a listener", () => {
       } finally {
         close();
       }
-    }),
+    },
   );
 
-  it(
-    "runs its applications although listeners never answer",
-    onStand(async (stand) => {
-      const { told, url, close } = await listener(false);
-      try {
-        await stand.host({ listening, concurrency: 2 });
-        const names = Array.from({ length: 20 }, (_, at) => `dead-${at}`);
-        for (const name of names) await stand.create(annotated(name, url));
-        await stand.create(application("good"));
-        await stand.until("all are COMPLETED", () =>
-          [...names, "good"].every((name) => stateOf(stand.get("SparkApplication", name)) === "COMPLETED"),
-        );
-        await untilReal(stand, "somebody was tried to be told", () => told.length > 0);
-        assert.equal(stand.lines.filter(({ level }) => level === "error").length, 0);
-      } finally {
-        close();
-      }
-    }),
-  );
-
-  it(
-    "that is Kubernetes itself creates one Event for each state",
-    onStand(async (stand) => {
-      await stand.host({ listening: { ...listening, to: "events" } });
-      await stand.create(application("pi"));
-      const events = () => stand.all("Event").filter(({ reason }) => reason === "StatusUpdate");
-      await untilReal(stand, "all is told", () => events().length >= 3);
-      await stand.pass(0.3);
-      assert.deepEqual(
-        events()
-          .map(({ message }) => String(message))
-          .sort(),
-        ["COMPLETED, attempt 1", "RUNNING, attempt 1", "SUBMITTED, attempt 1"],
+  itOnStand("runs its applications although listeners never answer", async (stand) => {
+    const { told, url, close } = await listener(false);
+    try {
+      await stand.host({ listening, concurrency: 2 });
+      const names = Array.from({ length: 20 }, (_, at) => `dead-${at}`);
+      for (const name of names) await stand.create(annotated(name, url));
+      await stand.create(application("good"));
+      await stand.until("all are COMPLETED", () =>
+        [...names, "good"].every((name) => stateOf(stand.get("SparkApplication", name)) === "COMPLETED"),
       );
-    }),
-  );
+      await untilReal(stand, "somebody was tried to be told", () => told.length > 0);
+      assert.equal(stand.lines.filter(({ level }) => level === "error").length, 0);
+    } finally {
+      close();
+    }
+  });
+
+  itOnStand("that is Kubernetes itself creates one Event for each state", async (stand) => {
+    await stand.host({ listening: { ...listening, to: "events" } });
+    await stand.create(application("pi"));
+    const events = () => stand.all("Event").filter(({ reason }) => reason === "StatusUpdate");
+    await untilReal(stand, "all is told", () => events().length >= 3);
+    await stand.pass(0.3);
+    assert.deepEqual(
+      events()
+        .map(({ message }) => String(message))
+        .sort(),
+      ["COMPLETED, attempt 1", "RUNNING, attempt 1", "SUBMITTED, attempt 1"],
+    );
+  });
 });
 
 describe("a host with a listener to Volcano's kinds", () => {
@@ -164,9 +152,9 @@ describe("a host with a listener to Volcano's kinds", () => {
     metadata: { ...object.metadata, annotations: { "rekindle.dev/updates-to": to } },
   });
 
-  it(
+  itOnStand(
     "sends it every phase of a Job, and the deletion of a job before its end",
-    onStand(async (stand) => {
+    async (stand) => {
       const { told, url, close } = await listener(true);
       try {
         await opened(stand);
@@ -184,12 +172,13 @@ describe("a host with a listener to Volcano's kinds", () => {
       } finally {
         close();
       }
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "of a JobFlow or a CronJob sends it updates of that and of its jobs",
-    onStand(async (stand) => {
+    async (stand) => {
       const { told, url, close } = await listener(true);
       try {
         await opened(stand);
@@ -208,12 +197,13 @@ describe("a host with a listener to Volcano's kinds", () => {
       } finally {
         close();
       }
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "of the operator sends it updates of all kinds, including queues and templates",
-    onStand(async (stand) => {
+    async (stand) => {
       const { told, url, close } = await listener(true);
       try {
         await opened(stand, url);
@@ -227,12 +217,13 @@ describe("a host with a listener to Volcano's kinds", () => {
       } finally {
         close();
       }
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "of a namespace sends it updates of its jobs, and records Events for a queue",
-    onStand(async (stand) => {
+    async (stand) => {
       const { told, url, close } = await listener(true);
       try {
         await opened(stand, "events");
@@ -250,6 +241,7 @@ describe("a host with a listener to Volcano's kinds", () => {
       } finally {
         close();
       }
-    }, schedulers),
+    },
+    schedulers,
   );
 });

@@ -1,6 +1,6 @@
 /** Jobs of Volcano's controllers in each phase that a host takes over: nothing is ended or run again for it. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import {
   admitting,
   counters,
@@ -14,7 +14,7 @@ import {
   status,
   uids,
 } from "./left.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 type Row = {
   readonly left: string;
@@ -162,9 +162,9 @@ const adopted = async (stand: Stand, row: Row): Promise<void> => {
 
 describe("a host that comes after Volcano's controllers", () => {
   for (const row of followed)
-    it(
+    itOnStand(
       `${row.left}: is ${row.ends}, with its pods, its group and its keys as they were`,
-      onStand(async (stand) => {
+      async (stand) => {
         let before: readonly string[] = [];
         const kinds = ["Pod", "PodGroup", "Secret", "ConfigMap", "Service"];
         const all = (): readonly string[] => kinds.flatMap((kind) => uids(stand, kind));
@@ -179,12 +179,10 @@ describe("a host that comes after Volcano's controllers", () => {
           [],
         );
         assert.equal(after.size - before.length, row.makes?.length ?? 0);
-      }, schedulers),
+      },
+      schedulers,
     );
 
   for (const row of going)
-    it(
-      `${row.left}: its pods end, and it is ${row.ends}`,
-      onStand((stand) => adopted(stand, row), schedulers),
-    );
+    itOnStand(`${row.left}: its pods end, and it is ${row.ends}`, (stand) => adopted(stand, row), schedulers);
 });

@@ -4,12 +4,12 @@
  */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 
 import { rekindle } from "./command.ts";
 import { admitting, schedulers } from "./left.ts";
 import { at, cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 const phaseOf = (stand: Stand, name: string, kind = "Job"): unknown =>
   at(stand.get(kind, name), "status", "state", "phase");
@@ -50,9 +50,9 @@ const clean = (stand: Stand, name: string, ...more: readonly string[]): Promise<
   rekindle(stand, "recover", name, "--mode", "cleanup", "--yes", ...more);
 
 describe("cleanup of a Job", () => {
-  it(
+  itOnStand(
     "ends the job's objects, terminates it, reports both, and stops; the other job continues",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand);
       const others = living(stand, "Pod", "other");
       const told = await clean(stand, "job/default/pair");
@@ -73,12 +73,13 @@ describe("cleanup of a Job", () => {
         [[[], []], undefined, "Terminated"],
       );
       assert.deepEqual([living(stand, "Pod", "other"), phaseOf(stand, "other")], [others, "Running"]);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "deletes by force, by UID, the pods that outlive their grace period",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand, { stopMs: 600_000 });
       const told = await clean(stand, "job/pair", "-n", "default", "--grace", "5");
       assert.match(told, /0 refused, 0 not settled/);
@@ -86,12 +87,13 @@ describe("cleanup of a Job", () => {
         stand.all("Pod").filter(({ metadata }) => metadata.name.startsWith("pair-")),
         [],
       );
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "is carried out by the host if the command is interrupted",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand);
       assert.match(
         await clean(stand, "job/default/pair", "--wait", "0s"),
@@ -99,7 +101,8 @@ describe("cleanup of a Job", () => {
       );
       await stand.until("it is terminated", () => phaseOf(stand, "pair") === "Terminated", 400_000);
       assert.deepEqual(living(stand, "Pod", "pair"), []);
-    }, schedulers),
+    },
+    schedulers,
   );
 });
 
@@ -111,9 +114,9 @@ describe("a Job whose record cannot be used", () => {
     ["nearly everything", { memory: { phase: 7, seen: 7, conditions: 7, version: -1 }, saves: -1, uid: "" }],
   ];
   for (const [what, spec] of spoils)
-    it(
+    itOnStand(
       `${what}: is refused in strict mode; otherwise its pods are adopted, which is reported`,
-      onStand(async (stand) => {
+      async (stand) => {
         await underWay(stand, { runMs: 60_000 });
         const before = living(stand, "Pod", "pair");
         await stand.patch("Checkpoint", "job.pair", { spec });
@@ -125,12 +128,13 @@ describe("a Job whose record cannot be used", () => {
         assert.deepEqual(living(stand, "Pod", "pair"), before);
         await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 400_000);
         assert.equal(at(stand.get("Job", "pair"), "status", "retryCount") ?? 0, 0);
-      }, schedulers),
+      },
+      schedulers,
     );
 
-  it(
+  itOnStand(
     "is made anew from its status and its pods after a loss",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand, { runMs: 60_000 });
       const before = living(stand, "Pod", "pair");
       await stand.remove("Checkpoint", "job.pair");
@@ -138,7 +142,8 @@ describe("a Job whose record cannot be used", () => {
       assert.match(told, /found +missing[\s\S]*adopted .*pods default\/pair-worker-0/);
       assert.deepEqual(living(stand, "Pod", "pair"), before);
       await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 400_000);
-    }, schedulers),
+    },
+    schedulers,
   );
 });
 
@@ -148,9 +153,9 @@ describe("the recovery of an owner of jobs:", () => {
     for (const object of jobFlow("f", ["a", "b"], life)) await stand.create(object);
   };
 
-  it(
+  itOnStand(
     "a JobFlow that is cleaned up fails, ends its running job, and creates no other",
-    onStand(async (stand) => {
+    async (stand) => {
       await flow(stand, {});
       await stand.until("its first job runs", () => phaseOf(stand, "f-a") === "Running", 60_000);
       assert.match(
@@ -161,12 +166,13 @@ describe("the recovery of an owner of jobs:", () => {
       await stand.pass(0.5);
       assert.deepEqual([stand.all("Job"), living(stand, "Pod", "f")], [[], []]);
       assert.deepEqual(reasons(stand, "f"), ["RekindleCleanedUp", "RekindleRecovering"]);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "a JobFlow in another cluster repeats no completed job, and continues with the next",
-    onStand(async (stand) => {
+    async (stand) => {
       await flow(stand, { runMs: 20_000 });
       await stand.until("its second job runs", () => phaseOf(stand, "f-b") === "Running", 120_000);
       await stand.patch("Checkpoint", "jobflow.f", { ...unsealed, spec: elsewhere });
@@ -175,12 +181,13 @@ describe("the recovery of an owner of jobs:", () => {
       assert.deepEqual(at(stand.get("JobFlow", "f"), "status", "completedJobs"), ["f-a", "f-b"]);
       assert.equal(stand.writes().filter((line) => /^POST \S+\/jobs$/.test(line)).length, 2);
       assert.deepEqual(reasons(stand, "f"), ["RekindleRecovered"]);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "a CronJob that is cleaned up creates no job until its spec changes",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       await stand.create(cronJob("c", {}));
       await stand.until("a job runs", () => living(stand, "Job", "c").length > 0, 120_000);
@@ -191,12 +198,13 @@ describe("the recovery of an owner of jobs:", () => {
       assert.deepEqual([living(stand, "Job", "c"), reasons(stand, "c")[0]], [[], "RekindleCleanedUp"]);
       await stand.patch("CronJob", "c", { spec: { failedJobsHistoryLimit: 3 } });
       await stand.until("it makes jobs again", () => living(stand, "Job", "c").length > 0, 180_000);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "a CronJob with a damaged record, or of another cluster, runs no time twice",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       await stand.create(cronJob("c", { runMs: 1_000 }, { schedule: "*/30 * * * *" }));
       await stand.until("a job runs", () => living(stand, "Job", "c").length === 1, 2_000_000);
@@ -208,14 +216,15 @@ describe("the recovery of an owner of jobs:", () => {
       assert.match(await rekindle(stand, "recover", "cronjob/default/c"), /voided[\s\S]*0 refused/);
       await stand.turn(60_000);
       assert.deepEqual(living(stand, "Job", "c"), before);
-    }, schedulers),
+    },
+    schedulers,
   );
 });
 
 describe("a Queue", () => {
-  it(
+  itOnStand(
     "is named without a namespace; after a cleanup it loses its commands and continues",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       await stand.create({ ...queue, metadata: { name: "deep" } });
       await stand.turn(10_000);
@@ -223,12 +232,13 @@ describe("a Queue", () => {
       await stand.turn(60_000);
       assert.equal(at(stand.get("Queue", "deep", ""), "status", "state"), "Open");
       assert.deepEqual(reasons(stand, "deep"), ["RekindleCleanedUp", "RekindleRecovering"]);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "that was closed in another cluster stays closed in this one",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       await stand.create({ ...queue, metadata: { name: "deep" }, status: { state: "Closed" } });
       await stand.turn(10_000);
@@ -236,14 +246,15 @@ describe("a Queue", () => {
       assert.match(await rekindle(stand, "recover", "queue/deep"), /voided[\s\S]*0 refused/);
       await stand.turn(60_000);
       assert.deepEqual(reasons(stand, "deep"), ["RekindleRecovered"]);
-    }, schedulers),
+    },
+    schedulers,
   );
 });
 
 describe("rekindle recover -A", () => {
-  it(
+  itOnStand(
     "takes owners before their jobs, and includes queues",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand, { runMs: 300_000 });
       await stand.create(cronJob("c", {}, { schedule: "0 0 1 1 *" }));
       for (const object of jobFlow("f", ["a"], { runMs: 300_000 })) await stand.create(object);
@@ -263,6 +274,7 @@ describe("rekindle recover -A", () => {
       await stand.turn(60_000);
       assert.deepEqual(living(stand, "Pod", "pair"), before);
       assert.ok(!(await rekindle(stand, "recover", "-n", "default")).includes("queue/"));
-    }, schedulers),
+    },
+    schedulers,
   );
 });

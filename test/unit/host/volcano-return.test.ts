@@ -3,17 +3,17 @@
  * kinds that create jobs create none twice.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { timeText } from "../../../shared/core/time.ts";
 import { admitting, counters, counting, ended, leave, runs, schedulers, shown, status, uids } from "./left.ts";
 import { command, cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 describe("a job of Volcano's controllers, taken over", () => {
-  it(
+  itOnStand(
     "runs to its end in upstream's pods",
-    onStand(async (stand) => {
+    async (stand) => {
       await leave(
         stand,
         {
@@ -31,12 +31,13 @@ describe("a job of Volcano's controllers, taken over", () => {
       assert.deepEqual(uids(stand, "Pod"), before);
       assert.deepEqual(counters(stand), [2, 1]);
       assert.ok(!ended(stand).some((line) => line.includes("/pods/")));
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "that is restarted gets a group of its own name in place of an earlier version's",
-    onStand(async (stand) => {
+    async (stand) => {
       const spec = { policies: [{ event: "PodFailed", action: "RestartJob" }] };
       const parts = { spec, group: "Running", shared: true, lives: runs, standing: { legacy: true } };
       await leave(stand, parts, status("Running", { running: 2 }));
@@ -52,12 +53,13 @@ describe("a job of Volcano's controllers, taken over", () => {
         [`pair-${uid}`],
       );
       assert.deepEqual(counters(stand), [1, 1]);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "ends the pods that upstream had marked for deletion, and no others",
-    onStand(async (stand) => {
+    async (stand) => {
       await leave(
         stand,
         { lives: runs, marked: true },
@@ -70,12 +72,13 @@ describe("a job of Volcano's controllers, taken over", () => {
       assert.equal(ended(stand).filter((line) => line.includes("/pods/")).length, 2);
       assert.ok(uids(stand, "Pod").every((uid) => !before.includes(uid)));
       assert.deepEqual(counters(stand), [1, 1]);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "resumes by a command although upstream had aborted it",
-    onStand(async (stand) => {
+    async (stand) => {
       await leave(stand, {}, status("Aborted", { version: 1 }));
       admitting(stand);
       await stand.host({ gang: "scheduler" });
@@ -85,7 +88,8 @@ describe("a job of Volcano's controllers, taken over", () => {
       await stand.create(command("resume", "ResumeJob", job));
       await stand.until("it runs", () => shown(stand) === "Running");
       assert.equal(counters(stand)[1], 1);
-    }, schedulers),
+    },
+    schedulers,
   );
 });
 
@@ -101,9 +105,9 @@ const queues = async (stand: Stand): Promise<void> => {
 };
 
 describe("the owners of jobs, taken over", () => {
-  it(
+  itOnStand(
     "a CronJob does not repeat a time that upstream has run",
-    onStand(async (stand) => {
+    async (stand) => {
       await queues(stand);
       await stand.create(cronJob("c", {}, { schedule: "0 * * * *" }));
       const lastScheduleTime = timeText(Math.floor(stand.simulator.clock.now() / 3_600_000) * 3_600_000);
@@ -112,12 +116,13 @@ describe("the owners of jobs, taken over", () => {
       await stand.host({ gang: "scheduler" });
       await stand.turn(120_000);
       assert.deepEqual([made, ended(stand)], [[], []]);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "a flow whose first job is complete continues with the second, and repeats neither",
-    onStand(async (stand) => {
+    async (stand) => {
       await queues(stand);
       for (const object of jobFlow("f", ["a", "b"], {})) await stand.create(object);
       const flow = stand.get("JobFlow", "f");
@@ -145,18 +150,20 @@ describe("the owners of jobs, taken over", () => {
       await stand.host({ gang: "scheduler" });
       await stand.turn(120_000);
       assert.deepEqual([made, ended(stand), uids(stand, "Job")], [[], [], before]);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "a dry run on upstream's objects writes nothing",
-    onStand(async (stand) => {
+    async (stand) => {
       await leave(stand, { lives: runs, group: "Running", shared: true }, status("Running", { running: 2 }));
       const planned: string[] = [];
       await stand.host({ gang: "scheduler", shadow: ({ name }) => void planned.push(name) });
       await stand.turn(60_000);
       assert.deepEqual(stand.writes(), []);
       assert.ok(planned.includes("pair"));
-    }, schedulers),
+    },
+    schedulers,
   );
 });

@@ -3,13 +3,13 @@
  */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { ApiError } from "../../../shared/core/http.ts";
 import { isRecord } from "../../../shared/core/json.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 
 import { command, cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { itOnStand, type Stand } from "./stand.ts";
 
 const schedulers = { schedulers: ["default-scheduler", "volcano"] } as const;
 
@@ -29,9 +29,9 @@ const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
 const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "state", "phase");
 
 describe("a Volcano job under a host", () => {
-  it(
+  itOnStand(
     "runs to its end, and leaves no other object",
-    onStand(async (stand) => {
+    async (stand) => {
       await admitting(stand);
       await stand.host({ gang: "scheduler" });
       await stand.create(volcanoJob("pair", { runMs: 5_000 }));
@@ -48,12 +48,13 @@ describe("a Volcano job under a host", () => {
         stand.lines.filter(({ level }) => level === "error"),
         [],
       );
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "is restarted when a pod fails, and keeps its shared objects",
-    onStand(async (stand) => {
+    async (stand) => {
       await admitting(stand);
       await stand.host({ gang: "scheduler" });
       const policies = [{ event: "PodFailed", action: "RestartJob" }];
@@ -65,12 +66,13 @@ describe("a Volcano job under a host", () => {
       await stand.until("it runs again", () => phaseOf(stand, "pair") === "Running", 60_000);
       assert.deepEqual([at(stand.get("Job", "pair"), "version"), at(stand.get("Job", "pair"), "retryCount")], [1, 1]);
       assert.equal(stand.get("Secret", "pair-ssh")?.metadata.uid, before);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "is suspended and resumed by commands, each taken once although the answer to its removal is lost",
-    onStand(async (stand) => {
+    async (stand) => {
       await admitting(stand);
       await stand.host({ gang: "scheduler" });
       await stand.create(volcanoJob("pair", {}));
@@ -90,26 +92,28 @@ describe("a Volcano job under a host", () => {
       await stand.until("it runs again", () => phaseOf(stand, "pair") === "Running", 60_000);
       assert.equal(at(stand.get("Job", "pair"), "retryCount"), 1);
       assert.deepEqual(stand.all("Command"), []);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "gets its errors in its status, and affects no other",
-    onStand(async (stand) => {
+    async (stand) => {
       await admitting(stand);
       await stand.host({ gang: "scheduler" });
       await stand.create(volcanoJob("bad", {}, { plugins: { magic: [] } }));
       await stand.create(volcanoJob("good", { runMs: 1_000 }));
       await stand.until("the other is complete", () => phaseOf(stand, "good") === "Completed", 60_000);
       assert.match(String(at(stand.get("Job", "bad"), "state", "message")), /unable to find job plugin: magic/);
-    }, schedulers),
+    },
+    schedulers,
   );
 });
 
 describe("the owners of Volcano jobs, under a host", () => {
-  it(
+  itOnStand(
     "a flow runs its jobs one after the other, and deletes them in the end",
-    onStand(async (stand) => {
+    async (stand) => {
       await admitting(stand);
       await stand.host({ gang: "scheduler" });
       for (const object of jobFlow("f", ["a", "b"], { runMs: 30_000 })) await stand.create(object);
@@ -129,12 +133,13 @@ describe("the owners of Volcano jobs, under a host", () => {
       const written = stand.writes().length;
       await stand.pass(0.5);
       assert.equal(stand.writes().length, written);
-    }, schedulers),
+    },
+    schedulers,
   );
 
-  it(
+  itOnStand(
     "a CronJob runs its jobs on time even on another host, and keeps the configured number",
-    onStand(async (stand) => {
+    async (stand) => {
       await admitting(stand);
       const host = await stand.host({ gang: "scheduler" });
       await stand.create(cronJob("c", { runMs: 5_000 }, { successfulJobsHistoryLimit: 2 }));
@@ -149,6 +154,7 @@ describe("the owners of Volcano jobs, under a host", () => {
       assert.deepEqual(phases, ["Completed", "Completed"]);
       assert.equal(at(stand.get("CronJob", "c"), "active"), undefined);
       assert.ok(Date.parse(String(at(stand.get("CronJob", "c"), "lastSuccessfulTime"))) > Date.parse(taken()));
-    }, schedulers),
+    },
+    schedulers,
   );
 });

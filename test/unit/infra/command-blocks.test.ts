@@ -16,7 +16,7 @@ import type { Simulator } from "../../../shared/simulator/open.ts";
 import { pages } from "../../proof/house/pages.ts";
 import { problemIn, wordsOf } from "../cli/command-parser.ts";
 import { application, full, make, onTerminal, openTerminal, type Terminal } from "../cli/terminal.ts";
-import { onStand, type Stand } from "../host/stand.ts";
+import { itOnStand, type Stand } from "../host/stand.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -293,20 +293,18 @@ describe("commands that the documentation shows", () => {
   });
 
   for (const page of shown.filter((one) => !isReference(one)))
-    test(
+    itOnStand(
       `of ${page} do what the page says beside a host, one after the other, or have a reason`,
-      onStand(
-        async (stand) => {
-          await make(stand.simulator, ...installed);
-          await stand.host();
-          const terminal = onTerminal(stand.simulator, { answer: true, slept: () => immediate() });
-          for (const command of commandsIn(page)) {
-            await whileTimePasses(stand, tryOut(terminal, command));
-            if (argumentsOf(command)?.startsWith("create ")) await stand.pass(40 / 3_600);
-          }
-        },
-        { commands: true },
-      ),
+      async (stand) => {
+        await make(stand.simulator, ...installed);
+        await stand.host();
+        const terminal = onTerminal(stand.simulator, { answer: true, slept: () => immediate() });
+        for (const command of commandsIn(page)) {
+          await whileTimePasses(stand, tryOut(terminal, command));
+          if (argumentsOf(command)?.startsWith("create ")) await stand.pass(40 / 3_600);
+        }
+      },
+      { commands: true },
     );
 
   for (const page of shown.filter(isReference))

@@ -8,7 +8,7 @@ import type { Obj } from "../../../shared/core/object.ts";
 import { check, render } from "../../../shared/deployments/cli/render.ts";
 import { make, openTerminal } from "../cli/terminal.ts";
 import { stateOf, statusOf } from "../host/objects.ts";
-import { onStand } from "../host/stand.ts";
+import { itOnStand } from "../host/stand.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "infra", "examples");
 const files = readdirSync(folder).filter((file) => file.endsWith(".yaml"));
@@ -53,9 +53,9 @@ describe("the examples", () => {
 
   const demo = { commands: true } as const;
 
-  test(
+  itOnStand(
     "spark-pi.yaml runs for ten minutes in the demo, where sleep 10m is among its arguments",
-    onStand(async (stand) => {
+    async (stand) => {
       await make(stand.simulator, account("spark"));
       await stand.host();
       for (const object of objectsOf("spark-pi.yaml"))
@@ -65,12 +65,13 @@ describe("the examples", () => {
       await stand.turn(560_000);
       assert.equal(state(), "RUNNING");
       await stand.until("it completes", () => state() === "COMPLETED", 100_000);
-    }, demo),
+    },
+    demo,
   );
 
-  test(
+  itOnStand(
     "spark-connect.yaml is ready in the demo, and stays so",
-    onStand(async (stand) => {
+    async (stand) => {
       await make(stand.simulator, account("spark"));
       await stand.host();
       for (const object of objectsOf("spark-connect.yaml")) await stand.create(object);
@@ -79,19 +80,17 @@ describe("the examples", () => {
       await stand.turn(300_000);
       assert.equal(state(), "Ready");
       assert.equal(stand.all("Pod").length, 1);
-    }, demo),
+    },
+    demo,
   );
 
   for (const file of files.filter((name) => objectsOf(name).some(({ kind }) => kind === "SparkApplication")))
-    test(
-      `${file} runs to its end beside a host`,
-      onStand(async (stand) => {
-        await make(stand.simulator, account("spark"), account("etl"));
-        await stand.host();
-        for (const object of objectsOf(file)) await stand.create(object);
-        const states = () => stand.all("SparkApplication").map(stateOf);
-        await stand.until("it completes", () => states().every((state) => state === "COMPLETED"), 200_000);
-        assert.ok(states().length > 0);
-      }),
-    );
+    itOnStand(`${file} runs to its end beside a host`, async (stand) => {
+      await make(stand.simulator, account("spark"), account("etl"));
+      await stand.host();
+      for (const object of objectsOf(file)) await stand.create(object);
+      const states = () => stand.all("SparkApplication").map(stateOf);
+      await stand.until("it completes", () => states().every((state) => state === "COMPLETED"), 200_000);
+      assert.ok(states().length > 0);
+    });
 });

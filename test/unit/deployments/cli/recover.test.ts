@@ -7,7 +7,7 @@ import type { Transport } from "../../../../shared/core/http.ts";
 import { recoverKey } from "../../../../shared/deployments/cli/recover.ts";
 import { rekindle } from "../../host/command.ts";
 import { application, stateOf } from "../../host/objects.ts";
-import { onStand, type Stand } from "../../host/stand.ts";
+import { itOnStand, onStand, type Stand } from "../../host/stand.ts";
 import { answer } from "../../host/way.ts";
 
 const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");
@@ -34,9 +34,9 @@ const written = (stand: Stand, before: number): readonly string[] => stand.write
 const scripts = { scripts: { app: [{ hangs: true }] } };
 
 describe("rekindle recover beside the leader of a kind", () => {
-  it(
+  itOnStand(
     "writes nothing for that kind, and names the leader",
-    onStand(async (stand) => {
+    async (stand) => {
       await abandoned(stand);
       await leads(stand, "spark-operator-lock");
       const before = stand.writes().length;
@@ -47,12 +47,13 @@ describe("rekindle recover beside the leader of a kind", () => {
       const looked = await rekindle(stand, "recover", "default/app", "--dry-run");
       assert.match(looked, /wrong +kubeflow spark-operator holds the lease/);
       assert.deepEqual(written(stand, before), []);
-    }, scripts),
+    },
+    scripts,
   );
 
-  it(
+  itOnStand(
     "recovers with --coexist, and recovers beside the leader of another kind",
-    onStand(async (stand) => {
+    async (stand) => {
       await abandoned(stand);
       await leads(stand, "spark-operator-lock");
       assert.match(await rekindle(stand, "recover", "default/app", "--coexist"), /0 refused/);
@@ -61,7 +62,8 @@ describe("rekindle recover beside the leader of a kind", () => {
       await leads(stand, "vc-controller-manager");
       assert.match(await rekindle(stand, "recover", "default/app"), /0 refused/);
       assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
-    }, scripts),
+    },
+    scripts,
   );
 });
 

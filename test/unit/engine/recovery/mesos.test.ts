@@ -4,13 +4,13 @@
  */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { isRecord } from "../../../../shared/core/json.ts";
 import type { Obj } from "../../../../shared/core/object.ts";
 
 import { rekindle } from "../../host/command.ts";
 import { application, errorOf, stateOf, statusOf } from "../../host/objects.ts";
-import { onStand, type Stand } from "../../host/stand.ts";
+import { itOnStand, type Stand } from "../../host/stand.ts";
 
 const name = "sparkapplication.app";
 const state = (stand: Stand, of = "app"): string => stateOf(stand.get("SparkApplication", of));
@@ -61,9 +61,9 @@ describe("a record whose run id is damaged", () => {
     },
   ];
   for (const { what, spec } of spoils)
-    it(
+    itOnStand(
       `${what}: is refused in strict mode; otherwise the running driver is adopted`,
-      onStand(async (stand) => {
+      async (stand) => {
         const driver = await underWay(stand);
         await stand.patch("Checkpoint", name, { spec });
         const refused = await rekindle(stand, "recover", "default/app");
@@ -74,14 +74,15 @@ describe("a record whose run id is damaged", () => {
         const object = stand.get("SparkApplication", "app");
         assert.deepEqual([statusOf(object, "executionAttempts"), errorOf(object)], [1, ""]);
         assert.deepEqual(drivers(stand), [driver]);
-      }, long),
+      },
+      long,
     );
 });
 
 describe("rows 18 and 19: rekindle recover --mode cleanup", () => {
-  it(
+  itOnStand(
     "ends every object of the application and no other, records that, and stops the key",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand);
       const asking = await rekindle(stand, "recover", "default/app", "--mode", "cleanup");
       assert.match(asking, /nothing was changed \(--yes skips the question\)/);
@@ -93,51 +94,51 @@ describe("rows 18 and 19: rekindle recover --mode cleanup", () => {
       await completes(stand, "other");
       await stand.pass(0.5);
       assert.deepEqual([state(stand), pods(stand)], ["FAILED", []]);
-    }, long),
+    },
+    long,
   );
 
-  it(
+  itOnStand(
     "deletes by force, by its UID, a pod that outlives its grace period",
-    onStand(
-      async (stand) => {
-        await underWay(stand);
-        const told = await rekindle(
-          stand,
-          "recover",
-          "app",
-          "-n",
-          "default",
-          "--mode",
-          "cleanup",
-          "--yes",
-          "--grace",
-          "5",
-        );
-        assert.match(told, /0 refused, 0 not settled yet/);
-        assert.deepEqual(pods(stand), []);
-      },
-      { scripts: { app: [{ jobMs: 120_000, stopMs: 600_000 }], other: [{ jobMs: 10_000 }] } },
-    ),
+    async (stand) => {
+      await underWay(stand);
+      const told = await rekindle(
+        stand,
+        "recover",
+        "app",
+        "-n",
+        "default",
+        "--mode",
+        "cleanup",
+        "--yes",
+        "--grace",
+        "5",
+      );
+      assert.match(told, /0 refused, 0 not settled yet/);
+      assert.deepEqual(pods(stand), []);
+    },
+    { scripts: { app: [{ jobMs: 120_000, stopMs: 600_000 }], other: [{ jobMs: 10_000 }] } },
   );
 
-  it(
+  itOnStand(
     "is carried out by a host if the command ends before",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand);
       const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes", "--wait", "0s");
       assert.match(told, /the timeout has passed: default\/app waits for/);
       await stand.until("FAILED", () => state(stand) === "FAILED", 400_000);
       assert.deepEqual(pods(stand), []);
-    }, long),
+    },
+    long,
   );
 });
 
 describe("rows 24 to 27: a record of another cluster", () => {
   const elsewhere = { cluster: "another-cluster", uid: "another-uid" };
 
-  it(
+  itOnStand(
     "makes a run in progress the next attempt, with one driver, and spends no retry",
-    onStand(async (stand) => {
+    async (stand) => {
       const before = await underWay(stand);
       await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
       await completes(stand);
@@ -149,31 +150,30 @@ describe("rows 24 to 27: a record of another cluster", () => {
       assert.deepEqual(Array.isArray(runs) ? runs.map(({ attempt, outcome }) => [attempt, outcome]) : [], [
         [1, "voided"],
       ]);
-    }, long),
+    },
+    long,
   );
 
-  it(
+  itOnStand(
     "leaves a completed run completed",
-    onStand(
-      async (stand) => {
-        await underWay(stand);
-        await completes(stand);
-        await stand.turn(60_000);
-        await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
-        assert.match(await rekindle(stand, "recover", "default/app"), /voided[\s\S]*0 refused/);
-        await stand.pass(0.5);
-        assert.deepEqual(
-          [state(stand), statusOf(stand.get("SparkApplication", "app"), "executionAttempts")],
-          ["COMPLETED", 1],
-        );
-      },
-      { scripts: { app: [{ jobMs: 5_000 }], other: [{ jobMs: 5_000 }] } },
-    ),
+    async (stand) => {
+      await underWay(stand);
+      await completes(stand);
+      await stand.turn(60_000);
+      await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
+      assert.match(await rekindle(stand, "recover", "default/app"), /voided[\s\S]*0 refused/);
+      await stand.pass(0.5);
+      assert.deepEqual(
+        [state(stand), statusOf(stand.get("SparkApplication", "app"), "executionAttempts")],
+        ["COMPLETED", 1],
+      );
+    },
+    { scripts: { app: [{ jobMs: 5_000 }], other: [{ jobMs: 5_000 }] } },
   );
 
-  it(
+  itOnStand(
     "neither adopts nor ends a pod of another owner",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand);
       const stranger: Obj = {
         apiVersion: "v1",
@@ -189,26 +189,28 @@ describe("rows 24 to 27: a record of another cluster", () => {
       await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
       await completes(stand);
       assert.ok(stand.get("Pod", "app-exec-stranger") !== undefined);
-    }, long),
+    },
+    long,
   );
 
-  it(
+  itOnStand(
     "rows 26 and 27: starts afresh if its schema is later, too, and that decision lasts",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand);
       await stand.patch("Checkpoint", name, { ...unsealed, spec: { ...elsewhere, schema: 9 } });
       await completes(stand);
       const recovered = fieldOf(stand, "recovered");
       assert.ok(isRecord(recovered) && recovered["how"] === "fresh" && isRecord(recovered["was"]));
       assert.equal(drivers(stand).length, 1);
-    }, long),
+    },
+    long,
   );
 });
 
 describe("a record of a later schema in the same cluster", () => {
-  it(
+  itOnStand(
     "is refused, strict or not, until rekindle recover --fresh; then the running driver is adopted",
-    onStand(async (stand) => {
+    async (stand) => {
       const driver = await underWay(stand);
       await stand.patch("Checkpoint", name, { ...unsealed, spec: { schema: 9 } });
       for (const flag of ["--strict", "--no-strict"])
@@ -220,26 +222,28 @@ describe("a record of a later schema in the same cluster", () => {
       assert.match(told, /fresh[\s\S]*adopted .*pods default\/app-driver/);
       await completes(stand);
       assert.deepEqual(drivers(stand), [driver]);
-    }, long),
+    },
+    long,
   );
 });
 
 describe("rows 4, 32, 39 and 41: an application with a record alone, or with none", () => {
-  it(
+  itOnStand(
     "that loses its record while it runs is rebuilt, and nothing is created twice",
-    onStand(async (stand) => {
+    async (stand) => {
       const driver = await underWay(stand);
       await stand.remove("Checkpoint", name);
       const told = await rekindle(stand, "recover", "default/app");
       assert.match(told, /missing[\s\S]*adopted .*pods default\/app-driver/);
       await completes(stand);
       assert.deepEqual(drivers(stand), [driver]);
-    }, long),
+    },
+    long,
   );
 
-  it(
+  itOnStand(
     "whose status was set back gets the right status again",
-    onStand(async (stand) => {
+    async (stand) => {
       const driver = await underWay(stand);
       const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/app/status";
       const body = JSON.stringify({ status: { applicationState: { state: "SUBMITTED" }, submissionID: "old" } });
@@ -248,12 +252,13 @@ describe("rows 4, 32, 39 and 41: an application with a record alone, or with non
       assert.match(await rekindle(stand, "recover", "default/app"), /reconnecting/);
       await completes(stand);
       assert.deepEqual(drivers(stand), [driver]);
-    }, long),
+    },
+    long,
   );
 
-  it(
+  itOnStand(
     "with which nothing is wrong is reported as sound, and nothing is written, unless the user asks for more",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand);
       await completes(stand, "other");
       const everything = () =>
@@ -266,12 +271,13 @@ describe("rows 4, 32, 39 and 41: an application with a record alone, or with non
         );
       assert.equal(everything(), before);
       assert.match(await rekindle(stand, "recover", "default/app", "--timeout", "5s"), /reconnecting/);
-    }, long),
+    },
+    long,
   );
 
-  it(
+  itOnStand(
     "whose record is damaged never blocks another",
-    onStand(async (stand) => {
+    async (stand) => {
       await underWay(stand);
       await stand.patch("Checkpoint", name, { spec: { memory: 7, cluster: "", uid: "", saves: 0 } });
       await completes(stand, "other");
@@ -286,6 +292,7 @@ describe("rows 4, 32, 39 and 41: an application with a record alone, or with non
           ["other", "nothing"],
         ],
       );
-    }, long),
+    },
+    long,
   );
 });

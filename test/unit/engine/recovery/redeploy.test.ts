@@ -4,13 +4,13 @@
  */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { ApiError } from "../../../../shared/core/http.ts";
 import { isRecord } from "../../../../shared/core/json.ts";
 import { timing } from "../../../../shared/engine/settings.ts";
 
 import { application, stateOf, statusOf } from "../../host/objects.ts";
-import { onStand, type Stand } from "../../host/stand.ts";
+import { itOnStand, type Stand } from "../../host/stand.ts";
 
 const name = "sparkapplication.app";
 const state = (stand: Stand): string => stateOf(stand.get("SparkApplication", "app"));
@@ -36,9 +36,9 @@ const unsealed = { "rekindle.dev/seal": null };
 const long = { scripts: { app: [{ jobMs: 300_000 }] } };
 
 describe("rows 20 and 21: an application without a record", () => {
-  it(
+  itOnStand(
     "has lost its run if its driver is gone, too, but only after the recovery window",
-    onStand(async (stand) => {
+    async (stand) => {
       const { host } = await underWay(stand);
       await host.drain(1_000);
       await stand.remove("Checkpoint", name);
@@ -48,24 +48,22 @@ describe("rows 20 and 21: an application without a record", () => {
       await stand.turn(25_000);
       assert.equal(state(stand), "RUNNING");
       await stand.until("FAILED", () => state(stand) === "FAILED", 60_000);
-    }, long),
+    },
+    long,
   );
 
-  it(
-    "gets no record while it is paused",
-    onStand(async (stand) => {
-      await stand.host();
-      await stand.create(application("app", { annotations: { "rekindle.dev/paused": "true" } }));
-      await stand.pass(0.5);
-      assert.deepEqual([stand.all("Checkpoint"), stand.all("Pod")], [[], []]);
-    }),
-  );
+  itOnStand("gets no record while it is paused", async (stand) => {
+    await stand.host();
+    await stand.create(application("app", { annotations: { "rekindle.dev/paused": "true" } }));
+    await stand.pass(0.5);
+    assert.deepEqual([stand.all("Checkpoint"), stand.all("Pod")], [[], []]);
+  });
 });
 
 describe("rows 30 and 31: a host that is stopped", () => {
-  it(
+  itOnStand(
     "is followed by a host that writes nothing, and the run continues",
-    onStand(async (stand) => {
+    async (stand) => {
       const { host, driver } = await underWay(stand);
       await stand.pass(0.02);
       await host.drain(1_000);
@@ -74,12 +72,13 @@ describe("rows 30 and 31: a host that is stopped", () => {
       await stand.turn(60_000);
       assert.deepEqual([stand.writes().slice(before), uidOf(stand)], [[], driver]);
       assert.equal(stand.get("Checkpoint", name)?.metadata.resourceVersion, version);
-    }, long),
+    },
+    long,
   );
 
-  it(
+  itOnStand(
     "leaves no finalizer and no lease, and its successor cleans up after a deletion in the meantime",
-    onStand(async (stand) => {
+    async (stand) => {
       const { host } = await underWay(stand);
       await host.drain(1_000);
       const all = ["SparkApplication", "Pod", "Service", "ConfigMap", "Checkpoint"].flatMap((kind) => stand.all(kind));
@@ -93,37 +92,35 @@ describe("rows 30 and 31: a host that is stopped", () => {
       await stand.host();
       await stand.until("its record is gone", () => stand.get("Checkpoint", name) === undefined, 60_000);
       assert.equal(uidOf(stand), undefined);
-    }, long),
+    },
+    long,
   );
 });
 
 describe("a death between save and effect", () => {
-  it(
-    "makes the next host do what was saved, once",
-    onStand(async (stand) => {
-      const host = await stand.host();
-      stand.fault(({ method, path, body }) =>
-        method === "POST" && path.includes("/pods") && (body ?? "").includes('"app-driver"')
-          ? new ApiError({ status: 0, reason: "Timeout", message: "no answer" })
-          : undefined,
-      );
-      await stand.create(application("app"));
-      await stand.until("the attempt is recorded", () => stand.get("Checkpoint", name) !== undefined);
-      await stand.turn(2_000);
-      await host.drain(1_000);
-      assert.equal(uidOf(stand), undefined);
-      stand.fault(undefined);
-      await stand.host();
-      await completes(stand);
-      assert.equal(statusOf(stand.get("SparkApplication", "app"), "executionAttempts"), 1);
-    }),
-  );
+  itOnStand("makes the next host do what was saved, once", async (stand) => {
+    const host = await stand.host();
+    stand.fault(({ method, path, body }) =>
+      method === "POST" && path.includes("/pods") && (body ?? "").includes('"app-driver"')
+        ? new ApiError({ status: 0, reason: "Timeout", message: "no answer" })
+        : undefined,
+    );
+    await stand.create(application("app"));
+    await stand.until("the attempt is recorded", () => stand.get("Checkpoint", name) !== undefined);
+    await stand.turn(2_000);
+    await host.drain(1_000);
+    assert.equal(uidOf(stand), undefined);
+    stand.fault(undefined);
+    await stand.host();
+    await completes(stand);
+    assert.equal(statusOf(stand.get("SparkApplication", "app"), "executionAttempts"), 1);
+  });
 });
 
 describe("rows 40, 44 and 45: a record of another version or other settings", () => {
-  it(
+  itOnStand(
     "of a shorter fence leaves its run alone, and takes the new fence with the next write",
-    onStand(async (stand) => {
+    async (stand) => {
       const { host, driver } = await underWay(stand);
       await host.drain(1_000);
       await stand.host({ timing: { ...timing, fenceMs: 12_000 } });
@@ -132,7 +129,8 @@ describe("rows 40, 44 and 45: a record of another version or other settings", ()
       assert.ok(driver !== undefined);
       const made = recordOf(stand)["made"];
       assert.equal(isRecord(made) ? made["fenceMs"] : undefined, 12_000);
-    }, long),
+    },
+    long,
   );
 
   const others = [
@@ -150,9 +148,9 @@ describe("rows 40, 44 and 45: a record of another version or other settings", ()
     },
   ];
   for (const { what, annotations, spec, kept } of others)
-    it(
+    itOnStand(
       `${what}: its run continues, and this version ends its pods`,
-      onStand(async (stand) => {
+      async (stand) => {
         const { driver } = await underWay(stand, { spec: { timeToLiveSeconds: 600 } });
         await stand.patch("Checkpoint", name, { metadata: { annotations }, spec });
         await stand.turn(310_000);
@@ -161,6 +159,7 @@ describe("rows 40, 44 and 45: a record of another version or other settings", ()
         await stand.until("it is gone", () => stand.get("SparkApplication", "app") === undefined, 900_000);
         await stand.until("its record, too", () => stand.get("Checkpoint", name) === undefined, 60_000);
         assert.equal(uidOf(stand), undefined);
-      }, long),
+      },
+      long,
     );
 });

@@ -3,8 +3,8 @@
  * `custom_object_launcher.py`, `spark_kubernetes.py` and `pod_manager.py`, in their order.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
-import { onStand, type Stand } from "../stand.ts";
+import { describe } from "node:test";
+import { itOnStand, type Stand } from "../stand.ts";
 import { applications, itemsOf, leftOf, pods, type Tool, toolOn, within } from "./client.ts";
 
 const agent = "OpenAPI-Generator/33.1.0/python";
@@ -91,95 +91,87 @@ const marked = (airflow: Tool, name: string) =>
   });
 
 describe("Airflow's SparkKubernetesOperator", () => {
-  it(
+  itOnStand(
     "creates, waits, reads the driver's log, marks its pod and deletes: one run, and no object is left",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        const airflow = toolOn(stand, agent);
-        const made = await create(airflow, "transform-x1y2z3a4");
-        assert.equal(made.status, 201, made.text);
-        assert.equal(within(made.body, "spec", "labels"), undefined);
-        await started(stand, airflow, "transform-x1y2z3a4");
-        assert.equal(await phaseAtEnd(stand, airflow, "transform-x1y2z3a4"), "Succeeded");
-        const query = { container: "spark-kubernetes-driver", timestamps: "true" };
-        const log = await airflow({ method: "GET", path: `${pods}/transform-x1y2z3a4-driver/log`, query });
-        assert.match(log.text, /^\d{4}-\S+Z INFO SparkContext: Running Spark\n[\s\S]*Pi is roughly/);
-        assert.equal(await found(airflow), 1);
-        const before = stand.writes().length;
-        assert.equal((await marked(airflow, "transform-x1y2z3a4")).status, 200);
-        assert.equal(await found(airflow), 0);
-        await stand.until("it has completed", () => stateIn(stand, "transform-x1y2z3a4") === "COMPLETED");
-        await stand.turn(60_000);
-        assert.ok(
-          stand
-            .writes()
-            .slice(before)
-            .every((line) => !line.includes("/pods")),
-          "a label is no news",
-        );
-        const gone = await airflow({ method: "DELETE", path: `${applications}/transform-x1y2z3a4` });
-        assert.equal(gone.status, 200);
-        await stand.until("its pods are gone", () => stand.all("Pod").length === 0);
-        assert.equal((await airflow({ method: "DELETE", path: `${applications}/transform-x1y2z3a4` })).status, 404);
-      },
-      { scripts: { "*": [{ jobMs: 30_000 }] } },
-    ),
+    async (stand) => {
+      await stand.host();
+      const airflow = toolOn(stand, agent);
+      const made = await create(airflow, "transform-x1y2z3a4");
+      assert.equal(made.status, 201, made.text);
+      assert.equal(within(made.body, "spec", "labels"), undefined);
+      await started(stand, airflow, "transform-x1y2z3a4");
+      assert.equal(await phaseAtEnd(stand, airflow, "transform-x1y2z3a4"), "Succeeded");
+      const query = { container: "spark-kubernetes-driver", timestamps: "true" };
+      const log = await airflow({ method: "GET", path: `${pods}/transform-x1y2z3a4-driver/log`, query });
+      assert.match(log.text, /^\d{4}-\S+Z INFO SparkContext: Running Spark\n[\s\S]*Pi is roughly/);
+      assert.equal(await found(airflow), 1);
+      const before = stand.writes().length;
+      assert.equal((await marked(airflow, "transform-x1y2z3a4")).status, 200);
+      assert.equal(await found(airflow), 0);
+      await stand.until("it has completed", () => stateIn(stand, "transform-x1y2z3a4") === "COMPLETED");
+      await stand.turn(60_000);
+      assert.ok(
+        stand
+          .writes()
+          .slice(before)
+          .every((line) => !line.includes("/pods")),
+        "a label is no news",
+      );
+      const gone = await airflow({ method: "DELETE", path: `${applications}/transform-x1y2z3a4` });
+      assert.equal(gone.status, 200);
+      await stand.until("its pods are gone", () => stand.all("Pod").length === 0);
+      assert.equal((await airflow({ method: "DELETE", path: `${applications}/transform-x1y2z3a4` })).status, 404);
+    },
+    { scripts: { "*": [{ jobMs: 30_000 }] } },
   );
 
-  it(
+  itOnStand(
     "finds the driver by labels of the task after its worker has died",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        const airflow = toolOn(stand, agent);
-        await create(airflow, "transform-a");
-        await started(stand, airflow, "transform-a");
-        const pod = itemsOf(await airflow({ method: "GET", path: pods, query: { labelSelector: selector } }));
-        assert.deepEqual(
-          pod.map((each) => within(each, "metadata", "name")),
-          ["transform-a-driver"],
-        );
-      },
-      { scripts: { "*": [{ hangs: true }] } },
-    ),
+    async (stand) => {
+      await stand.host();
+      const airflow = toolOn(stand, agent);
+      await create(airflow, "transform-a");
+      await started(stand, airflow, "transform-a");
+      const pod = itemsOf(await airflow({ method: "GET", path: pods, query: { labelSelector: selector } }));
+      assert.deepEqual(
+        pod.map((each) => within(each, "metadata", "name")),
+        ["transform-a-driver"],
+      );
+    },
+    { scripts: { "*": [{ hangs: true }] } },
   );
 
-  it(
+  itOnStand(
     "gets 409 for a name that is taken, and a killed task leaves no object",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        const airflow = toolOn(stand, agent);
-        await create(airflow, "transform-b");
-        assert.equal((await create(airflow, "transform-b")).status, 409);
-        await started(stand, airflow, "transform-b");
-        await airflow({ method: "DELETE", path: `${applications}/transform-b` });
-        await stand.until("all is gone", () => leftOf(stand, "transform-b").length === 0);
-      },
-      { scripts: { "*": [{ hangs: true }] } },
-    ),
+    async (stand) => {
+      await stand.host();
+      const airflow = toolOn(stand, agent);
+      await create(airflow, "transform-b");
+      assert.equal((await create(airflow, "transform-b")).status, 409);
+      await started(stand, airflow, "transform-b");
+      await airflow({ method: "DELETE", path: `${applications}/transform-b` });
+      await stand.until("all is gone", () => leftOf(stand, "transform-b").length === 0);
+    },
+    { scripts: { "*": [{ hangs: true }] } },
   );
 
-  it(
+  itOnStand(
     "gets from the status why a run failed, and its sensor gets it from the same state",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        const airflow = toolOn(stand, agent);
-        await create(airflow, "transform-c");
-        const ended = async (): Promise<void> => {
-          for (let looks = 0; looks < 100; looks++) {
-            await stateSeen(airflow, "transform-c");
-            await stand.turn(10_000);
-          }
-        };
-        await assert.rejects(ended(), /Spark Job Failed: driver container failed with ExitCode: 7/);
-        const { body } = await airflow({ method: "GET", path: `${applications}/transform-c` });
-        assert.equal(within(body, "status", "applicationState", "state"), "FAILED");
-        assert.equal(within(body, "status", "driverInfo", "podName"), "transform-c-driver");
-      },
-      { scripts: { "*": [{ jobMs: 5_000, exitCode: 7 }] } },
-    ),
+    async (stand) => {
+      await stand.host();
+      const airflow = toolOn(stand, agent);
+      await create(airflow, "transform-c");
+      const ended = async (): Promise<void> => {
+        for (let looks = 0; looks < 100; looks++) {
+          await stateSeen(airflow, "transform-c");
+          await stand.turn(10_000);
+        }
+      };
+      await assert.rejects(ended(), /Spark Job Failed: driver container failed with ExitCode: 7/);
+      const { body } = await airflow({ method: "GET", path: `${applications}/transform-c` });
+      assert.equal(within(body, "status", "applicationState", "state"), "FAILED");
+      assert.equal(within(body, "status", "driverInfo", "podName"), "transform-c-driver");
+    },
+    { scripts: { "*": [{ jobMs: 5_000, exitCode: 7 }] } },
   );
 });

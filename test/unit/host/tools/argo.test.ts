@@ -4,12 +4,12 @@
  */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { isRecord } from "../../../../shared/core/json.ts";
 
 import { selectorOf } from "../../../../shared/kube/selector.ts";
 import { application } from "../objects.ts";
-import { onStand, type Stand } from "../stand.ts";
+import { itOnStand, type Stand } from "../stand.ts";
 import { type Answered, applications, leftOf, type Tool, toolOn, within } from "./client.ts";
 
 const kubectl = "kubectl/v1.35.0 (linux/amd64) kubernetes/0000000";
@@ -81,112 +81,100 @@ describe("Argo's resource template", () => {
     { how: "fails", script: { jobMs: 10_000, exitCode: 1 }, verdict: "failed" },
   ] as const;
   for (const { how, script, verdict } of ends) {
-    it(
+    itOnStand(
       `creates an application, and its conditions see that it ${how}`,
-      onStand(
-        async (stand) => {
-          await stand.host();
-          const made = await create(stand, application("app"));
-          assert.equal(made.status, 201, made.text);
-          assert.deepEqual(
-            [within(made.body, "kind"), within(made.body, "metadata", "name")],
-            ["SparkApplication", "app"],
-          );
-          assert.equal(await waited(stand, "app"), verdict);
-        },
-        { scripts: { app: [script] } },
-      ),
+      async (stand) => {
+        await stand.host();
+        const made = await create(stand, application("app"));
+        assert.equal(made.status, 201, made.text);
+        assert.deepEqual(
+          [within(made.body, "kind"), within(made.body, "metadata", "name")],
+          ["SparkApplication", "app"],
+        );
+        assert.equal(await waited(stand, "app"), verdict);
+      },
+      { scripts: { app: [script] } },
     );
   }
 
-  it(
+  itOnStand(
     "fails when the application is deleted in the meantime",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        await create(stand, application("app"));
-        await stand.turn(20_000);
-        await stand.remove("SparkApplication", "app");
-        assert.equal(await waited(stand, "app"), "gone");
-      },
-      { scripts: { app: [{ hangs: true }] } },
-    ),
-  );
-
-  it(
-    "with setOwnerReference: the workflow's deletion deletes the run and its objects",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        await stand.create(workflows);
-        const argo = toolOn(stand, executor);
-        const path = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows";
-        const workflow = {
-          apiVersion: "argoproj.io/v1alpha1",
-          kind: "Workflow",
-          metadata: { name: "wf", namespace: "default" },
-        };
-        const { body } = await argo({ method: "POST", path, body: workflow });
-        const owner = {
-          ...{ apiVersion: "argoproj.io/v1alpha1", kind: "Workflow", name: "wf" },
-          ...{ uid: String(within(body, "metadata", "uid")), controller: true, blockOwnerDeletion: true },
-        };
-        const owned = application("app");
-        await create(stand, { ...owned, metadata: { ...owned.metadata, ownerReferences: [owner] } });
-        await stand.until("it runs", () => stand.all("Pod").length === 2);
-        await argo({ method: "DELETE", path: `${path}/wf`, body: { propagationPolicy: "Background" } });
-        await stand.until("nothing is left", () => leftOf(stand, "app").length === 0);
-      },
-      { scripts: { app: [{ hangs: true }] } },
-    ),
-  );
-
-  it(
-    "with action patch and mergeStrategy merge: a suspension takes effect, and its end begins one more run",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        await create(stand, application("app"));
-        const patch = (suspend: boolean) =>
-          toolOn(
-            stand,
-            kubectl,
-          )({
-            method: "PATCH",
-            path: `${applications}/app`,
-            query: { fieldManager: "kubectl-patch" },
-            type: "application/merge-patch+json",
-            body: { spec: { suspend } },
-          });
-        const state = (): unknown =>
-          within(stand.get("SparkApplication", "app"), "status", "applicationState", "state");
-        await stand.until("it runs", () => state() === "RUNNING");
-        assert.equal((await patch(true)).status, 200);
-        await stand.until("it is suspended", () => state() === "SUSPENDED" && stand.all("Pod").length === 0);
-        await patch(false);
-        await stand.until("it runs again", () => state() === "RUNNING");
-      },
-      { scripts: { app: [{ hangs: true }] } },
-    ),
-  );
-
-  it(
-    "with action delete and --ignore-not-found: succeeds with both answers",
-    onStand(async (stand) => {
+    async (stand) => {
       await stand.host();
       await create(stand, application("app"));
-      const remove = () =>
+      await stand.turn(20_000);
+      await stand.remove("SparkApplication", "app");
+      assert.equal(await waited(stand, "app"), "gone");
+    },
+    { scripts: { app: [{ hangs: true }] } },
+  );
+
+  itOnStand(
+    "with setOwnerReference: the workflow's deletion deletes the run and its objects",
+    async (stand) => {
+      await stand.host();
+      await stand.create(workflows);
+      const argo = toolOn(stand, executor);
+      const path = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows";
+      const workflow = {
+        apiVersion: "argoproj.io/v1alpha1",
+        kind: "Workflow",
+        metadata: { name: "wf", namespace: "default" },
+      };
+      const { body } = await argo({ method: "POST", path, body: workflow });
+      const owner = {
+        ...{ apiVersion: "argoproj.io/v1alpha1", kind: "Workflow", name: "wf" },
+        ...{ uid: String(within(body, "metadata", "uid")), controller: true, blockOwnerDeletion: true },
+      };
+      const owned = application("app");
+      await create(stand, { ...owned, metadata: { ...owned.metadata, ownerReferences: [owner] } });
+      await stand.until("it runs", () => stand.all("Pod").length === 2);
+      await argo({ method: "DELETE", path: `${path}/wf`, body: { propagationPolicy: "Background" } });
+      await stand.until("nothing is left", () => leftOf(stand, "app").length === 0);
+    },
+    { scripts: { app: [{ hangs: true }] } },
+  );
+
+  itOnStand(
+    "with action patch and mergeStrategy merge: a suspension takes effect, and its end begins one more run",
+    async (stand) => {
+      await stand.host();
+      await create(stand, application("app"));
+      const patch = (suspend: boolean) =>
         toolOn(
           stand,
           kubectl,
         )({
-          method: "DELETE",
+          method: "PATCH",
           path: `${applications}/app`,
-          body: { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Background" },
+          query: { fieldManager: "kubectl-patch" },
+          type: "application/merge-patch+json",
+          body: { spec: { suspend } },
         });
-      assert.equal((await remove()).status, 200);
-      const again = await remove();
-      assert.deepEqual([again.status, within(again.body, "reason")], [404, "NotFound"]);
-    }),
+      const state = (): unknown => within(stand.get("SparkApplication", "app"), "status", "applicationState", "state");
+      await stand.until("it runs", () => state() === "RUNNING");
+      assert.equal((await patch(true)).status, 200);
+      await stand.until("it is suspended", () => state() === "SUSPENDED" && stand.all("Pod").length === 0);
+      await patch(false);
+      await stand.until("it runs again", () => state() === "RUNNING");
+    },
+    { scripts: { app: [{ hangs: true }] } },
   );
+
+  itOnStand("with action delete and --ignore-not-found: succeeds with both answers", async (stand) => {
+    await stand.host();
+    await create(stand, application("app"));
+    const remove = () =>
+      toolOn(
+        stand,
+        kubectl,
+      )({
+        method: "DELETE",
+        path: `${applications}/app`,
+        body: { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Background" },
+      });
+    assert.equal((await remove()).status, 200);
+    const again = await remove();
+    assert.deepEqual([again.status, within(again.body, "reason")], [404, "NotFound"]);
+  });
 });

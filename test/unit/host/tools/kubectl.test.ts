@@ -3,10 +3,10 @@
  * object is deleted (`kubectl/pkg/cmd/wait`).
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { withQuery } from "../../../../shared/kube/paths.ts";
 import { application } from "../objects.ts";
-import { onStand, type Stand } from "../stand.ts";
+import { itOnStand, type Stand } from "../stand.ts";
 import { applications, itemsOf, toolOn, within } from "./client.ts";
 
 const agent = "kubectl/v1.35.0 (linux/amd64) kubernetes/0000000";
@@ -41,51 +41,45 @@ const watching = async (stand: Stand) => {
 
 describe("kubectl wait", () => {
   for (const wanted of ["RUNNING", "COMPLETED"]) {
-    it(
+    itOnStand(
       `--for=jsonpath='{.status.applicationState.state}'=${wanted} sees that state`,
-      onStand(
-        async (stand) => {
-          await stand.host();
-          await stand.create(application("app"));
-          const { events, close } = await watching(stand);
-          await stand.until(`${wanted} is told`, () => events.some(({ object }) => stateOf(object) === wanted));
-          close();
-          const states = events.map(({ object }) => stateOf(object)).filter((state) => state !== undefined);
-          assert.equal(states[0], "SUBMITTED");
-        },
-        { scripts: { app: [{ jobMs: 10_000 }] } },
-      ),
-    );
-  }
-
-  it(
-    "gets the states in their order, and each of them once",
-    onStand(
       async (stand) => {
         await stand.host();
         await stand.create(application("app"));
         const { events, close } = await watching(stand);
-        await stand.until("it has completed", () => events.some(({ object }) => stateOf(object) === "COMPLETED"));
+        await stand.until(`${wanted} is told`, () => events.some(({ object }) => stateOf(object) === wanted));
         close();
         const states = events.map(({ object }) => stateOf(object)).filter((state) => state !== undefined);
-        const inOrder = states.filter((state, at) => state !== states[at - 1] && state !== "SUCCEEDING");
-        assert.deepEqual(inOrder, ["SUBMITTED", "RUNNING", "COMPLETED"]);
+        assert.equal(states[0], "SUBMITTED");
       },
       { scripts: { app: [{ jobMs: 10_000 }] } },
-    ),
+    );
+  }
+
+  itOnStand(
+    "gets the states in their order, and each of them once",
+    async (stand) => {
+      await stand.host();
+      await stand.create(application("app"));
+      const { events, close } = await watching(stand);
+      await stand.until("it has completed", () => events.some(({ object }) => stateOf(object) === "COMPLETED"));
+      close();
+      const states = events.map(({ object }) => stateOf(object)).filter((state) => state !== undefined);
+      const inOrder = states.filter((state, at) => state !== states[at - 1] && state !== "SUCCEEDING");
+      assert.deepEqual(inOrder, ["SUBMITTED", "RUNNING", "COMPLETED"]);
+    },
+    { scripts: { app: [{ jobMs: 10_000 }] } },
   );
 
-  it(
+  itOnStand(
     "--for=delete sees the end of an application whose time to live is over",
-    onStand(
-      async (stand) => {
-        await stand.host();
-        await stand.create(application("app", { spec: { timeToLiveSeconds: 30 } }));
-        const { events, close } = await watching(stand);
-        await stand.until("its end is told", () => events.some(({ type }) => type === "DELETED"));
-        close();
-      },
-      { scripts: { app: [{ jobMs: 10_000 }] } },
-    ),
+    async (stand) => {
+      await stand.host();
+      await stand.create(application("app", { spec: { timeToLiveSeconds: 30 } }));
+      const { events, close } = await watching(stand);
+      await stand.until("its end is told", () => events.some(({ type }) => type === "DELETED"));
+      close();
+    },
+    { scripts: { app: [{ jobMs: 10_000 }] } },
   );
 });

@@ -1,11 +1,11 @@
 /** Applications whose annotation names a LocalQueue: Kueue admits their base by a Workload of Rekindle, also a part of it. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { crds } from "../../../support/crds.ts";
 import { evicted, flavorOf, kueueCrds, reserved, reservedInPart } from "../../../support/kueue.ts";
 import { application } from "../objects.ts";
-import { onStand, type Stand } from "../stand.ts";
+import { itOnStand, type Stand } from "../stand.ts";
 import { toolOn, within } from "./client.ts";
 
 const workloads = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads";
@@ -91,9 +91,9 @@ const options = {
 };
 
 describe("an application whose annotation names a LocalQueue", () => {
-  it(
+  itOnStand(
     "has no pod before Kueue admits its base, begins with the executors that are admitted, and grows to the rest",
-    onStand(async (stand) => {
+    async (stand) => {
       await queued(stand);
       await stand.turn(60_000);
       assert.equal(podsIn(stand, "driver").length, 0);
@@ -113,12 +113,13 @@ describe("an application whose annotation names a LocalQueue", () => {
       for (const role of ["driver", "executor"])
         for (const pod of podsIn(stand, role))
           assert.deepEqual(within(pod, "spec", "nodeSelector"), { "cloud.example/flavour": "spot" });
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "loses its run with its quota, gives the quota back when no pod is left, runs again when it is admitted, and finishes its Workload",
-    onStand(async (stand) => {
+    async (stand) => {
       await queued(stand);
       await write(stand, (one, now) => reserved(one, "spot", now, true));
       await stand.until("it runs", () => podsIn(stand, "executor").length === 4);
@@ -137,12 +138,13 @@ describe("an application whose annotation names a LocalQueue", () => {
       await stand.until("it runs again", () => podsIn(stand, "executor").length === 4);
       await stand.until("it has completed", () => state(stand) === "COMPLETED", 900_000);
       await stand.until("its Workload is finished", () => conditionOf(baseIn(stand), "Finished") === "True");
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "is ranked by the class of its label: it waits for a class that is missing, and is queued anew with another one while it waits",
-    onStand(async (stand) => {
+    async (stand) => {
       await applied(stand, {}, { [classLabel]: "urgent" });
       await stand.turn(60_000);
       assert.equal(baseIn(stand), undefined);
@@ -161,12 +163,13 @@ describe("an application whose annotation names a LocalQueue", () => {
       await stand.patch("SparkApplication", "app", { metadata: { labels: { [classLabel]: "urgent" } } });
       await stand.turn(60_000);
       assert.deepEqual([baseIn(stand)?.metadata.uid, podsIn(stand, "driver").length], [uid, 1]);
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "is ranked by the priority class of its pods where no label names one",
-    onStand(async (stand) => {
+    async (stand) => {
       const metadata = { name: "batch" };
       await stand.create({ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata, value: 9 });
       await applied(stand, { driver: { cores: 1, memory: "512m", priorityClassName: "batch" } });
@@ -174,23 +177,25 @@ describe("an application whose annotation names a LocalQueue", () => {
       assert.deepEqual(rankIn(stand), [9, { group: "scheduling.k8s.io", kind: "PriorityClass", name: "batch" }]);
       await stand.turn(60_000);
       assert.equal(baseIn(stand)?.metadata.generation, 1);
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "whose submission is refused fails with the reason, and asks for no quota",
-    onStand(async (stand) => {
+    async (stand) => {
       await applied(stand, { sparkVersion: "2.4.8", driver: { cores: 1, memory: "512m" } });
       await stand.until("it has failed", () => state(stand) === "FAILED");
       const { errorMessage } = Object(within(stand.get("SparkApplication", "app"), "status", "applicationState"));
       assert.match(errorMessage, /a Spark version whose rules are not known here/);
       assert.equal(baseIn(stand), undefined);
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "has no Workload while its user suspends it, and another one once it asks for other numbers",
-    onStand(async (stand) => {
+    async (stand) => {
       await queued(stand);
       await stand.patch("SparkApplication", "app", { spec: { suspend: true } });
       await stand.until("it has no Workload", () => baseIn(stand) === undefined);
@@ -205,6 +210,7 @@ describe("an application whose annotation names a LocalQueue", () => {
       await stand.remove("Workload", baseIn(stand)?.metadata.name ?? "");
       await stand.until("its run has ended", () => podsIn(stand, "driver").length === 0);
       await stand.until("there is another", () => baseIn(stand) !== undefined);
-    }, options),
+    },
+    options,
   );
 });

@@ -1,11 +1,11 @@
 /** Volcano Jobs in a queue of Kueue: the host creates a Workload for each, and obeys it. A stand-in writes as Kueue's controller does. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { crds } from "../../../support/crds.ts";
 import { flavorOf, kueueCrds, reserved } from "../../../support/kueue.ts";
 import { command, home } from "../objects.ts";
-import { onStand } from "../stand.ts";
+import { itOnStand } from "../stand.ts";
 import { within } from "./client.ts";
 import {
   admit,
@@ -30,9 +30,9 @@ import {
 } from "./queued-job.ts";
 
 describe("a Volcano Job with Kueue's queue label", () => {
-  it(
+  itOnStand(
     "has no group and no pod before its Workload is admitted, runs on the flavor's nodes, and finishes the Workload",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       await queued(stand, labelled("job", { runMs: 20_000 }));
       await stand.turn(60_000);
@@ -64,12 +64,13 @@ describe("a Volcano Job with Kueue's queue label", () => {
       await stand.turn(5_000);
       const { status, reason } = conditionOf(stand, "Finished");
       assert.deepEqual([status, reason], ["True", "Succeeded"]);
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "ends its pods when Kueue evicts it, gives the quota back after they have ended, and runs again when it is admitted",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       await running(stand, labelled("job", { runMs: 60_000 }, { maxRetry: 1 }));
       const uids = podsIn(stand).map(({ metadata }) => metadata.uid);
@@ -94,12 +95,13 @@ describe("a Volcano Job with Kueue's queue label", () => {
       assert.ok(podsIn(stand).every(({ metadata }) => !uids.includes(metadata.uid)));
       assert.equal(within(stand.get("Job", "job"), "status", "retryCount"), undefined);
       await stand.until("it is complete", () => phaseOf(stand) === "Completed");
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "whose Workload is deleted ends its pods, and gets another Workload",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       await running(stand, labelled("job", { runMs: 600_000 }));
       const before = workloadIn(stand)?.metadata.uid;
@@ -108,12 +110,13 @@ describe("a Volcano Job with Kueue's queue label", () => {
       assert.equal(unfinishedIn(stand).length, 0);
       await admit(stand);
       await stand.until("it runs again", () => phaseOf(stand) === "Running");
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "that is deactivated waits and says so, and has a Workload of other numbers after its replicas change",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       const job = labelled("job", { runMs: 600_000 });
       await queued(stand, job);
@@ -130,12 +133,13 @@ describe("a Volcano Job with Kueue's queue label", () => {
       assert.equal(unfinishedIn(stand).length, 0);
       await admit(stand);
       await stand.until("it runs with 3", () => phaseOf(stand) === "Running" && podsIn(stand).length === 3);
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "that is aborted has no Workload, gets one when it is resumed, and its Workload is failed when it is terminated",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       await running(stand, labelled("job", { runMs: 600_000 }));
       const job = (): Stored => stand.get("Job", "job") ?? assert.fail("the job is gone");
@@ -152,12 +156,13 @@ describe("a Volcano Job with Kueue's queue label", () => {
       assert.equal(conditionOf(stand, "Finished")["reason"], "Failed");
       await stand.remove("Job", "job");
       await stand.until("the Workload went with it", () => workloadIn(stand) === undefined);
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "gives the quota of succeeded pods back while others run, and is queued anew when a Command restarts it after that",
-    onStand(async (stand) => {
+    async (stand) => {
       await reclaiming(stand);
       await stand.turn(10_000);
       assert.deepEqual(reclaimedIn(stand), [{ name: "short", count: 2 }]);
@@ -170,12 +175,13 @@ describe("a Volcano Job with Kueue's queue label", () => {
       assert.match(messageOf(stand), /waits until Kueue admits/);
       await admit(stand);
       await stand.until("it is complete", () => phaseOf(stand) === "Completed");
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "begins without given back quota after an eviction, and gives none back where a policy creates finished pods again",
-    onStand(async (stand) => {
+    async (stand) => {
       await reclaiming(stand);
       await evict(stand);
       await stand.until("its quota is released", () => conditionOf(stand, "QuotaReserved")["status"] === "False");
@@ -188,12 +194,13 @@ describe("a Volcano Job with Kueue's queue label", () => {
       await stand.until("one task has ended", () => podsIn(stand).length - unfinishedIn(stand).length === 2);
       await stand.turn(20_000);
       assert.deepEqual([phaseOf(stand), reclaimedIn(stand)], ["Running", []]);
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "takes what admission checks ask for, its priority, and the gate of a topology to the pods",
-    onStand(async (stand) => {
+    async (stand) => {
       await stand.create(flavorOf("spot"));
       const metadata = { name: "urgent" };
       await stand.create({ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "WorkloadPriorityClass", metadata, value: 70 });
@@ -227,39 +234,38 @@ describe("a Volcano Job with Kueue's queue label", () => {
       assert.deepEqual(within(pod, "spec", "schedulingGates"), [{ name: "kueue.x-k8s.io/topology" }]);
       assert.equal(pod?.metadata.labels?.["check/a"], "b");
       assert.equal(pod?.metadata.annotations?.["kueue.x-k8s.io/podset-unconstrained-topology"], "true");
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "has no pods and says why where Kueue is not there, where it has too many tasks, and where a flavor is missing",
-    onStand(
-      async (stand) => {
-        await stand.create(home);
-        await stand.host();
-        const job = labelled("job", { runMs: 1_000 });
-        const [task] = Object(job["spec"])["tasks"];
-        const tasks = Array.from({ length: 9 }, (_, at) => ({ ...task, name: `t${at}`, replicas: 1 }));
-        await stand.create({ ...job, spec: { ...Object(job["spec"]), tasks, minAvailable: 9 } });
-        await stand.until("it says so", () => /workloads .* does not serve this resource/.test(messageOf(stand)));
-        assert.match(eventsOf(stand, "KueueError").join(), /needs a Workload of .* \(Kueue 0.15 or later\)/);
-        assert.equal(podsIn(stand).length + stand.all("PodGroup").length, 0);
-        for (const crd of kueueCrds) await stand.create(crd);
-        await stand.until("it says so", () => /podSets.*8 items/.test(messageOf(stand)), 600_000);
-        await stand.patch("Job", "job", { spec: { tasks: [task], minAvailable: 2 } });
-        await stand.until("its Workload exists", () => workloadIn(stand) !== undefined, 600_000);
-        await admit(stand);
-        await stand.until("it says so", () => /ResourceFlavor spot is not found/.test(messageOf(stand)));
-        assert.equal(podsIn(stand).length, 0);
-        await stand.create(flavorOf("spot"));
-        await stand.until("it is complete", () => phaseOf(stand) === "Completed", 600_000);
-      },
-      { ...options, crds },
-    ),
+    async (stand) => {
+      await stand.create(home);
+      await stand.host();
+      const job = labelled("job", { runMs: 1_000 });
+      const [task] = Object(job["spec"])["tasks"];
+      const tasks = Array.from({ length: 9 }, (_, at) => ({ ...task, name: `t${at}`, replicas: 1 }));
+      await stand.create({ ...job, spec: { ...Object(job["spec"]), tasks, minAvailable: 9 } });
+      await stand.until("it says so", () => /workloads .* does not serve this resource/.test(messageOf(stand)));
+      assert.match(eventsOf(stand, "KueueError").join(), /needs a Workload of .* \(Kueue 0.15 or later\)/);
+      assert.equal(podsIn(stand).length + stand.all("PodGroup").length, 0);
+      for (const crd of kueueCrds) await stand.create(crd);
+      await stand.until("it says so", () => /podSets.*8 items/.test(messageOf(stand)), 600_000);
+      await stand.patch("Job", "job", { spec: { tasks: [task], minAvailable: 2 } });
+      await stand.until("its Workload exists", () => workloadIn(stand) !== undefined, 600_000);
+      await admit(stand);
+      await stand.until("it says so", () => /ResourceFlavor spot is not found/.test(messageOf(stand)));
+      assert.equal(podsIn(stand).length, 0);
+      await stand.create(flavorOf("spot"));
+      await stand.until("it is complete", () => phaseOf(stand) === "Completed", 600_000);
+    },
+    { ...options, crds },
   );
 
-  it(
+  itOnStand(
     "keeps its pods while the API server does not serve Workloads for a moment",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       await running(stand, labelled("job", { runMs: 60_000 }));
       const uids = podsIn(stand).map(({ metadata }) => metadata.uid);
@@ -274,6 +280,7 @@ describe("a Volcano Job with Kueue's queue label", () => {
       );
       stand.fault(undefined);
       await stand.until("it is complete", () => phaseOf(stand) === "Completed");
-    }, options),
+    },
+    options,
   );
 });

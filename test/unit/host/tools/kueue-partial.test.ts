@@ -1,9 +1,9 @@
 /** Volcano Jobs of which Kueue may admit fewer pods of a task: they run with these. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { reservedInPart } from "../../../support/kueue.ts";
 import { volcanoJob } from "../objects.ts";
-import { onStand } from "../stand.ts";
+import { itOnStand } from "../stand.ts";
 import { within } from "./client.ts";
 import {
   admit,
@@ -24,9 +24,9 @@ import {
 } from "./queued-job.ts";
 
 describe("a Volcano Job that Kueue may admit in part", () => {
-  it(
+  itOnStand(
     "that may be admitted in part runs with the pods that Kueue admits, and with others after an eviction",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       const script = Object(volcanoJob("", { runMs: 60_000 })["spec"]).tasks[0];
       const tasks = [{ ...script, name: "worker", replicas: 4, minAvailable: 2 }];
@@ -46,12 +46,13 @@ describe("a Volcano Job that Kueue may admit in part", () => {
       await stand.until("it runs with all", () => phaseOf(stand) === "Running" && podsIn(stand).length === 4);
       assert.doesNotMatch(messageOf(stand), /Kueue has admitted/);
       await stand.until("it is complete", () => phaseOf(stand) === "Completed");
-    }, options),
+    },
+    options,
   );
 
-  it(
+  itOnStand(
     "that runs in part is complete when these pods are, and is queued anew once it needs more",
-    onStand(async (stand) => {
+    async (stand) => {
       await opened(stand);
       const [short, long] = [20_000, 600_000].map((runMs) => Object(volcanoJob("", { runMs })["spec"]).tasks[0]);
       const annotations = { "rekindle.dev/partial-admission": "worker" };
@@ -78,6 +79,7 @@ describe("a Volcano Job that Kueue may admit in part", () => {
       await stand.until("there is another", () => ![undefined, before].includes(workloadIn(stand)?.metadata.uid));
       assert.equal(unfinishedIn(stand).length, 0);
       assert.equal(Object(within(workloadIn(stand), "spec", "podSets"))[0].minCount, undefined);
-    }, options),
+    },
+    options,
   );
 });

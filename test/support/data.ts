@@ -8,3 +8,7 @@ const beside = join(import.meta.dirname, "..", "..", "..", "shared", "data");
 export const dataDir: string | undefined = [process.env["REKINDLE_DATA"], beside].find(
   (path): path is string => path !== undefined && existsSync(path),
 );
+
+/** Why a test is skipped that needs the recorded data; false where it is. */
+export const skipWithoutData: string | false =
+  dataDir === undefined && "needs the recorded data of upstream: see shared/docs/contributing.md";

@@ -1,12 +1,12 @@
 /** Compares with the recorded behaviour of the real client and operator, if recordings exist beside the project. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { dataDir } from "../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../support/data.ts";
 import { casesIn } from "./cases.ts";
 import { differences } from "./compare.ts";
 import { reasonFor } from "./intended.ts";
 
-describe("recorded submissions", { skip: dataDir === undefined ? "no recordings beside the project" : false }, () => {
+describe("recorded submissions", { skip: skipWithoutData }, () => {
   for (const { name, run } of dataDir === undefined ? [] : casesIn(dataDir)) {
     test(name, () => assert.deepEqual(run()?.problems ?? [], []));
   }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { dataDir } from "../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../support/data.ts";
 import type { Json } from "./compare.ts";
 import { differences, isRecord } from "./compare.ts";
 import { normal } from "./normal.ts";
@@ -34,7 +34,7 @@ const bodiesOf = (folder: string): readonly Json[] => {
 };
 
 describe("the comparison of recordings", {
-  skip: dataDir === undefined ? "no recordings beside the project" : false,
+  skip: skipWithoutData,
 }, () => {
   const folders = [
     "spark-submit/4.1.1/18-template-driver",

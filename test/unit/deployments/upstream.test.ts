@@ -1,31 +1,32 @@
 /** Upstream's controller flags: every flag is known, and has an effect, a warning or a refusal. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { readConfiguration } from "../../../shared/deployments/settings/host.ts";
 import { flagName, isReadBy, settingNames } from "../../../shared/deployments/settings/table.ts";
 import { rows, webhookRows } from "../../../shared/deployments/settings/upstream-flags.ts";
-import { dataDir } from "../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../support/data.ts";
 
-const helpOf = (name: string): string => (dataDir === undefined ? "" : join(dataDir, "spark-operator", name));
+const helpOf = (name: string): string => join(dataDir ?? "", "spark-operator", name);
 const helps = [
   { of: "controller", file: helpOf("controller-flags.txt"), table: rows, atLeast: 50 },
   { of: "webhook", file: helpOf("webhook-flags.txt"), table: webhookRows, atLeast: 35 },
 ] as const;
-const skip = helps.every(({ file }) => existsSync(file)) ? false : "recorded data is not beside the project";
 
 const read = async (...args: readonly string[]) => readConfiguration(args, {});
 
 describe("upstream's flags", () => {
   for (const { of, file, table, atLeast } of helps) {
-    test(`have a table that is total over the recorded help of the ${of}, and has no other flag`, { skip }, () => {
+    test(`have a table that is total over the recorded help of the ${of}, and has no other flag`, {
+      skip: skipWithoutData,
+    }, () => {
       const flags = [...readFileSync(file, "utf8").matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, flag]) => flag);
       assert.deepEqual(table.map(({ flag }) => flag).toSorted(), flags.toSorted());
       assert.ok(flags.length > atLeast);
     });
 
-    test(`take no value if they take none in the ${of}'s recorded help`, { skip }, () => {
+    test(`take no value if they take none in the ${of}'s recorded help`, { skip: skipWithoutData }, () => {
       const lines = [...readFileSync(file, "utf8").matchAll(/^ +(?:-\w, )?--([a-z-]+)( \w+)? {2,}/gm)];
       const switches = lines.filter(([, flag, type]) => type === undefined && flag !== "help").map(([, flag]) => flag);
       assert.deepEqual(

@@ -7,11 +7,10 @@ import { parse, parseAllDocuments } from "yaml";
 import { crdFiles } from "../../../infra/definitions.ts";
 import { generated } from "../../../infra/generated.ts";
 import { faults, pruneRoot } from "../../../shared/simulator/schema/structural.ts";
-import { dataDir } from "../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../support/data.ts";
 import { at, differences, type Fields, type Path, versionAt } from "./crd-comparison.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "infra", "crds");
-const skip = dataDir === undefined ? "the recorded data of upstream is not here (REKINDLE_DATA)" : false;
 
 /** Returns what `read` returned for the same path before; no test changes what it read. */
 const readOnce = <T>(read: (path: string) => T): ((path: string) => T) => {
@@ -132,7 +131,7 @@ describe("the CRDs", () => {
       assert.equal(found.length > 0, !rare);
     });
 
-    test(`names, columns, versions and subresources of ${kind} are upstream's`, { skip }, () => {
+    test(`names, columns, versions and subresources of ${kind} are upstream's`, { skip: skipWithoutData }, () => {
       const [mine, their] = [mineOf(one), theirsOf(one)];
       assert.deepEqual(at(mine, ["spec", "names"]), at(their, ["spec", "names"]));
       assert.deepEqual(at(mine, ["spec", "scope"]), at(their, ["spec", "scope"]));
@@ -140,7 +139,9 @@ describe("the CRDs", () => {
       for (const part of parts) assert.deepEqual(versionAt(mine, [part]), versionAt(their, [part]), part);
     });
 
-    test(`every typed field of ${kind} is upstream's: same type, same limits, same ones required`, { skip }, () => {
+    test(`every typed field of ${kind} is upstream's: same type, same limits, same ones required`, {
+      skip: skipWithoutData,
+    }, () => {
       const root = ["schema", "openAPIV3Schema"];
       const found = differences(versionAt(mineOf(one), root), versionAt(theirsOf(one), root));
       const known = new Set(intended.map(({ path }) => path.join(".")));
@@ -152,7 +153,7 @@ describe("the CRDs", () => {
       assert.deepEqual(new Set(told.map(({ path }) => path)), known);
     });
 
-    test(`every example of ${kind} by upstream is accepted and kept`, { skip }, () => {
+    test(`every example of ${kind} by upstream is accepted and kept`, { skip: skipWithoutData }, () => {
       const schema = versionAt(mineOf(one), ["schema", "openAPIV3Schema"]);
       const all = examplesOf(one);
       assert.ok(rare || all.length > 0);

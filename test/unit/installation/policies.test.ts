@@ -11,7 +11,7 @@ import type { Obj } from "../../../shared/core/object.ts";
 import { policyObjects } from "../../../shared/installation/policies.ts";
 import { pluginNames } from "../../../shared/volcano/plugins/plugin.ts";
 import { policyActions, policyEvents } from "../../../shared/volcano/schema/resource.ts";
-import { dataDir } from "../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../support/data.ts";
 
 const objects = policyObjects({ namespaces: [] });
 
@@ -74,7 +74,7 @@ const messagesIn = (object: Obj): readonly string[] => {
 };
 
 describe("upstream's own policies", {
-  skip: dataDir === undefined ? "no recordings beside the project" : false,
+  skip: skipWithoutData,
 }, () => {
   for (const file of files)
     test(`in ${file} each have a rule among Rekindle's`, () => {

@@ -7,13 +7,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
-import { dataDir } from "../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../support/data.ts";
 import { at, type Fields, isFields, versionAt } from "../infra/crd-comparison.ts";
 import { type Exception, idle, type Kind, someFindings, unexpected } from "./fields/findings.ts";
 import { type Following, ofApplication, ofConnect } from "./fields/following.ts";
 import { fieldsOf } from "./fields/paths.ts";
-
-const skip = dataDir === undefined ? "the recorded data of upstream is not here (REKINDLE_DATA)" : false;
 
 /** Returns the schema of a pod's spec, from a CRD that spells it out. */
 const podSpec = (): Fields => {
@@ -68,7 +66,7 @@ const rows: readonly Row[] = [
 
 describe("pod templates", () => {
   for (const { of, role, base, follow, written } of rows) {
-    test(`of ${of} pass each field for the ${role} to its pod`, { skip }, () => {
+    test(`of ${of} pass each field for the ${role} to its pod`, { skip: skipWithoutData }, () => {
       const before = isFields(base[role]) ? base[role] : {};
       const templated = (spec: Fields): Fields => ({ ...base, [role]: { ...before, template: { spec } } });
       const kind: Kind = {

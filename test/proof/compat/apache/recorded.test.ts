@@ -1,15 +1,14 @@
 /** Compares with the recorded behaviour of upstream's operator of `spark.apache.org`, if recordings exist beside the project. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { dataDir } from "../../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../../support/data.ts";
 import { apacheGroups } from "./groups.ts";
 import { apacheReason } from "./intended.ts";
 
-const skip = dataDir === undefined ? "no recordings beside the project" : false;
 const groups = dataDir === undefined ? [] : apacheGroups(dataDir);
 
 describe("recorded SparkApplications of spark.apache.org", () => {
-  test("all groups have cases", { skip }, () => {
+  test("all groups have cases", { skip: skipWithoutData }, () => {
     assert.deepEqual(
       groups.map(({ name, cases }) => [name, cases.length > 0]),
       [

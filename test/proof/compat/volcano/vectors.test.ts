@@ -1,14 +1,13 @@
 /** Compares with the recorded behaviour of Volcano's own code, if recordings exist beside the project. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { dataDir } from "../../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../../support/data.ts";
 import { volcanoGroups } from "./files.ts";
 
-const skip = dataDir === undefined ? "no recordings beside the project" : false;
 const groups = dataDir === undefined ? [] : volcanoGroups(dataDir);
 
 describe("recorded Volcano", () => {
-  test("has rows of each group", { skip }, () => {
+  test("has rows of each group", { skip: skipWithoutData }, () => {
     assert.ok(groups.length > 0);
     assert.deepEqual(
       groups.filter(({ cases }) => cases.length === 0),

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { dataDir } from "../../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../../support/data.ts";
 import { accounted, examplesIn } from "./files.ts";
 
 const folderOf = async (files: Readonly<Record<string, string>>): Promise<string> => {
@@ -20,7 +20,7 @@ const job = (name: string): string =>
   `apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata:\n  name: ${name}\n---\n`;
 
 test("every example of upstream has a row, and every row its file", {
-  skip: dataDir === undefined && "no recorded data",
+  skip: skipWithoutData,
 }, () => {
   assert.equal(accounted(examplesIn(join(dataDir ?? "", "volcano", "examples"))).length > 1, true);
 });

@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { parseYaml, yamlDocuments } from "../../../../shared/adapters/kubernetes/yaml.ts";
 import { fieldsOf } from "../../../../shared/core/json.ts";
 import { controlPlaneFiles } from "../../../real/setup/go.ts";
-import { dataDir } from "../../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../../support/data.ts";
 
 /** A scalar, and its value as JSON. */
 const scalars: readonly (readonly [text: string, json: string])[] = [
@@ -141,7 +141,7 @@ describe("a real kubectl", withKubectl, () => {
   }
 
   const cases = dataDir === undefined ? [] : globSync("cases/*/*.yaml", { cwd: dataDir }).sort();
-  test("reads the recorded manifests the same", { skip: cases.length === 0 && "no recorded data" }, async () => {
+  test("reads the recorded manifests the same", { skip: skipWithoutData }, async () => {
     for (const file of cases) {
       const path = join(dataDir ?? "", file);
       const said = await readBy(kubectl, ["-f", path]);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { mayListen } from "../../../../shared/deployments/submitter/function.ts";
-import { dataDir } from "../../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../../support/data.ts";
 import { args, body, id, objects, stand } from "../handing.ts";
 
 describe("a submission to the submitter", () => {
@@ -94,10 +94,11 @@ describe("a submission to the submitter", () => {
     assert.deepEqual([said.status, said.error_code, said.submission_id], [409, "DRIVER_POD_ALREADY_EXISTS", other]);
   });
 
-  const recorded =
-    dataDir === undefined ? undefined : join(dataDir, "spark-operator", "golden", "spark-pi.spark-submit-args.txt");
-  it("accepts upstream's own arguments", { skip: recorded === undefined }, async () => {
-    const lines = readFileSync(recorded ?? "", "utf8")
+  it("accepts upstream's own arguments", { skip: skipWithoutData }, async () => {
+    const lines = readFileSync(
+      join(dataDir ?? "", "spark-operator", "golden", "spark-pi.spark-submit-args.txt"),
+      "utf8",
+    )
       .trimEnd()
       .split("\n");
     const given = lines.filter(

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { gaugesOf, measuresOf, measuresOfSave, sparkFigures } from "../../../../shared/spark/application/metrics.ts";
 import type { Memory } from "../../../../shared/spark/application/state/memory.ts";
-import { dataDir } from "../../../support/data.ts";
+import { dataDir, skipWithoutData } from "../../../support/data.ts";
 import { application, driver, eight, remembered } from "./fixtures.ts";
 
 const created = "2026-11-02T07:59:00Z";
@@ -108,7 +108,7 @@ test("labels are the application's own, and its namespace", () => {
 });
 
 test("Rekindle has every metric of a live upstream operator", {
-  skip: dataDir === undefined ? "needs the recorded data" : false,
+  skip: skipWithoutData,
 }, () => {
   const text = readFileSync(`${dataDir}/spark-operator/live-metrics.txt`, "utf8");
   const names = [...text.matchAll(/^(spark_\w+?)(?:_bucket|_sum|_count)?\{/gm)].map(([, name]) => name ?? "");

@@ -182,13 +182,17 @@ describe("an application whose annotation names a LocalQueue", () => {
   );
 
   itOnStand(
-    "whose submission is refused fails with the reason, and asks for no quota",
+    "whose submission is refused fails with the reason, and asks for no quota until its spec is mended",
     async (stand) => {
       await applied(stand, { sparkVersion: "2.4.8", driver: { cores: 1, memory: "512m" } });
       await stand.until("it has failed", () => state(stand) === "FAILED");
       const { errorMessage } = Object(within(stand.get("SparkApplication", "app"), "status", "applicationState"));
       assert.match(errorMessage, /a Spark version whose rules are not known here/);
       assert.equal(baseIn(stand), undefined);
+      await stand.patch("SparkApplication", "app", { spec: { sparkVersion: "4.1.1" } });
+      await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
+      await stand.turn(60_000);
+      assert.deepEqual([state(stand), podsIn(stand, "driver").length], ["SUSPENDED", 0]);
     },
     options,
   );

@@ -20,6 +20,7 @@ export const migratorRules = [
   rule("rbac.authorization.k8s.io", ["clusterroles"], ["get"]),
   rule("apiextensions.k8s.io", ["customresourcedefinitions"], ["list"]),
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["list"]),
+  rule("spark.apache.org", ["sparkapplications", "sparkclusters"], ["list"]),
   rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),
   rule("flow.volcano.sh", ["jobflows"], ["list"]),
   rule("scheduling.volcano.sh", ["queues", "podgroups"], ["list"]),

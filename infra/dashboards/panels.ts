@@ -9,13 +9,16 @@ export const panels: readonly (Panel | Heading)[] = [
   { id: 1, row: "At a glance" },
   {
     id: 2,
-    title: "Spark applications running",
+    title: "Spark applications and clusters running",
     note: "Counted from the objects by every host alike: the maximum is taken.",
     page: "q=kind:spark state:running",
     shape: "stat",
     width: 4,
     unit: "short",
-    lines: [{ ask: "gauge", name: "spark_application_running_count", summed: true, legend: "running" }],
+    lines: [
+      { ask: "gauge", name: "spark_application_running_count", summed: true, legend: "applications" },
+      { ask: "gauge", name: "spark_cluster_running_count", summed: true, legend: "clusters" },
+    ],
   },
   {
     id: 3,

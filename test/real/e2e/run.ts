@@ -18,6 +18,7 @@ import type { Family, Which } from "./family.ts";
 import { type Lane, runLane } from "./functions/lane.ts";
 import { build, install } from "./installed.ts";
 import { lambdaLane } from "./lambda/lane.ts";
+import { apacheMigrateLane } from "./migrate/apache-lane.ts";
 import { migrateLane } from "./migrate/lane.ts";
 import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
 import { onNats } from "./nats/lane.ts";
@@ -42,7 +43,7 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --dispatch [--bell] | 
   --cloud       infra/aws/template.yaml as it is deployed: its functions, queues, table, mappings, schedules, routes and
                 rights; records moved in mid-run, the cluster lost and restored into another one
   --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;
-                with their CRDs and webhooks; --family spark or volcano is one of them
+                with their CRDs and webhooks; --family spark, volcano or apache is one of them
   --triggers    the family of this name
   --gang        the family of this name, and those whose names begin with gang-
   --page        the page in a real Chromium, on simulated clusters; needs neither root nor a control plane
@@ -181,15 +182,18 @@ const cloudOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
   skipped: 0,
 });
 
-/** Runs each migration on its own cluster; `--family spark` or `volcano` selects one. */
+/** Runs each migration on its own cluster; `--family spark`, `volcano` or `apache` selects one. */
 const migrateOutcome = async (family: Family): Promise<Outcome> => {
   if (dataDir === undefined) {
     console.log("skipped: recorded data is not beside the project, so upstream's CRDs and roles");
     return { results: [], skipped: 2 };
   }
-  const ofSpark = family === families["volcano"] ? [] : await migrateLane(join(dataDir, "spark-operator"));
-  const ofVolcano = family === families["spark"] ? [] : await volcanoMigrateLane(join(dataDir, "volcano"));
-  return { results: [...ofSpark, ...ofVolcano], skipped: 0 };
+  const isWanted = (name: string): boolean =>
+    family === families[name] || !["spark", "volcano", "apache"].some((one) => family === families[one]);
+  const ofSpark = isWanted("spark") ? await migrateLane(join(dataDir, "spark-operator")) : [];
+  const ofVolcano = isWanted("volcano") ? await volcanoMigrateLane(join(dataDir, "volcano")) : [];
+  const ofApache = isWanted("apache") ? await apacheMigrateLane() : [];
+  return { results: [...ofSpark, ...ofVolcano, ...ofApache], skipped: 0 };
 };
 
 type Lanes = {

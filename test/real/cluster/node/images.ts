@@ -101,7 +101,7 @@ const table: readonly {
   { name: /^(?:.+\/)?spark(?:-py)?:v?(\d+\.\d+\.\d+)(?:-[\w.-]+)?$/, image: sparkImage },
   {
     // The operator's image only has to start: its pods' behaviour belongs to the test.
-    name: /^(?:.+\/)?(?:busybox|alpine|debian|spark-operator\/controller)(?::[\w.-]+)?()$/,
+    name: /^(?:.+\/)?(?:busybox|alpine|debian|spark-operator\/controller|spark-kubernetes-operator)(?::[\w.-]+)?()$/,
     image: () => ({ ...plain, id: "host/sh", command: ["/bin/sh"] }),
   },
   { name: /^(?:.+\/)?node:24[\w.-]*()$/, image: nodeImage },

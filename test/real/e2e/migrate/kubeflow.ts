@@ -14,7 +14,7 @@ const lock = "spark-operator-controller-lock";
 
 const image = "ghcr.io/kubeflow/spark-operator/controller:2.5.2";
 /** Its processes are stand-ins: the lane tests how other components react to them. */
-const stays = ["/bin/sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.2; done", "spark-operator"];
+export const stays = ["/bin/sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.2; done", "spark-operator"];
 
 const workload = (part: string, args: readonly string[]) => ({
   apiVersion: "apps/v1",

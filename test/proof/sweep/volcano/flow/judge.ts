@@ -91,8 +91,10 @@ const removes = ({ object }: Facts): boolean => textAt(object, "spec", "jobRetai
 
 const rest = (facts: Facts): readonly string[] => {
   const children = [...facts.children.values()];
-  const isSpent = children.some(({ name }) => failures(facts, name) > retries(facts));
-  if (facts.phase === "Failed" && !isSpent) return ["F4: the flow has failed with a retry left"];
+  // A flow also fails without a failed job: by one that a command has ended, or when all that it owns is cleaned up.
+  const failed = children.map(({ name }) => failures(facts, name)).filter((count) => count > 0);
+  if (facts.phase === "Failed" && failed.length > 0 && Math.max(...failed) <= retries(facts))
+    return ["F4: the flow has failed with a retry left"];
   if (facts.phase !== "Succeed") return [];
   const undone = flowsOf(facts.object).filter(({ name }) => !isDone(facts, name));
   const left = children.filter(({ gone }) => removes(facts) && !gone);

@@ -7,6 +7,7 @@ import { reviewOf } from "../../../shared/simulator/api/authorization.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 import { deploymentOf, grantedEverywhere } from "../../support/beside.ts";
 import { migratorRules } from "../../support/migrator.ts";
+import { install as installApache } from "./apache.ts";
 import { install as installKubeflow } from "./kubeflow.ts";
 import { application, installed, make, onTerminal } from "./terminal.ts";
 import { install as installVolcano } from "./volcanic.ts";
@@ -26,6 +27,7 @@ const asked = async (lease: string | false): Promise<readonly string[]> => {
   await make(simulator, application("a", { applicationState: { state: "RUNNING" } }));
   await make(simulator, checkpoint("SparkApplication", "sparkapplication.a"), checkpoint("Job", "job.a"));
   await installKubeflow(simulator, { lease });
+  await installApache(simulator);
   await installVolcano(simulator, lease === false ? { lease } : {});
   // Whoever may forge a controller makes the migration read who may write everywhere.
   const forged = deploymentOf("mallory.example/spark-operator:1", "default");

@@ -142,7 +142,9 @@ export const renewed = ({ clock }: Simulator, name: string, namespace: string): 
 export const settle = async (simulator: Simulator, upstream: Upstream): Promise<Living> => {
   const { home, deployments, hooks, lease: name } = upstream;
   const led: number[] = [];
-  await make(simulator, { apiVersion: "v1", kind: "Namespace", metadata: { name: home } });
+  // Two upstreams may share a namespace.
+  if (simulator.handle({ method: "GET", path: `/api/v1/namespaces/${home}`, headers: {} }).status === 404)
+    await make(simulator, { apiVersion: "v1", kind: "Namespace", metadata: { name: home } });
   await make(simulator, ...deployments.map((one) => workload(home, one)));
   if (name !== false) await make(simulator, renewed(simulator, name, home));
   await make(simulator, ...hooks);

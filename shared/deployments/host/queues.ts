@@ -8,7 +8,7 @@ import { type Received, type Receiver, startPoller } from "../../adapters/poller
 import type { Message } from "../../core/key.ts";
 import { isNewer, readMessage } from "../../engine/message.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
-import { batchesFor, pause } from "../common/polling.ts";
+import { batchesFor, pause } from "../common/queue-poll.ts";
 import { type LazyNats, withDeliveryQueue } from "../common/queues.ts";
 
 /** Returns the number of keys that the queue takes from a namespace in one turn. */

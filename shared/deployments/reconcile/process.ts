@@ -1,6 +1,6 @@
 /** The reconcile function as a process: it polls its queue, or serves a dispatcher's calls, until it is stopped. */
 import { startPoller } from "../../adapters/poller.ts";
-import { againMs, batchesFor, graceMs, pause, receiverOf } from "../common/polling.ts";
+import { againMs, batchesFor, graceMs, pause, receiverOf } from "../common/queue-poll.ts";
 import { stopped, tellHealth } from "../http/server.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 import { openTaking } from "./function.ts";

@@ -3,7 +3,7 @@
 import { startPoller } from "../../adapters/poller.ts";
 import { openReceiver } from "../../adapters/sqs/receiver.ts";
 import { openLines } from "../../adapters/telemetry/tracing.ts";
-import { againMs, graceMs, pause, visibilityMs } from "../common/polling.ts";
+import { againMs, graceMs, pause, visibilityMs } from "../common/queue-poll.ts";
 import { sendingTo } from "../common/queues.ts";
 import { stopped } from "../http/server.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";

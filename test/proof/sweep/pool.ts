@@ -1,6 +1,6 @@
 /** Threads that plan the scenarios of a sweep and run their pieces, as many at once as there are processors. */
 import { Worker } from "node:worker_threads";
-import type { Planned } from "./planning.ts";
+import type { Planned } from "./scenario-plan.ts";
 import type { Choice, Outcome, Unit } from "./units.ts";
 import type { Task, Told } from "./worker.ts";
 

@@ -1,8 +1,8 @@
 /** The results of a sweep: cases, violations, reach of each fault, and time to converge. */
 import { allowances } from "./allowances.ts";
 import type { Kind } from "./case.ts";
-import type { Planned } from "./planning.ts";
 import type { Allowed } from "./runner.ts";
+import type { Planned } from "./scenario-plan.ts";
 import type { Outcome } from "./units.ts";
 
 type Tally = {

@@ -1,6 +1,6 @@
 /** A thread of a sweep: plans a scenario or runs a piece of one, reports, and asks for the next. */
 import { parentPort, workerData } from "node:worker_threads";
-import { type Planned, planOf } from "./planning.ts";
+import { type Planned, planOf } from "./scenario-plan.ts";
 import { type Choice, type Outcome, type PreparedScenario, prepare, runUnit, type Unit } from "./units.ts";
 
 /** `plan`: the name of a scenario. */

@@ -68,7 +68,7 @@ export const isActive = (workload: Obj): boolean => fieldsOf(workload.spec)["act
 export const reservesQuota = (workload: Obj): boolean =>
   isTrue(workload, "QuotaReserved") && isRecord(fieldsOf(workload.status)["admission"]);
 
-/** What Kueue has assigned to each pod set of a Workload: `name`, `count`, `flavors`; nothing before it is admitted. */
+/** The assignment of Kueue to each pod set of a Workload: `name`, `count`, `flavors`; nothing before it is admitted. */
 export const assignmentsIn = (workload: Obj): readonly Json[] =>
   recordsIn(fieldsOf(fieldsOf(workload.status)["admission"])["podSetAssignments"]);
 

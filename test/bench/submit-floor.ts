@@ -20,7 +20,7 @@ const inOrder = [
   namespaced("/api/v1", "pods"),
 ] as const;
 
-/** What each application has at least: itself, its record, a Service, a ConfigMap and its driver. */
+/** The objects that each application has at least: itself, its record, a Service, a ConfigMap and its driver. */
 const fewest = 5;
 
 const list = z.object({

@@ -41,7 +41,7 @@ import { type ApplicationContext, readPods, removal } from "./run/context.ts";
 import { plannedPods } from "./run/submit.ts";
 import type { Memory } from "./state/memory.ts";
 
-/** What a step has read of the base. */
+/** The Workload of the base, as a step has read it. */
 export type Base = {
   /** The context with the spec as Kueue has admitted it. */
   readonly context: ApplicationContext;

@@ -122,7 +122,7 @@ const readyOf = (set: Stored | undefined): number => {
 
 type Sets = { readonly master: Stored | undefined; readonly worker: Stored | undefined };
 
-/** What of the cluster is ready, and what is not; upstream's words once all is. */
+/** The message about how many parts of the cluster are ready; upstream's words once all are. */
 const readiness = (
   spec: ClusterSpec,
   { master, worker }: Sets,

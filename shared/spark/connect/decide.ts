@@ -80,7 +80,7 @@ type ConnectContext = {
   readonly now: number;
   readonly view: View<Memory>;
   readonly images: Images;
-  /** What leads to the server from outside of the cluster. */
+  /** The route to the server from outside of the cluster. */
   readonly exposure: Exposure | undefined;
   /** Confs and fields of the spec that the server does not get. */
   readonly ignored: readonly string[];

@@ -65,7 +65,7 @@ function* tasksOf({
   return word === undefined ? undefined : { running: word.runningTasks, ended: word.endedTasks };
 }
 
-/** What a step does about an idle server. */
+/** The plan for an idle server. */
 export type Idling = {
   /** The activity to remember. */
   readonly activity?: Memory["activity"];

@@ -1,4 +1,4 @@
-/** What the benchmarks of Jobs share: the process that stands in for kubelets and scheduler, and their waiting. */
+/** The stage of the benchmarks of Jobs: the process that stands in for kubelets and scheduler, and the waits for it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

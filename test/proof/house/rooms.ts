@@ -14,7 +14,7 @@ type SideRoom = {
   readonly openTo?: readonly string[];
 };
 
-/** What the lists of the registry take of a kind, from the folder of it. */
+/** The files of a kind's folder that the lists of the registry import. */
 const partsOf = (folder: string): readonly string[] =>
   ["kind", "definition", "forecast", "inspection", "installation", "operator", "states", "watches"].map(
     (part) => `shared/spark/${folder}/${part}.ts`,

@@ -65,7 +65,7 @@ export const siteOf = ({ call }: Pick<Case, "call">): string | undefined =>
 
 const placeOf = ({ by, what, phase }: Call): string => `${by} ${what} ${phase}`;
 
-/** What the drawing of cases needs to know of one. */
+/** The facts of a case by which cases are drawn. */
 export type CaseOutline = Pick<Case, "id" | "family"> & { readonly site: string | undefined };
 
 /** The first call of each place. */

@@ -51,7 +51,7 @@ export type Application = z.infer<typeof application>;
 export type Page = {
   /** All states that were ever shown, by number. */
   readonly history: Map<number, State>;
-  /** What a status showed that contradicts an earlier one, or itself. */
+  /** Contradictions of a status to an earlier one, or to itself. */
   readonly faults: string[];
   /** UIDs of driver pods by name. */
   readonly drivers: Map<string, Set<string>>;

@@ -1,4 +1,4 @@
-/** What the lane of Apache's applications asserts of a recorded application, and of what it leaves. */
+/** The assertions of the lane of Apache's applications about a recorded application and the objects that it leaves. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -38,7 +38,7 @@ const migrate = ({ account }: Story, ...args: readonly string[]): Promise<string
 
 const standbys = async (log: string): Promise<number> => (await readFile(log, "utf8")).split("standby: ").length - 1;
 
-/** What a second controller would have made of the applications: pods deleted or created under Rekindle's account. */
+/** The traces that a second controller would have left: pods deleted or created under Rekindle's account. */
 const touched = async ({ audit }: Story): Promise<readonly string[]> =>
   (await audit.read())
     .filter((request) => isWrite(request) && request.resource === "pods" && request.code < 300)

@@ -76,28 +76,18 @@ export const podDisruptionBudgets: Resource = {
   kind: "PodDisruptionBudget",
 };
 export const secrets: Resource = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
-const route = (plural: string, kind: string): Resource => ({
-  group: "gateway.networking.k8s.io",
-  version: "v1",
-  plural,
-  kind,
-});
+/** Returns the resources of a group in its version v1. */
+const v1Of =
+  (group: string) =>
+  (plural: string, kind: string): Resource => ({ group, version: "v1", plural, kind });
+
+const route = v1Of("gateway.networking.k8s.io");
 export const httpRoutes = route("httproutes", "HTTPRoute");
 export const grpcRoutes = route("grpcroutes", "GRPCRoute");
-export const priorityClasses: Resource = {
-  group: "scheduling.k8s.io",
-  version: "v1",
-  plural: "priorityclasses",
-  kind: "PriorityClass",
-};
+export const priorityClasses = v1Of("scheduling.k8s.io")("priorityclasses", "PriorityClass");
 export const resourceQuotas: Resource = { group: "", version: "v1", plural: "resourcequotas", kind: "ResourceQuota" };
 
-const registration = (plural: string, kind: string): Resource => ({
-  group: "admissionregistration.k8s.io",
-  version: "v1",
-  plural,
-  kind,
-});
+const registration = v1Of("admissionregistration.k8s.io");
 
 export const mutatingWebhooks = registration("mutatingwebhookconfigurations", "MutatingWebhookConfiguration");
 export const validatingWebhooks = registration("validatingwebhookconfigurations", "ValidatingWebhookConfiguration");

@@ -160,7 +160,7 @@ const needed: readonly Needed[] = [
   ),
   need(
     "spark",
-    rule("kueue.x-k8s.io", ["workloads"], ["list", "create", "delete"]),
+    rule("kueue.x-k8s.io", ["workloads"], ["list", "watch", "create", "delete"]),
     "growths of applications with Kueue's queue label; show what Kueue reports about these",
   ),
   need("spark", rule("kueue.x-k8s.io", ["workloads"], ["patch"]), "change the number of a growth that waits"),

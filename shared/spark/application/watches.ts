@@ -8,6 +8,7 @@ import type { Watch } from "../../core/operator.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
 import { membersKey } from "../../kube/gang-members.ts";
 import { planKey } from "../../kube/gang-plan.ts";
+import { workloadWatch } from "../../kube/kueue-watch.ts";
 import { changed, conditionOf, isEnding, labelOf, leavingAt, type PodStatus, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 
@@ -15,6 +16,8 @@ import { trim, trimPod, trimWith } from "../../kube/trim.ts";
 import { endingOf } from "../executors/losses.ts";
 import { podsOf } from "../schema/pod-query.ts";
 import { sparkApplications, volcanoPodGroups } from "../schema/resource.ts";
+
+const appName = "sparkoperator.k8s.io/app-name";
 
 /** Waiting reasons of every container that is about to start: they are no news. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
@@ -95,7 +98,7 @@ const applicationWatches: readonly Watch[] = [
     resource: pods,
     selector: "sparkoperator.k8s.io/launched-by-spark-operator=true",
     trim: trimPod,
-    ownerName: (pod) => labelOf(pod, "sparkoperator.k8s.io/app-name"),
+    ownerName: (pod) => labelOf(pod, appName),
     matters: news,
     urgent: loss,
   },
@@ -107,6 +110,8 @@ const applicationWatches: readonly Watch[] = [
     ownerName: gangOwnerOf,
     matters: (before, after) => before !== undefined && !same(groupGist(before), groupGist(after)),
   },
+  // The application's own Workload, and its growths, which this one owns.
+  workloadWatch((workload) => ownerOfKind(workload, sparkApplications)?.name ?? labelOf(workload, appName)),
 ];
 
 /** True in the states that upstream's operator calls terminal, and while the spec suspends the application. */

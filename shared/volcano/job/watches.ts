@@ -4,8 +4,7 @@ import { fieldsOf, isRecord, same } from "../../core/json.ts";
 import { type Obj, ownerOfKind, type Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
-import { conditionsOf, isActive, isTrue, ownWorkloads, workloads } from "../../kube/kueue.ts";
-import { selectorText } from "../../kube/paths.ts";
+import { workloadWatch } from "../../kube/kueue-watch.ts";
 import { changed, isEnding, labelOf, leavingAt } from "../../kube/pods.ts";
 import { roomKey } from "../../kube/queue-room.ts";
 import { pods } from "../../kube/resources.ts";
@@ -71,19 +70,6 @@ const trimJob = (job: Stored, before?: Stored): Stored =>
 /** True for the conditions that decisions read: PodScheduled, and DisruptionTarget, which precedes a disruption. */
 const isReported = ({ type }: Json): boolean => type === "PodScheduled" || type === "DisruptionTarget";
 
-/** Whether Kueue lets the job run: for each condition that decides it, its status. */
-const admissionIn = (workload: Obj): unknown => [
-  isActive(workload),
-  ["Admitted", "Evicted", "QuotaReserved", "Finished"].map((type) => isTrue(workload, type)),
-];
-
-/** Keeps what `admissionIn` reads: a Workload holds the templates of all pods, and steps read it themselves. */
-const trimWorkload = (workload: Stored): Stored => ({
-  ...trim(workload),
-  spec: only(fieldsOf(workload.spec), ["active"]),
-  status: { conditions: conditionsOf(workload).map((one) => only(one, ["type", "status"])) },
-});
-
 const hasFailed = (pod: Obj | undefined): boolean => pod !== undefined && statusOf(pod)["phase"] === "Failed";
 
 /** True of a group that the scheduler has admitted, so that the pods of its job may be created. */
@@ -119,15 +105,7 @@ const watches: readonly Watch[] = [
     urgent: (before, after) => isAdmitted(after) && !isAdmitted(before),
   },
   commandWatch(jobs),
-  {
-    resource: workloads,
-    selector: selectorText(ownWorkloads),
-    optional: true,
-    trim: trimWorkload,
-    ownerName: jobOf,
-    matters: (before, after) =>
-      before === undefined || isEnding(after) || !same(admissionIn(before), admissionIn(after)),
-  },
+  workloadWatch(jobOf),
 ];
 
 /** True in the phases that a job leaves only by a Command. */

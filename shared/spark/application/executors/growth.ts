@@ -110,9 +110,6 @@ function* created({ context, driver, pod, growths }: Situation, executors: numbe
   return growthCreation(run, { growths, queue, executors, own, spec: withoutNodes(spec, baseNodesIn(context, own)) });
 }
 
-/** Kueue admits a new growth within this, where it has quota, ms. */
-const admittedWithinMs = 1_000;
-
 const remembering = (memory: Memory): Memory => ({
   ...memory,
   rare: [...new Set([...(memory.rare ?? []), "growth" as const])].sort(),
@@ -188,7 +185,6 @@ export function* withGrowth(situation: Situation, result: AllocationResult): Rea
     ...(lacks === undefined ? {} : { waitsFor: { on: "grant", wanted, granted, why: lacks } }),
     ...(wait === "" || allotment.grant !== undefined ? {} : unadmittedWait(context, allotment.demand, wait)),
     memory: quota === allotment.quota ? memory : { ...memory, allotment: { ...allotment, quota } },
-    ...(creation === undefined ? {} : { pollMs: Math.min(result.pollMs ?? admittedWithinMs, admittedWithinMs) }),
     ...(effects.some((effect) => "subresource" in effect) ? { live: true } : {}),
     stages: effects.length === 0 ? result.stages : [...result.stages, effects],
   };

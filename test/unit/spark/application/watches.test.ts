@@ -61,3 +61,29 @@ test("an application is kept whole until it has a status", () => {
   assert.deepEqual(kept(application), application);
   assert.equal(kept({ ...application, status: { submissionAttempts: 1 } }), undefined);
 });
+
+test("an application is sent when Kueue admits or evicts its own Workload or one of its growths", () => {
+  const ofWorkloads = sparkApplicationWatcher.watches.find(({ resource }) => resource.kind === "Workload");
+  const workload = (types: readonly string[], owner = "SparkApplication", labels = {}): Stored => ({
+    ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload", spec: { podSets: [{ name: "executor" }] } },
+    metadata: {
+      ...{ name: "one", namespace: "ns", uid: "w", resourceVersion: "1", labels },
+      ownerReferences: [{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: owner, name: "app", uid: "u" }],
+    },
+    status: { conditions: types.map((type) => ({ type, status: "True", message: "some", lastTransitionTime: "some" })) },
+  });
+  const isSent = (before: readonly string[] | undefined, after: readonly string[]): boolean | undefined => {
+    const [from, to] = [before && workload(before), workload(after)].map((one) => one && ofWorkloads?.trim?.(one));
+    return to && ofWorkloads?.matters(from, to);
+  };
+  assert.equal(isSent([], ["QuotaReserved", "Admitted"]), true);
+  assert.equal(isSent(["QuotaReserved", "Admitted"], ["QuotaReserved", "Admitted", "Evicted"]), true);
+  assert.equal(isSent(["QuotaReserved", "Admitted"], ["QuotaReserved", "Admitted", "PodsReady"]), false);
+  // The step that created it knows it.
+  assert.equal(isSent(undefined, []), false);
+  assert.equal(isSent(undefined, ["QuotaReserved", "Admitted"]), true);
+  assert.equal(ofWorkloads?.ownerName(workload([])), "app");
+  const growth = workload([], "Workload", { "sparkoperator.k8s.io/app-name": "grown" });
+  assert.equal(ofWorkloads?.ownerName(growth), "grown");
+  assert.equal(ofWorkloads?.ownerName(workload([], "Job")), undefined);
+});

@@ -14,7 +14,8 @@ import { careForExecutors, closedAccount, type ExecutorCare, withAccount } from 
 import { type Memory, type Run, recordOf, remembering } from "./memory.ts";
 import { type AttemptPods, readPods } from "./pods.ts";
 import { apacheApplications, beside, isSpared, resourceFor, sentinelLabel, upstreamFinalizer } from "./resource.ts";
-import { type ReadApplication, readApache, tolerationsOf, unservedIn } from "./spec/read.ts";
+import { readApache, tolerationsOf, unservedIn } from "./spec/read.ts";
+import type { ReadSpec } from "./spec/reader.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 import { stateEvents } from "./status/events.ts";
 import { type Observed, type Progress, progress } from "./status/progress.ts";
@@ -41,7 +42,7 @@ type Context = {
   readonly key: Key;
   readonly view: View<Memory>;
   readonly object: Stored;
-  readonly read: ReadApplication;
+  readonly read: ReadSpec<ApacheSpec>;
   readonly run: Run;
   readonly submission: ApacheSubmission | Refused;
 };
@@ -53,7 +54,7 @@ const defaultMain = "spark-kubernetes-driver";
 
 const submissionOf = (
   { operatorName, sparkDefaults }: Settings,
-  read: ReadApplication,
+  read: ReadSpec<ApacheSpec>,
   app: { readonly name: string; readonly namespace: string; readonly uid: string },
   attempt: number,
 ): ApacheSubmission | Refused => {

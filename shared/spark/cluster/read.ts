@@ -1,20 +1,8 @@
 /** Reads the spec of Apache's SparkCluster: limits, types, and the rules without which none of its objects could exist. */
-import { oncePer } from "../../core/cache.ts";
-import { withoutNulls } from "../../core/json.ts";
 import { labelErrors } from "../../kube/names.ts";
-import { explain, reportingInput } from "../../kube/schema.ts";
+import { specReader } from "../apache/spec/reader.ts";
 import { versionRules, versionWarnings } from "../apache/spec/versions.ts";
 import { type ClusterSpec, clusterLimits, clusterSpecSchema } from "./schema.ts";
-
-export type ReadCluster =
-  | { readonly ok: true; readonly spec: ClusterSpec; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly message: string };
-
-type Cluster = {
-  readonly metadata: { readonly name: string };
-  readonly spec?: unknown;
-  readonly [field: string]: unknown;
-};
 
 /** Longest name, characters: a label of the pods of StatefulSet `NAME-worker` adds eleven to that. */
 const longestName = 45;
@@ -46,13 +34,10 @@ const warningsOf = ({ runtimeVersions, clusterTolerations: { instanceConfig } }:
   ];
 };
 
-/** Checks limits and types first, because rules apply to typed specs only. A null counts as absent. */
-export const readCluster = oncePer((cluster: Cluster): ReadCluster => {
-  const beyond = clusterLimits(cluster.spec);
-  if (beyond !== "") return { ok: false, message: beyond };
-  const typed = clusterSpecSchema.safeParse(withoutNulls(cluster.spec ?? {}), reportingInput);
-  if (!typed.success) return { ok: false, message: explain(typed.error) };
-  const { data: spec } = typed;
-  const broken = [...nameRules(cluster.metadata.name), ...versionRules(spec.runtimeVersions), ...workerRules(spec)];
-  return broken.length > 0 ? { ok: false, message: broken.join("; ") } : { ok: true, spec, warnings: warningsOf(spec) };
-});
+const rulesOf = (name: string, spec: ClusterSpec): readonly string[] => [
+  ...nameRules(name),
+  ...versionRules(spec.runtimeVersions),
+  ...workerRules(spec),
+];
+
+export const readCluster = specReader({ limits: clusterLimits, schema: clusterSpecSchema, rulesOf, warningsOf });

@@ -2,26 +2,15 @@
  * Reads the spec of Apache's SparkApplication: limits, types, the rules with which no driver could start, and the
  * operator's defaults of `applicationTolerations`. The stored object stays as its user wrote it.
  */
-import { oncePer } from "../../../core/cache.ts";
-import { fieldsOf, withoutNulls } from "../../../core/json.ts";
+import { fieldsOf } from "../../../core/json.ts";
 import { localQueueOf, queueLabel } from "../../../kube/kueue.ts";
 import { labelErrors } from "../../../kube/names.ts";
-import { explain, reportingInput } from "../../../kube/schema.ts";
 import { policiesOf } from "../../application/spec/policies.ts";
 import { isOwn, ownerAnnotation } from "../../executors/owner.ts";
 import { confLimits } from "../../schema/limits.ts";
+import { specReader } from "./reader.ts";
 import { type ApacheSpec, apacheLimits, apacheSpecSchema } from "./schema.ts";
 import { versionRules, versionWarnings } from "./versions.ts";
-
-export type ReadApplication =
-  | { readonly ok: true; readonly spec: ApacheSpec; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly message: string };
-
-type Application = {
-  readonly metadata: { readonly name: string };
-  readonly spec?: unknown;
-  readonly [field: string]: unknown;
-};
 
 /** Errors of a name that labels and Services cannot take. A digit may come first: newer API servers accept it. */
 const nameRules = (name: string): readonly string[] =>
@@ -89,17 +78,7 @@ const warningsOf = ({ files, runtimeVersions, applicationTolerations, sparkConf 
   ];
 };
 
-/** Checks limits and types first, because rules apply to typed specs only. A null counts as absent. */
-export const readApache = oncePer((application: Application): ReadApplication => {
-  const beyond = apacheLimits(application.spec);
-  if (beyond !== "") return { ok: false, message: beyond };
-  const typed = apacheSpecSchema.safeParse(withoutNulls(application.spec ?? {}), reportingInput);
-  if (!typed.success) return { ok: false, message: explain(typed.error) };
-  const broken = rulesOf(application.metadata.name, typed.data);
-  return broken.length > 0
-    ? { ok: false, message: broken.join("; ") }
-    : { ok: true, spec: typed.data, warnings: warningsOf(typed.data) };
-});
+export const readApache = specReader({ limits: apacheLimits, schema: apacheSpecSchema, rulesOf, warningsOf });
 
 type Marked = {
   readonly metadata: {
@@ -109,8 +88,8 @@ type Marked = {
 };
 
 /**
- * What an object of `spark.apache.org` asks for by its labels and annotations and Rekindle does not do for its kind: one error
- * each, because it would run otherwise than they say.
+ * Errors about labels and annotations of an object of `spark.apache.org` that ask for what Rekindle does not do for its
+ * kind: it would run otherwise than they say.
  */
 export const unservedIn = (object: Marked): readonly string[] => {
   const { annotations = {} } = object.metadata;

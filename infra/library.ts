@@ -39,6 +39,8 @@ const declare = (folder: string): void => {
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
+    // `npm run check` checks the sources; a build would check all of them a second time.
+    noCheck: true,
     outDir: ".",
     rootDir: relative(types, root),
     typeRoots: [relative(types, join(root, "node_modules", "@types"))],

@@ -1,6 +1,6 @@
 /**
- * `infra/examples/own-kind`, a kind of another package, beside the package as strangers install it: it compiles, runs in a
- * host and in functions, and is swept.
+ * `infra/examples/own-kind`, a kind of another package, beside the unpacked package (`published.test.ts` has npm install it):
+ * it compiles, runs in a host and in functions, and is swept.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -14,7 +14,7 @@ import * as z from "zod";
 import { recordDefinition } from "../../../shared/deployments/library/record-definition.ts";
 import { serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
-import { npm, openTarball } from "../../support/packed.ts";
+import { openTarball } from "../../support/packed.ts";
 import { taken } from "../adapters/sqs/fake.ts";
 import { withQueue } from "../deployments/surroundings.ts";
 
@@ -24,11 +24,11 @@ const home = join(empty, "own-kind");
 
 before(async () => {
   const { tarball } = await openTarball();
-  mkdirSync(join(empty, "unpacked"));
-  const unpacked = spawnSync("tar", ["-xzf", tarball, "-C", join(empty, "unpacked"), "package/infra/examples"]);
-  assert.equal(unpacked.status, 0, String(unpacked.stderr));
-  cpSync(join(empty, "unpacked", "package", "infra", "examples", "own-kind"), home, { recursive: true });
-  npm(home, "install", "--offline", "--omit=dev", "--no-audit", "--no-fund", tarball);
+  const unpacked = join(home, "node_modules", "rekindle");
+  mkdirSync(unpacked, { recursive: true });
+  const { status, stderr } = spawnSync("tar", ["-xzf", tarball, "-C", unpacked, "--strip-components=1"]);
+  assert.equal(status, 0, String(stderr));
+  cpSync(join(unpacked, "infra", "examples", "own-kind"), home, { recursive: true });
 });
 after(() => rmSync(empty, { recursive: true }));
 
@@ -161,8 +161,10 @@ process.exit();`;
   });
 });
 
+type Edits = readonly (readonly [from: string, to: string])[];
+
 /** Planted faults: each is no fault of the life without deaths, and the sweep finds it. */
-const planted: readonly { name: string; edits: readonly (readonly [string, string])[]; found: RegExp }[] = [
+const planted: readonly { name: string; edits: Edits; found: RegExp }[] = [
   {
     name: "a rest that no resync ends",
     edits: [['next: { do: "wait" }', 'next: { do: "rest" }']],
@@ -178,6 +180,22 @@ const planted: readonly { name: string; edits: readonly (readonly [string, strin
   },
 ];
 
+/** A planted fault shows with two pods as with three, in half the time. */
+const twoPods: Edits = [
+  ["replicas: 3", "replicas: 2"],
+  ["owned.length === 3", "owned.length === 2"],
+  ["ready === 3", "ready === 2"],
+];
+
+const edit = (file: string, edits: Edits): void => {
+  const right = readFileSync(file, "utf8");
+  const wrong = edits.reduce((text, [from, to]) => {
+    assert.equal(text.split(from).length, 2, from);
+    return text.replace(from, to);
+  }, right);
+  writeFileSync(file, wrong);
+};
+
 describe("the sweep of the example", () => {
   it("finds no violation at any death, failure or lost message", () => {
     const { stdout, stderr, status } = node(home, "sweep.ts");
@@ -190,13 +208,8 @@ describe("the sweep of the example", () => {
     it(`finds ${name}`, () => {
       const folder = join(empty, name.replaceAll(" ", "-"));
       cpSync(home, folder, { recursive: true });
-      const file = join(folder, "kind.ts");
-      const right = readFileSync(file, "utf8");
-      const wrong = edits.reduce((text, [from, to]) => {
-        assert.equal(text.split(from).length, 2, from);
-        return text.replace(from, to);
-      }, right);
-      writeFileSync(file, wrong);
+      edit(join(folder, "kind.ts"), edits);
+      edit(join(folder, "sweep.ts"), twoPods);
       const { stderr, status } = node(folder, "sweep.ts");
       assert.match(stderr, found);
       assert.doesNotMatch(stderr, /without a fault: /);

@@ -1,10 +1,10 @@
 /**
- * The package of `npm pack`, installed without a network into an empty folder: no dependency, no source, no file of
- * this clone.
+ * The package of `npm pack`, installed without a network into a folder that has only the manifest of the example of one's
+ * own kind: no dependency, no source, no file of this clone.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -33,7 +33,7 @@ let files: readonly string[] = [];
 before(async () => {
   const made = await openTarball();
   files = made.files;
-  writeFileSync(join(empty, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  cpSync(join(root, "infra", "examples", "own-kind", "package.json"), join(empty, "package.json"));
   npm(empty, "install", "--offline", "--omit=dev", "--no-audit", "--no-fund", made.tarball);
 });
 after(() => rmSync(empty, { recursive: true }));

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deliveryKey } from "../../../shared/core/key.ts";
 import { step } from "../../../shared/engine/reconcile/step.ts";
+import { isExhaustive } from "../../support/cases.ts";
 import { message } from "../engine/fakes.ts";
 import { acknowledged, openStreet, silence } from "./street.ts";
 
@@ -87,7 +88,7 @@ const blow = async (seed: number, states: number): Promise<Tally> => {
 };
 
 /** The number of updates: REKINDLE_UPDATES, else enough for every run of the tests. */
-const wanted = Number(process.env["REKINDLE_UPDATES"] ?? 2_000);
+const wanted = Number(process.env["REKINDLE_UPDATES"] ?? (isExhaustive() ? 2_000 : 500));
 
 test(`of ${wanted} updates under faults none is lost, reordered, or sent once acknowledged`, async (context) => {
   const began = performance.now();

@@ -3,7 +3,7 @@
  * more ordinals than a job has pods.
  */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
 import { wholeOf } from "../../../shared/core/plan.ts";
 import { requestsOf } from "../../../shared/kube/pod-usage.ts";
@@ -26,16 +26,17 @@ const admitted = (spec: Fields): JobFixture => {
   return fixture;
 };
 
-const podsMade = (fixture: JobFixture): readonly Obj[] =>
-  fixture
-    .step()
-    .stages.flat()
-    .flatMap((effect) => (effect.do === "create" && effect.object.kind === "Pod" ? [wholeOf(effect)] : []));
+const podsIn = ({ stages }: ReturnType<JobFixture["step"]>): readonly Obj[] =>
+  stages.flat().flatMap((effect) => (effect.do === "create" && effect.object.kind === "Pod" ? [wholeOf(effect)] : []));
 
 const variablesOf = (pod: Obj | undefined): readonly unknown[] => Object(pod?.["spec"]).containers?.[0]?.env ?? [];
 
 describe("a job of a thousand tasks with the plugin svc", () => {
   const plugins = { svc: [] };
+  let plan: ReturnType<JobFixture["step"]>;
+  before(() => {
+    plan = admitted({ tasks: tasks(1_000), plugins }).step(true);
+  });
 
   test("creates its pods in parts of at most 9 MB", () => {
     const fixture = admitted({ tasks: tasks(1_000), plugins });
@@ -54,7 +55,6 @@ describe("a job of a thousand tasks with the plugin svc", () => {
   });
 
   test("has a plan without the bodies of its pods, with at most 600 characters for each pod", () => {
-    const plan = admitted({ tasks: tasks(1_000), plugins }).step(true);
     const created = plan.stages.flat().filter((effect) => effect.do === "create");
     assert.ok(created.length > 10);
     assert.ok(JSON.stringify(plan.stages).length < 600 * created.length);
@@ -62,8 +62,8 @@ describe("a job of a thousand tasks with the plugin svc", () => {
   });
 
   test("has a plan with the body of its first pod alone, if that body is short", () => {
-    const plan = admitted({ tasks: tasks(3) }).step(true);
-    const created = plan.stages.flat().filter((effect) => effect.do === "create");
+    const { stages } = admitted({ tasks: tasks(3) }).step(true);
+    const created = stages.flat().filter((effect) => effect.do === "create");
     assert.deepEqual(
       created.map((effect) => ["spec" in effect.object, effect.body === undefined]),
       [
@@ -79,7 +79,7 @@ describe("a job of a thousand tasks with the plugin svc", () => {
   });
 
   test("shares the variables of all tasks between its pods", () => {
-    const [first, second] = podsMade(admitted({ tasks: tasks(1_000), plugins }));
+    const [first, second] = podsIn(plan);
     assert.equal(variablesOf(first).length, 2_000);
     assert.ok(variablesOf(first).every((one, at) => one === variablesOf(second)[at]));
   });

@@ -1,4 +1,4 @@
-/** Plans inside HyperNodes: 1,000 random mixes against a checker and an exact packer of its own. */
+/** Plans inside HyperNodes: random mixes against a checker and an exact packer of its own. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
@@ -7,6 +7,7 @@ import { fitNear } from "../../../../shared/volcano/gang/nearness.ts";
 import { emptyRooms, type Room } from "../../../../shared/volcano/gang/rooms.ts";
 import { domainsOf } from "../../../../shared/volcano/gang/topology/domains.ts";
 import { type Chance, openChance } from "../../../proof/sweep/chance.ts";
+import { isExhaustive } from "../../../support/cases.ts";
 import {
   type Band,
   bandFaults,
@@ -204,11 +205,13 @@ const mixed = (seed: number, tally: Tally): void => {
   for (let nth = 0; nth < bands; nth++) tryBand(chance, state, world, tally, nth === 0);
 };
 
-test("in 1,000 mixes every plan keeps to its HyperNodes, and at most 2 % of the groups with places are missed", () => {
+const mixes = isExhaustive() ? 1_000 : 250;
+
+test(`in ${mixes} mixes every plan keeps to its HyperNodes, and at most 2 % of the groups with places are missed`, () => {
   const tally: Tally = { plans: 0, refused: 0, missed: 0, missedEmpty: 0, higher: 0, faults: [] };
-  for (let seed = 0; seed < 1_000; seed++) mixed(seed, tally);
+  for (let seed = 0; seed < mixes; seed++) mixed(seed, tally);
   assert.deepEqual(tally.faults, []);
-  assert.ok(tally.plans > 800 && tally.refused > 300, JSON.stringify({ ...tally, faults: 0 }));
+  assert.ok(tally.plans > 0.8 * mixes && tally.refused > 0.3 * mixes, JSON.stringify({ ...tally, faults: 0 }));
   assert.ok(tally.missed <= 0.02 * (tally.plans + tally.missed), `${tally.missed} missed of ${tally.plans}`);
   assert.ok(tally.higher <= 0.02 * tally.plans, `${tally.higher} of ${tally.plans} in a higher tier than needed`);
   assert.equal(tally.missedEmpty, 0);

@@ -74,13 +74,14 @@ export type Idling = {
   readonly wakeAt?: number;
 };
 
+/** The Event comes after the deletion, which fails where the SparkConnect has changed meanwhile, and says that it has happened. */
 const removal = (object: Stored, limitMs: number): Idling["effects"] => {
   const { name, namespace = "", uid, resourceVersion } = object.metadata;
   const message = `SparkConnect ${name}: no task has run for ${spanText(limitMs)}, so it is deleted, as ${row.annotation} says`;
   const event = { type: "Normal", reason: "SparkConnectIdle", message } as const;
   return [
-    [{ do: "record", about: object, resource: sparkConnects, occasion: uid, ...event }],
     [{ do: "delete", ref: { resource: sparkConnects, namespace, name }, uid, resourceVersion }],
+    [{ do: "record", about: object, resource: sparkConnects, occasion: uid, ...event }],
   ];
 };
 

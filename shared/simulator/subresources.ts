@@ -221,29 +221,50 @@ const metricsOf = (server: Server, pod: Item, driver: Driver): unknown => {
   return { version: "4.0.0", gauges: { [name]: { value: shownBy(gauge, now) } } };
 };
 
-/** The driver's own REST API, as the API server passes it on. */
+type Routes = Readonly<Record<string, unknown>>;
+
+/** The answers of a Connect server; undefined while it gives none. */
+const routesOfServer = (server: Server, pod: Item, { tasks = [] }: PodScript): Routes | undefined => {
+  const now = server.clock.now();
+  const shown = isUp(pod) ? tasks.findLast(([fromMs]) => now >= busyUntil(pod, fromMs))?.[1] : undefined;
+  if (shown === undefined || shown === "silent") return undefined;
+  const id = `spark-${pod.metadata.uid}`;
+  const executor = { id: "1", isActive: true, activeTasks: shown.running, completedTasks: shown.ended, failedTasks: 0 };
+  return {
+    "api/v1/applications": [{ id, name: "Spark Connect server" }],
+    [`api/v1/applications/${id}/allexecutors`]: [{ id: "driver", isActive: true }, executor],
+  };
+};
+
+/** The answers of a driver; undefined while it gives none. */
+const routesOfDriver = (server: Server, pod: Item, { memory, scriptOf }: Logs): Routes | undefined => {
+  const driver = memory.driver(pod.metadata.uid);
+  if (driver === undefined || !isUp(pod) || !driver.booted || driver.ended) return undefined;
+  const application = { id: driver.appId, name: confOf(driver, "spark.app.name", driver.app) };
+  const own = { id: "driver", hostPort: `${textAt(pod, "status", "podIP") ?? ""}:7079`, isActive: true };
+  const all = [
+    own,
+    ...executorsOf(server, driver)
+      .filter((each) => isUp(each) || mainExit(each) !== undefined)
+      .map((each) => executorView(server, each, scriptOf(each))),
+  ];
+  return {
+    "api/v1/applications": [application],
+    [`api/v1/applications/${driver.appId}`]: application,
+    [`api/v1/applications/${driver.appId}/executors`]: all.filter(({ isActive }) => isActive),
+    [`api/v1/applications/${driver.appId}/allexecutors`]: all,
+    "metrics/json": metricsOf(server, pod, driver),
+  };
+};
+
+/** The REST API of a driver or of a Connect server, as the API server passes it on. */
 const proxy =
-  ({ memory, scriptOf }: Logs) =>
+  (logs: Logs) =>
   (server: Server, { target }: Call): Result => {
     const [name = ""] = (target.name ?? "").split(":");
     const pod = found(server, { ...target, name });
-    const driver = memory.driver(pod.metadata.uid);
-    if (driver === undefined || !isUp(pod) || !driver.booted || driver.ended) throw unreachable();
-    const application = { id: driver.appId, name: confOf(driver, "spark.app.name", driver.app) };
-    const own = { id: "driver", hostPort: `${textAt(pod, "status", "podIP") ?? ""}:7079`, isActive: true };
-    const all = [
-      own,
-      ...executorsOf(server, driver)
-        .filter((each) => isUp(each) || mainExit(each) !== undefined)
-        .map((each) => executorView(server, each, scriptOf(each))),
-    ];
-    const routes: Readonly<Record<string, unknown>> = {
-      "api/v1/applications": [application],
-      [`api/v1/applications/${driver.appId}`]: application,
-      [`api/v1/applications/${driver.appId}/executors`]: all.filter(({ isActive }) => isActive),
-      [`api/v1/applications/${driver.appId}/allexecutors`]: all,
-      "metrics/json": metricsOf(server, pod, driver),
-    };
+    const routes = routesOfDriver(server, pod, logs) ?? routesOfServer(server, pod, logs.scriptOf(pod));
+    if (routes === undefined) throw unreachable();
     const body = routes[target.rest];
     return body === undefined
       ? { status: 404, text: "not found", type: "text/html" }

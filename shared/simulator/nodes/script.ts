@@ -29,7 +29,12 @@ export type PodScript = {
   readonly busyMs?: number;
   /** Of an executor: the shuffle data that it has written since its start, bytes, as its driver reports. */
   readonly shuffleBytes?: number;
+  /** Of a Connect server: its tasks from these times after its start on, ms; absent: its REST API does not answer. */
+  readonly tasks?: readonly (readonly [fromMs: number, tasks: ServerTasks])[];
 };
+
+/** The tasks that a Connect server's REST API shows, or no answer. */
+export type ServerTasks = { readonly running: number; readonly ended: number } | "silent";
 
 /**
  * A driver's gauge of the executors that it needs: a number; one that alternates with 0 every five seconds; no answer;

@@ -12,6 +12,15 @@ export const makerMutants: readonly Mutant[] = [
     fault: "crash-after",
   },
   {
+    name: "flow-retries-once-too-often",
+    promise: "a failed job of a flow is created again no more often than its annotation says",
+    file: "shared/volcano/flow/retries.ts",
+    find: "count <= most)",
+    replace: "count <= most + 1)",
+    scenarios: ["flow-retried"],
+    fault: "crash-after",
+  },
+  {
     name: "flow-too-early",
     promise: "a job of a JobFlow is created when all jobs that it depends on have completed",
     file: "shared/volcano/flow/decide.ts",

@@ -262,6 +262,7 @@ export const openFixture = (scenario: Scenario): Fixture => {
     holders,
     sizes: scenario.sizes,
     demand: scenario.demand,
+    tasks: scenario.scripts[`${appName}-server`]?.[0]?.tasks,
     queued: scenario.gang !== undefined,
   });
   const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));

@@ -1,6 +1,6 @@
 /** Further courses of an application beside those that are swept whole: starts, interruptions, upgrades and ends. */
 import type { Change } from "../../../shared/simulator/storage/store.ts";
-import { textAt } from "./fields.ts";
+import { startOf, textAt } from "./fields.ts";
 import { connect, connectSpec } from "./recoveries.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./scenario.ts";
 
@@ -54,6 +54,39 @@ export const lives: readonly Scenario[] = [
     ],
     ends: "Ready",
     tells: "PodNotStarting",
+    breadth: "thin",
+  }),
+  connect({
+    name: "connect-idle",
+    what: "its user allows it more time without tasks; tasks run again when that is almost over, its REST API is silent, and it is deleted",
+    annotations: { "rekindle.dev/delete-when-idle": "1m" },
+    scripts: {
+      [`${appName}-server`]: [
+        {
+          tasks: [
+            [0, { running: 2, ended: 0 }],
+            [60_000, { running: 0, ended: 3 }],
+            [185_000, { running: 1, ended: 3 }],
+            [230_000, { running: 0, ended: 4 }],
+            [260_000, "silent"],
+            [280_000, { running: 0, ended: 4 }],
+          ],
+        },
+      ],
+    },
+    userActions: [
+      {
+        says: "kubectl annotate: two minutes",
+        when: ({ table, object }) =>
+          table === "pods" && object.metadata.name === `${appName}-server` && startOf(object) !== undefined,
+        afterMs: 40_000,
+        do: { type: "annotate", annotations: { "rekindle.dev/delete-when-idle": "2m" } },
+      },
+    ],
+    ends: "gone",
+    tells: "SparkConnectIdle",
+    also: ["stale", "deaf"],
+    without: ["pause-600s", "frozen"],
     breadth: "thin",
   }),
   {

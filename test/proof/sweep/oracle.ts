@@ -20,6 +20,7 @@
  * I11. With Kueue's queue label, which ends its admission at SUBMISSION_FAILED, no status shows that state while a retry is left.
  */
 
+import type { PodScript } from "../../../shared/simulator/nodes/script.ts";
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { textOf } from "../../../shared/simulator/verbs/read.ts";
 import { checkClaims } from "./claim-invariants.ts";
@@ -60,6 +61,8 @@ export type Subject = {
   readonly demand?: Demand | undefined;
   /** The memory of its executors, MiB, where it grows after a lack of it. */
   readonly sizes?: readonly number[] | undefined;
+  /** The tasks of a Connect server. */
+  readonly tasks?: PodScript["tasks"] | undefined;
   /** Steps of queues run, too, and admit its group. */
   readonly queued?: boolean;
   /** One of several oracles that watch together: the owner of a write is judged for all of them at once. */

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { command, intoPlace, type Part } from "./part.ts";
-import { sparkHome, sparkVersions } from "./spark.ts";
+import { isSparkThere, moreSparkVersions, sparkHome, sparkVersions } from "./spark.ts";
 
 const sources = join(import.meta.dirname, "..", "cluster", "examples");
 
@@ -19,6 +19,12 @@ const digest = async (): Promise<string> => {
   for (const file of await javaFiles()) hash.update(`${file}\0`).update(await readFile(join(sources, file)));
   return hash.digest("hex");
 };
+
+/** The versions that every set-up has, and those that were installed besides. */
+const versions = (): readonly string[] => [...sparkVersions, ...moreSparkVersions.filter(isSparkThere)];
+
+/** The Scala version in the long name of a jar. */
+const scalaOf = (version: string): string => (version.startsWith("3.") ? "2.12" : "2.13");
 
 const jarDir = (version: string): string => join(sparkHome(version), "examples", "jars");
 
@@ -36,7 +42,7 @@ const compile = async (version: string, wanted: string): Promise<void> =>
       cwd: sources,
     });
     await command("jar", ["--create", "--file", join(dir, "spark-examples.jar"), "-C", classes, "."]);
-    await symlink("spark-examples.jar", join(dir, `spark-examples_2.13-${version}.jar`));
+    await symlink("spark-examples.jar", join(dir, `spark-examples_${scalaOf(version)}-${version}.jar`));
     await rm(classes, { recursive: true });
     await writeFile(join(dir, "sources.sha256"), wanted);
   });
@@ -48,14 +54,14 @@ export const examples: Part = {
   needs: ["spark"],
   isReady: async () => {
     const wanted = await digest();
-    const there = await Promise.all(sparkVersions.map((version) => isThere(version, wanted)));
+    const there = await Promise.all(versions().map((version) => isThere(version, wanted)));
     return (
-      there.every(Boolean) && sparkVersions.every((version) => existsSync(join(jarDir(version), "spark-examples.jar")))
+      there.every(Boolean) && versions().every((version) => existsSync(join(jarDir(version), "spark-examples.jar")))
     );
   },
   install: async (say) => {
     const wanted = await digest();
-    for (const version of sparkVersions) {
+    for (const version of versions()) {
       if (await isThere(version, wanted)) continue;
       say(`compiling for Spark ${version}`);
       await compile(version, wanted);

@@ -18,10 +18,14 @@ export const sparkHome = (version: string): string => join(cacheDir(), "spark", 
 
 const sizeOfOne = "450 MB to download, 430 MB on disk";
 
-const isThere = (version: string): boolean => existsSync(join(sparkHome(version), "bin", "spark-submit"));
+/** True if this version is installed. */
+export const isSparkThere = (version: string): boolean => existsSync(join(sparkHome(version), "bin", "spark-submit"));
+
+/** The part that installs a version. */
+export const partOf = (version: string): string => (moreSparkVersions.includes(version) ? "spark-more" : "spark");
 
 const installVersion = async (version: string, sha256: string, say: Say): Promise<void> => {
-  if (isThere(version)) return;
+  if (isSparkThere(version)) return;
   say(`${version}: download and unpack`);
   const fill = async (dir: string): Promise<void> => {
     const requirements = join(dir, "requirements.txt");
@@ -45,10 +49,10 @@ const installAll = async (pinned: Pinned, say: Say): Promise<void> => {
 
 export const moreSpark: Part = {
   name: "spark-more",
-  why: `Spark ${moreSparkVersions.join(" and ")}, unmodified, for npm run e2e -- --family elastic-versions`,
+  why: `Spark ${moreSparkVersions.join(" and ")}, unmodified, for npm run e2e -- --family elastic-versions, and further cases of kueue and apache`,
   sizeHint: `${moreSparkVersions.length} × ${sizeOfOne} each; about a minute each`,
   needs: ["system"],
-  isReady: async () => moreSparkVersions.every(isThere),
+  isReady: async () => moreSparkVersions.every(isSparkThere),
   install: (say) => installAll(lock.more, say),
 };
 
@@ -57,6 +61,6 @@ export const spark: Part = {
   why: `Spark ${sparkVersions.join(" and ")}, unmodified, for real drivers and executors`,
   sizeHint: `${sparkVersions.length} × ${sizeOfOne} each; about a minute each`,
   needs: ["system"],
-  isReady: async () => sparkVersions.every(isThere),
+  isReady: async () => sparkVersions.every(isSparkThere),
   install: (say) => installAll(lock.versions, say),
 };

@@ -1,8 +1,5 @@
 /** Upstream's own end-to-end rows with a host that lives: the states in their order, the objects that each row names. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sparkHome } from "../../setup/spark.ts";
 import { type Case, kubectl, must, pi, running, type Scene } from "../scene.ts";
 import { caseFile, created, hostArgs, plural, upstreamManifest } from "./applications.ts";
 import { type Book, currentOf, openBook, type Page } from "./book.ts";
@@ -185,15 +182,11 @@ const python = (dir: string, sparkVersion: string): Lasting => {
   };
 };
 
-/** The rows of one version that run until they are deleted. `without` the lane's jar there is Python alone. */
-export const lastingRows = (dir: string, sparkVersion: string, without?: "jar"): Case => ({
+/** The rows of one version that run until they are deleted. */
+export const lastingRows = (dir: string, sparkVersion: string): Case => ({
   name: `upstream's rows E6 and E7 with Spark ${sparkVersion}: a driver and an executor, by its jar and by Python files`,
-  run: async (scene) => {
-    if (!existsSync(join(sparkHome(sparkVersion), "bin", "spark-submit")))
-      return { missing: `Spark ${sparkVersion} is not there: run \`npm run setup -- spark-more\` first` };
-    return await recorded(scene, async (book) => {
-      const both = [...(without === "jar" ? [] : [scala(dir, sparkVersion)]), python(dir, sparkVersion)];
-      return await Promise.all(both.map((one) => lasts(scene, book, one)));
-    });
-  },
+  run: (scene) =>
+    recorded(scene, (book) =>
+      Promise.all([scala(dir, sparkVersion), python(dir, sparkVersion)].map((one) => lasts(scene, book, one))),
+    ),
 });

@@ -13,6 +13,8 @@
  * G7. On the nodes of a flavor an executor is created only within the quota of this flavor that is in use.
  * G8. No growth has the application as an owner: a step of Kueue's integration panics at such a Workload, which it takes
  *     for its own, if it has no controller, and deletes it otherwise.
+ * G9. The Workload of a base that Rekindle queues has the priority of the class that the application's label names; while it
+ *     waits, another class soon takes the place of the first. A growth is created with the priority of the base.
  */
 import { kindOfTable } from "../../../shared/simulator/schema/kinds.ts";
 import { type Item, ownersOf } from "../../../shared/simulator/storage/metadata.ts";
@@ -32,7 +34,7 @@ import {
   usedBy,
 } from "../../support/kueue-queue.ts";
 import type { Demand } from "./demand-invariants.ts";
-import { startOf, textAt } from "./fields.ts";
+import { numberAt, startOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { isOver } from "./objects.ts";
 import type { Actor, Oracle } from "./oracle.ts";
@@ -106,13 +108,30 @@ export const clusterQueue = (server: Server): Part => ({
 
 type Workloads = Map<
   string,
-  { readonly used: number; readonly flavor: unknown; readonly granted: number; readonly waits: number }
+  {
+    readonly used: number;
+    readonly flavor: unknown;
+    readonly granted: number;
+    readonly waits: number;
+    readonly priority: number;
+    /** It admits the base, and is in its queue. */
+    readonly isQueuedBase: boolean;
+  }
 >;
+
+/** The priorities of classes, and the class that the application's label names, with the one before. */
+type Ranking = {
+  classes: Map<string, number>;
+  label: string | undefined;
+  before: string | undefined;
+  labelledAt: number;
+};
 
 type Facts = {
   violations: string[];
   /** By UID: the application's own Workload, and its growths. */
   workloads: Workloads;
+  ranking: Ranking;
   /** By UID: executors that have not ended, and whether they have been told to. */
   executors: Map<string, { readonly leaves: boolean; readonly node: string | undefined }>;
   /** Since when two growths wait, and more executors stay than are granted; when less and more was granted last. */
@@ -179,8 +198,51 @@ const hearExecutor = (facts: Facts, { type, object }: Change, { actor, now, evic
     facts.violations.push(`G1: ${name} is executor ${living}, and ${granted} are granted`);
 };
 
+const priorityIn = (workload: Item): number => numberAt(workload, "spec", "priority") ?? 0;
+
+const isBase = ({ metadata }: Item): boolean => metadata.name.startsWith(`${appName}-base-`);
+
+const priorityClass = "kueue.x-k8s.io/priority-class";
+
+const hearRank = ({ ranking }: Facts, { table, object }: Change, now: number): void => {
+  const { name, labels = {} } = object.metadata;
+  if (table === "workloadpriorityclasses.kueue.x-k8s.io")
+    ranking.classes.set(name, numberAt(object, "value") ?? Number.NaN);
+  if (table !== applications || name !== appName || labels[priorityClass] === ranking.label) return;
+  ranking.before = ranking.label;
+  ranking.label = labels[priorityClass];
+  ranking.labelledAt = now;
+};
+
+/** Judges G9 when a step creates a Workload. */
+const checkRank = ({ ranking, workloads, violations }: Facts, one: Item, now: number): void => {
+  const { classes, label = "", before = "", labelledAt } = ranking;
+  const ofBase = [...workloads.values()].filter(({ waits }) => waits === 0).map(({ priority }) => priority);
+  const late = now - labelledAt > latestMs ? [] : [classes.get(before)];
+  const right = isGrowth(one) ? ofBase : label === "" ? [0] : [classes.get(label), ...late];
+  if (!right.includes(priorityIn(one)))
+    violations.push(`G9: ${one.metadata.name} has priority ${priorityIn(one)}, not ${right.join(" or ")}`);
+};
+
+/** Judges G5, G8 and G9 of a write, before the Workload is known as written. */
+const checkWrite = (facts: Facts, { type, object }: Change, actor: Actor, now: number): void => {
+  const { name } = object.metadata;
+  if (belongsToApplication(object)) facts.violations.push(`G8: ${name} has the application as an owner`);
+  if (actor === "engine" && name.startsWith(ofKueue)) facts.violations.push(`G5: a step has written ${name}`);
+  if (actor === "engine" && type === "ADDED") checkRank(facts, object, now);
+};
+
+/** Judges G9: a base that waits is queued anew after its application's label names another class. */
+const checkQueued = ({ ranking, workloads, violations, followedAt }: Facts, now: number): void => {
+  const { classes, label, labelledAt } = ranking;
+  if (label === undefined || now < Math.max(labelledAt + twoMs, followedAt)) return;
+  const priority = classes.get(label);
+  if ([...workloads.values()].some((one) => one.isQueuedBase && one.priority !== priority))
+    violations.push(`G9: the base waits with another priority than that of ${label}`);
+};
+
 const hearWorkload = (facts: Facts, { type, object }: Change, actor: Actor, now: number): void => {
-  const { uid, name } = object.metadata;
+  const { uid } = object.metadata;
   const [used, granted] = [sum(facts, "used"), sum(facts, "granted")];
   if (type === "DELETED") facts.workloads.delete(uid);
   else
@@ -189,12 +251,12 @@ const hearWorkload = (facts: Facts, { type, object }: Change, actor: Actor, now:
       flavor: flavorIn(object),
       granted: grantedBy(object),
       waits: isGrowth(object) && isQueued(object) ? executorsAsked(object) : 0,
+      priority: priorityIn(object),
+      isQueuedBase: isBase(object) && isQueued(object),
     });
   const left = sum(facts, "used");
-  if (belongsToApplication(object)) facts.violations.push(`G8: ${name} has the application as an owner`);
   if (sum(facts, "granted") < granted && actor !== "engine") facts.lostAt = now;
   if (sum(facts, "granted") > granted) facts.gainedAt = now;
-  if (actor === "engine" && name.startsWith(ofKueue)) facts.violations.push(`G5: a step has written ${name}`);
   if (actor === "engine" && left < used && facts.executors.size > left)
     facts.violations.push(`G2: quota is given back, and ${facts.executors.size} executors live on ${left}`);
   const waiting = [...facts.workloads.values()].filter(({ waits }) => waits > 0).length;
@@ -219,11 +281,15 @@ const judging = (inner: Oracle, facts: Facts, demand: Demand | undefined): Oracl
   hear: (change, actor, now) => {
     const { table, object } = change;
     checkWaits(facts, demand?.settled, now);
-    if (
-      table === workloads &&
-      [`${appName}-grow-`, `${appName}-base-`, ofKueue].some((prefix) => object.metadata.name.startsWith(prefix))
-    )
+    hearRank(facts, change, now);
+    checkQueued(facts, now);
+    const isOurs = [`${appName}-grow-`, `${appName}-base-`, ofKueue].some((prefix) =>
+      object.metadata.name.startsWith(prefix),
+    );
+    if (table === workloads && isOurs) {
+      checkWrite(facts, change, actor, now);
       hearWorkload(facts, change, actor, now);
+    }
     if (table === "pods" && /-exec-\d+$/.test(object.metadata.name))
       hearExecutor(facts, change, { actor, now, evicts: demand?.evicted === true });
     if (table === "pods" && textAt(object, "metadata", "labels", "spark-role") === "driver")
@@ -249,6 +315,7 @@ export const withGrowths = (inner: Oracle, { demand }: Scenario): Oracle =>
     inner,
     {
       ...{ violations: [], workloads: new Map(), executors: new Map(), twoSince: undefined, overSince: undefined },
+      ranking: { classes: new Map(), label: undefined, before: undefined, labelledAt: Number.NEGATIVE_INFINITY },
       ...{ lostAt: Number.NEGATIVE_INFINITY, gainedAt: Number.NEGATIVE_INFINITY, began: undefined, followedAt: 0 },
     },
     demand,

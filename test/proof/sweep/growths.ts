@@ -3,6 +3,7 @@ import type { Stored } from "../../../shared/core/object.ts";
 import { flavorOf, kueueCrds } from "../../support/kueue.ts";
 import { grantedBy, isQueued, type Quotas, queueWith } from "../../support/kueue-queue.ts";
 import { elasticScenario, own, resyncedMs, type Way } from "./elastic.ts";
+import { numberAt } from "./fields.ts";
 import { baseExecutors, flavorNodes } from "./growth-judge.ts";
 import { appName, executorRuns, type Scenario, stateIs, type UserAction } from "./scenario.ts";
 
@@ -16,6 +17,8 @@ const flavorsOf = (quotas: Quotas): readonly object[] =>
   "reserved" in quotas
     ? (["spot", "reserved"] as const).map((name) => ({ ...flavorOf(name), spec: { nodeLabels: nodesOf(name) } }))
     : [{ ...flavorOf("spot"), spec: {} }];
+
+const classes = `${group}/workloadpriorityclasses`;
 
 const stands = (quotas: Quotas): NonNullable<Scenario["stands"]> => [
   ...kueueCrds.map((crd) => ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd] as const),
@@ -52,6 +55,9 @@ const quotaBecomes = (executors: number, when: UserAction["when"], afterMs: numb
 
 const isGranted = ofWorkload(`${appName}-grow-`, (one) => grantedBy(one) > 0);
 const waits = ofWorkload(`${appName}-grow-`, isQueued);
+
+const isApplied: UserAction["when"] = ({ table, object }) =>
+  table === "sparkapplications.sparkoperator.k8s.io" && object.metadata.name === appName;
 
 const podSets = (count: number): object[] => [{ name: "executor", count, template: { spec: { containers: [] } } }];
 
@@ -182,6 +188,44 @@ const based: Scenario = elasticScenario({
   kueued: "growths",
 });
 
+const priorityClass = "kueue.x-k8s.io/priority-class";
+
+const classOf = (name: string, value: number): object => ({
+  ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "WorkloadPriorityClass", metadata: { name } },
+  value,
+});
+
+const baseWaits = (priority: number): UserAction["when"] =>
+  ofWorkload(`${appName}-base-`, (one) => isQueued(one) && numberAt(one, "spec", "priority") === priority);
+
+/** The class of its label comes late; its Workload waits in a queue without quota when the label names another one. */
+const ranked: Scenario = {
+  ...based,
+  name: "elastic-kueue-ranked",
+  what: "its label names a class that comes later, and another one while it waits; then there is quota, and it grows",
+  labels: { [priorityClass]: "urgent" },
+  stands: [...stands({ spot: 0 }), [classes, classOf("calm", 3)]],
+  userActions: [
+    {
+      says: "the class urgent is created",
+      when: isApplied,
+      afterMs: 20_000,
+      do: { type: "write", method: "POST", path: classes, body: classOf("urgent", 70) },
+    },
+    {
+      says: "kubectl label: calm",
+      when: baseWaits(70),
+      afterMs: 30_000,
+      do: {
+        ...{ type: "write", method: "PATCH", body: { metadata: { labels: { [priorityClass]: "calm" } } } },
+        path: `/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/${appName}`,
+      },
+    },
+    quotaBecomes(baseExecutors, baseWaits(3), 30_000),
+    quotaBecomes(3, waits, 20_000),
+  ],
+};
+
 const grown = ways.map(({ quotas, ...way }) =>
   elasticScenario({
     ...way,
@@ -196,4 +240,4 @@ const grown = ways.map(({ quotas, ...way }) =>
   }),
 );
 
-export const growths: readonly Scenario[] = [...grown, based];
+export const growths: readonly Scenario[] = [...grown, based, ranked];

@@ -34,7 +34,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   delete: ["delete team-a/etl --wait", "delete -n team-a -l run=7 --yes"],
   annotations: ["annotations", "annotations -o json"],
   manifests: ["manifests --spark-namespace default | kubectl apply --server-side -f -"],
-  migrate: ["migrate", "migrate --apply"],
+  migrate: ["migrate", "migrate --apply", "migrate spark-pi --to spark.apache.org"],
   uninstall: ["uninstall", "uninstall --yes"],
   completion: ["completion bash > ~/.rekindle-completion"],
   ...vcctlExamples,

@@ -27,3 +27,17 @@ export const migratorRules = [
   rule("rekindle.dev", ["checkpoints"], ["list", "delete"]),
   { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },
 ];
+
+/** The rules of the guide for those who move applications between the two APIs, beside those above. */
+export const moverRules = [
+  rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "create", "patch", "delete"]),
+  rule("sparkoperator.k8s.io", ["sparkapplications/status"], ["patch"]),
+  rule("spark.apache.org", ["sparkapplications"], ["get", "create", "patch", "delete"]),
+  rule("spark.apache.org", ["sparkapplications/status"], ["patch"]),
+  rule("", ["pods", "services", "persistentvolumeclaims"], ["list", "patch"]),
+  rule("", ["configmaps"], ["patch"]),
+  rule("networking.k8s.io", ["networkpolicies", "ingresses"], ["list", "patch"]),
+  rule("gateway.networking.k8s.io", ["httproutes"], ["list", "patch"]),
+  rule("policy", ["poddisruptionbudgets"], ["list", "patch"]),
+  rule("rekindle.dev", ["checkpoints"], ["get", "create"]),
+];

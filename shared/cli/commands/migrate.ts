@@ -10,10 +10,11 @@ import { asJson, asYaml } from "../../inspection/io/documents.ts";
 import { Refused } from "../../inspection/io/refusal.ts";
 import type { Session } from "../../inspection/io/session.ts";
 import { columns } from "../../inspection/io/text.ts";
-import { connected, onCluster, outputOption, spanOf } from "../io/options.ts";
+import { connected, onNamespace, outputOption, spanOf } from "../io/options.ts";
 import type { ServerChoice, Tools } from "../io/tools.ts";
 import { holderText, leave } from "../migration/apply.ts";
 import { type Family, type FamilyName, families, familyNames } from "../migration/families.ts";
+import { moveAll } from "../migration/move-command.ts";
 import { examine, type Report } from "../migration/report.ts";
 import { goBack } from "../migration/undo.ts";
 import { findInstalled, type Installed, isInstalled, loadSaved } from "../migration/upstream.ts";
@@ -92,6 +93,8 @@ const reportText = (report: Report, where: string): string => {
 };
 
 type Options = ServerChoice & {
+  readonly namespace?: string;
+  readonly to?: string;
   readonly family?: FamilyName;
   readonly apply?: true;
   readonly undo?: true;
@@ -189,14 +192,33 @@ const backward = async (session: Session, tools: Tools, options: Options): Promi
   );
 };
 
+/** The API groups between which running applications move. */
+const movable = [families.spark, families.apache].map(({ kinds: [{ resource }] }) => resource.group);
+
+/** The options of the two uses of the command that exclude each other. */
+const checked = (names: readonly string[], { apply, undo, family, to }: Options): void => {
+  if (apply === true && undo === true) throw new Refused("--apply or --undo, not both");
+  if (names.length > 0 && to === undefined)
+    throw new Refused(`${names.join(", ")}: --to names the API that they move to`);
+  if (to === undefined) return;
+  if (names.length === 0) throw new Refused("--to: name the applications that move");
+  if (undo === true || family !== undefined)
+    throw new Refused(
+      "--to moves applications: --undo and --family are for controllers; the way back is --to the other API",
+    );
+};
+
 export const migrate = (tools: Tools): Command =>
-  onCluster("migrate")
+  onNamespace("migrate")
     .description(
       `Without --apply or --undo the command changes nothing. It prints which parts of kubeflow's Spark operator, of
 Apache's and of Volcano's controllers are installed, what they run, what will differ, and what prevents the migration (then its exit code is 1).
 --apply saves and removes their webhook configurations, then stops the controllers; hosts of Rekindle adopt what runs.
-Volcano's scheduler stays. --undo restores everything. Both may be interrupted at any point and repeated.`,
+Volcano's scheduler stays. --undo restores everything. Both may be interrupted at any point and repeated.
+With --to, named running applications of one of Spark's operators move into the API of the other, with their drivers.`,
     )
+    .argument("[applications...]", "with --to: NAME or NAMESPACE/NAME")
+    .addOption(new Option("--to <group>", "move running applications into this API").choices(movable))
     .addOption(new Option("--family <name>", "only this family (default: all that are found)").choices(familyNames))
     .option("--apply", "take over from upstream's controllers")
     .option("--undo", "give back to upstream's controllers")
@@ -204,10 +226,12 @@ Volcano's scheduler stays. --undo restores everything. Both may be interrupted a
     .option("--yes", "skip the question")
     .option("--wait <duration>", "longest wait for pods to come or go", "2m")
     .addOption(outputOption("text", "json", "yaml"))
-    .action((options: Options) =>
+    .action((names: readonly string[], options: Options) =>
       connected(tools, options, async (session) => {
         spanOf(options.wait);
-        if (options.apply === true && options.undo === true) throw new Refused("--apply or --undo, not both");
+        checked(names, options);
+        const { to } = options;
+        if (to !== undefined) return await moveAll(session, tools, names, { ...options, to });
         if (options.apply === true) return await forward(session, tools, options);
         if (options.undo === true) return await backward(session, tools, options);
         await tell(session, tools, options);

@@ -5,6 +5,7 @@ import type { Effect, Next } from "../../core/plan.ts";
 import type { Session } from "../../inspection/io/session.ts";
 import type { Paint } from "../../inspection/io/text.ts";
 import type { SeenByDecision } from "../../inspection/sweep-case.ts";
+import type { Direction } from "../../kube/api-move.ts";
 import type { Forecast, Rendered, Rendering } from "../../kube/forecast.ts";
 import type { Family } from "../../kube/resources.ts";
 
@@ -139,6 +140,10 @@ export type Tools = {
   /** Takes the recorded decisions in the lines of a log again. Needs no cluster. */
   replay(text: string): Promise<Iterable<Replayed>>;
   move(session: Session, move: Move): AsyncGenerator<CopyResult>;
+  /** The directions in which running applications move, by the API group that they move to. */
+  directions(): Promise<Readonly<Record<string, Direction>>>;
+  /** Moves what lasts of a record to another key, whose object has this UID; safe to repeat. */
+  carryRecord(session: Session, from: Omit<Key, "cluster">, to: Omit<Key, "cluster">, uid: string): Promise<void>;
   recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;
   /** The objects that a submission of this application would create. Makes no request. */
   render(object: Obj, how: Rendering): Promise<Rendered>;

@@ -177,6 +177,8 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
     const { moveRecords } = await import("./copy-records.ts");
     yield* moveRecords(session.transport, move);
   },
+  directions: async () => (await import("../../spark/apache/translation/directions.ts")).directions,
+  carryRecord: async (...given) => (await import("./carry-record.ts")).carryRecord(...given),
   render: async (object, how) => (await import("./render.ts")).render(object, how),
   check: async (object) => (await forecasts()).check(object),
   crds: () => crds(root),

@@ -53,6 +53,8 @@ export const sideRooms: readonly SideRoom[] = [
         (file) => `shared/spark/${file}.ts`,
       ),
       ...["apache/metrics", "apache/status/summary", "cluster/metrics"].map((file) => `shared/spark/${file}.ts`),
+      // A running application moves between the two APIs of Spark's operators.
+      "shared/spark/apache/translation/directions.ts",
     ],
   },
   { name: "NATS", paths: ["shared/adapters/nats/"], doors: ["shared/adapters/nats/receiver.ts"] },

@@ -21,6 +21,7 @@ const tools: Tools = {
   },
   ...{ host: refused, demo: refused, confirm: refused, sleep: refused, stopped: refused, stdin: refused },
   move: async function* () {},
+  ...{ directions: refused, carryRecord: refused },
 };
 
 const opened = new Map<string, Promise<Command>>();

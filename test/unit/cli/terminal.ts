@@ -5,6 +5,7 @@ import type { Page, Tools } from "../../../shared/cli/io/tools.ts";
 import { run } from "../../../shared/cli/program.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import type { Obj } from "../../../shared/core/object.ts";
+import { carryRecord } from "../../../shared/deployments/cli/carry-record.ts";
 import { controllerSigns } from "../../../shared/deployments/cli/controllers.ts";
 import { moveRecords, openTable } from "../../../shared/deployments/cli/copy-records.ts";
 import { recoverKey, replayLines } from "../../../shared/deployments/cli/recover.ts";
@@ -13,6 +14,7 @@ import { settingsForCli } from "../../../shared/deployments/settings/read.ts";
 import { paintFor } from "../../../shared/inspection/io/text.ts";
 import { usualNamespaces } from "../../../shared/kube/upstream-controllers.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { directions } from "../../../shared/spark/apache/translation/directions.ts";
 import { policyLines } from "../../../shared/spark/application/spec/policies.ts";
 import { crdFiles, crds } from "../../support/crds.ts";
 import { docPages } from "../../support/doc-pages.ts";
@@ -79,6 +81,8 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
         recover: (session, key, how) => recoverKey(session, key, how, (ms) => tools.sleep(ms)),
         move: (session, move) => moveRecords(session.transport, move),
+        directions: async () => directions,
+        carryRecord,
         render,
         check: async (object) => check(object),
         crds: async () => crdFiles,

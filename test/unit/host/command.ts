@@ -47,6 +47,7 @@ export const rekindle = async (stand: Beside, ...args: readonly string[]): Promi
     },
     recover: (_, key, how) => recoverKey({ transport }, key, how, (ms) => tools.sleep(ms)),
     move: (_, move) => moveRecords(transport, move),
+    ...{ directions: never, carryRecord: never },
     render: never,
     check: async (object) => check(object),
     crds: async () => [],

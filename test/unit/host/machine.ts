@@ -69,7 +69,15 @@ const toolsFor = (said: Pick<Tools, "print" | "warn" | "host">): Tools => ({
     now: Date.now,
   },
   ...{ sleep: never, stdin: never, stopped: never, runs: never, forecast: never, flag: never },
-  ...{ recover: never, move: never, render: never, check: never, policies: never },
+  ...{
+    recover: never,
+    move: never,
+    directions: never,
+    carryRecord: never,
+    render: never,
+    check: never,
+    policies: never,
+  },
   ...said,
 });
 

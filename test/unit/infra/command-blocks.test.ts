@@ -91,6 +91,7 @@ const notRun: readonly (readonly [begins: RegExp, because: string])[] = [
 /** Commands whose exit code here is not 0, with their message. */
 const endsOtherwise: readonly (readonly [command: RegExp, code: number, says: RegExp])[] = [
   [/^migrate --apply$/, 1, /nothing to take over from/],
+  [/^migrate spark-pi --to /, 1, /there is no SparkApplication default\/spark-pi of/],
   [/^migrate --undo$/, 1, /nothing to undo: no record of a migration/],
   [/^create -f etl\.yaml --upload-to /, 1, /etl\.jar: cannot be read/],
 ];

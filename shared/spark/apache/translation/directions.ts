@@ -1,0 +1,183 @@
+/**
+ * The two directions in which a running application moves between `sparkoperator.k8s.io` and `spark.apache.org`: its
+ * translation with everything that stands in the way, the status that the other API's controller continues from, and the
+ * marks by which it finds the objects of the run. Pure.
+ */
+import { fieldsOf, recordsIn } from "../../../core/json.ts";
+import type { Obj, OwnerReference, Resource, Stored } from "../../../core/object.ts";
+import type { Direction, Translated } from "../../../kube/api-move.ts";
+import { localQueueOf } from "../../../kube/kueue.ts";
+import { appUidLabel, isEnding, podStatus } from "../../../kube/pods.ts";
+import { driverContainer, submissionLabel } from "../../application/state/evidence.ts";
+import { defaultOptions } from "../../auxiliary-objects/options.ts";
+import { sparkApplications } from "../../schema/resource.ts";
+import { parseSpec } from "../../schema/rules.ts";
+import { attemptLabel } from "../../submission/additions.ts";
+import { submit } from "../../submission/submit.ts";
+import { apacheApplications, nameLabel, upstreamFinalizer } from "../resource.ts";
+import { readApache, unservedIn } from "../spec/read.ts";
+import { recordIn } from "../status/record.ts";
+import { groupOf, isSummary } from "../status/summary.ts";
+import { submitApache } from "../submission.ts";
+import { uncarried } from "./carried.ts";
+import { type Attempt, compared } from "./compared.ts";
+import { apacheState, apacheStatus, kubeflowState, kubeflowStatus, submissionOf } from "./handed-status.ts";
+import { toApache } from "./to-apache.ts";
+import { toKubeflow } from "./to-kubeflow.ts";
+
+const kubeflowName = "sparkoperator.k8s.io/app-name";
+const launched = "sparkoperator.k8s.io/launched-by-spark-operator";
+const operatorLabel = "spark.operator/name";
+
+/** Annotations that both APIs read alike. */
+const common: readonly string[] = [
+  ...["updates-to", "record-until", "node-grace", "unreachable-executors"].map((name) => `rekindle.dev/${name}`),
+  ...["executor-pending-timeout", "executor-pending-timeout-max"].map((name) => `rekindle.dev/${name}`),
+  ...uncarried,
+];
+
+const refused = (message: string): Translated => ({ object: undefined, differs: [], blocks: [message] });
+
+const annotationsIn = ({ metadata: { annotations = {} } }: Stored, { group }: Resource): readonly string[] =>
+  Object.keys(annotations)
+    .filter((key) => key.startsWith("rekindle.dev/") && !common.includes(key))
+    .map(
+      (key) => `metadata.annotations[${key}] is for applications of ${group}: remove it, if the run may go without it`,
+    );
+
+/** What stands in the way in both directions. */
+const boundTo = (object: Stored, from: Resource): readonly string[] => {
+  const [owner] = object.metadata.ownerReferences ?? [];
+  const queue = localQueueOf(object);
+  return [
+    ...(owner === undefined
+      ? []
+      : [`${owner.kind} ${owner.name} owns it and would create it again: let this run end, and move what creates it`]),
+    ...(queue === undefined ? [] : [`LocalQueue ${queue}: its quota ends with this object: let the run end`]),
+    ...annotationsIn(object, from),
+  ];
+};
+
+const appOf = ({ metadata: { name, namespace = "default", labels = {} } }: Stored) => ({
+  ...{ name, namespace, labels },
+  uid: "u",
+});
+
+const { apacheOperatorName: operatorName } = defaultOptions;
+
+const kubeflowAttempt = (object: Obj): Attempt | { readonly refused: string } => {
+  const read = parseSpec(object);
+  if (!read.ok) return { refused: read.message };
+  const app = appOf({ ...object, metadata: { ...object.metadata, uid: "u", resourceVersion: "" } });
+  return submit({ app, spec: read.spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" });
+};
+
+const apacheAttempt = (object: Obj): Attempt | { readonly refused: string } => {
+  const read = readApache(object);
+  if (!read.ok) return { refused: read.message };
+  const app = appOf({ ...object, metadata: { ...object.metadata, uid: "u", resourceVersion: "" } });
+  return submitApache({ app, spec: read.spec, attempt: 1, operatorName });
+};
+
+/** Adds what the attempts of both objects show. */
+const judged = (
+  translated: Translated,
+  before: ReturnType<typeof kubeflowAttempt>,
+  after: ReturnType<typeof kubeflowAttempt>,
+): Translated => {
+  const failure = [before, after].find((one) => "refused" in one);
+  if (failure !== undefined && "refused" in failure)
+    return { ...translated, blocks: [...translated.blocks, failure.refused] };
+  if ("refused" in before || "refused" in after) return translated;
+  const unlike = compared(before, after).map(
+    (what) =>
+      `the next attempt would have another ${what}: let this run end, and write the application for the other API`,
+  );
+  return { ...translated, blocks: [...translated.blocks, ...unlike] };
+};
+
+const notRunning = (state: string): readonly string[] => [
+  `it is ${state === "" ? "new" : state}: an application moves while its driver runs; create one that does not run in the other API`,
+];
+
+/** The one whole answer: the state, what binds the object, what has no counterpart, and what both attempts show. */
+const answer = (object: Stored, made: Translated, bound: readonly string[]): Translated => {
+  const whole = { ...made, blocks: [...new Set([...bound, ...made.blocks])] };
+  return made.object === undefined ? whole : judged(whole, attemptOf(object), attemptOf(made.object));
+};
+
+const attemptOf = (object: Obj): Parameters<typeof judged>[1] =>
+  object.apiVersion.startsWith(`${apacheApplications.group}/`) ? apacheAttempt(object) : kubeflowAttempt(object);
+
+const isThere = (driver: Stored): readonly string[] =>
+  podStatus(driver).phase === "Running" && !isEnding(driver)
+    ? []
+    : [
+        `its driver pod ${driver.metadata.name} is ${isEnding(driver) ? "ending" : podStatus(driver).phase}: wait until it runs`,
+      ];
+
+const ownerIn = ({ group, version, kind }: Resource, { metadata: { name, uid } }: Stored): OwnerReference => ({
+  ...{ apiVersion: `${group}/${version}`, kind, name, uid },
+  blockOwnerDeletion: true,
+});
+
+const fromKubeflow: Direction = {
+  from: sparkApplications,
+  to: apacheApplications,
+  translate: (object) => {
+    const read = parseSpec(object);
+    if (!read.ok) return refused(read.message);
+    const state = kubeflowState(object);
+    const made = toApache(object, read.spec);
+    const unserved = made.object === undefined ? [] : unservedIn(made.object);
+    const bound = [
+      ...(state === "RUNNING" ? [] : notRunning(state)),
+      ...unserved,
+      ...boundTo(object, sparkApplications),
+    ];
+    return answer(object, made, bound);
+  },
+  statusOf: apacheStatus,
+  obstaclesIn: isThere,
+  labelsOf: (target) => ({
+    [appUidLabel]: target.metadata.uid,
+    [attemptLabel]: `${recordIn(target.status)?.attempt.id ?? 0}`,
+    ...{ [nameLabel]: target.metadata.name, [operatorLabel]: operatorName },
+  }),
+  ownerOf: (target) => ownerIn(apacheApplications, target),
+};
+
+const fromApache: Direction = {
+  from: apacheApplications,
+  to: sparkApplications,
+  finalizer: upstreamFinalizer,
+  translate: (object) => {
+    const read = readApache(object);
+    if (!read.ok) return refused(read.message);
+    const state = apacheState(object);
+    const isRunning = isSummary(state) && groupOf(state) === "running";
+    const bound = [...(isRunning ? [] : notRunning(state)), ...boundTo(object, apacheApplications)];
+    return answer(object, toKubeflow(object, read.spec), bound);
+  },
+  statusOf: kubeflowStatus,
+  obstaclesIn: (driver) => [
+    ...isThere(driver),
+    ...(recordsIn(fieldsOf(driver.spec)["containers"]).some(({ name }) => name === driverContainer)
+      ? []
+      : [
+          `the driver's container has another name than ${driverContainer}, by which sparkoperator.k8s.io finds it: let this run end`,
+        ]),
+  ],
+  labelsOf: (target, driver) => ({
+    [appUidLabel]: target.metadata.uid,
+    [attemptLabel]: `${Number(fieldsOf(target.status)["submissionAttempts"] ?? 1)}`,
+    ...{ [kubeflowName]: target.metadata.name, [launched]: "true", [submissionLabel]: submissionOf(driver) },
+  }),
+  ownerOf: (target) => ({ ...ownerIn(sparkApplications, target), controller: true }),
+};
+
+/** The directions by the API group that an application moves to. */
+export const directions: Readonly<Record<string, Direction>> = {
+  [apacheApplications.group]: fromKubeflow,
+  [sparkApplications.group]: fromApache,
+};

@@ -28,7 +28,7 @@ import {
 } from "./admission-writes.ts";
 import { type Cluster, clusterFor, type Planning, readUsage } from "./cluster-reads.ts";
 import type { Evicting } from "./eviction-port.ts";
-import { foreignEvents, readForeignGroups } from "./foreign-groups.ts";
+import { foreignEvents, readForeignGroups, toBeRetold } from "./foreign-groups.ts";
 import { openGround, type RoundPlanner } from "./ground.ts";
 import { statedIn } from "./ledger.ts";
 import { type Move, readMoves } from "./namespace-queue.ts";
@@ -350,9 +350,9 @@ export function* admissionRound(
   const { moves, unread } = yield* readMoves(ours);
   const left = new Set([...unread, ...moves.map(({ group }) => group.metadata.uid)]);
   const staying = ours.filter(({ metadata }) => !left.has(metadata.uid));
-  const foreign = yield* readForeignGroups(staying);
+  const foreign = yield* readForeignGroups(staying, now);
   const reasons = new Map(foreign.map(({ group, why }) => [group.metadata.uid, why]));
-  const hall: AdmissionInput = { queues, groups: staying, priorities, foreign: reasons };
+  const hall: AdmissionInput = { queues, groups: toBeRetold(staying, foreign), priorities, foreign: reasons };
   const turn = yield* turnOf(mode, hall, found, { seen, evicting });
   return {
     ...{ ...turn, groups, events: [...(turn.events ?? []), ...foreignEvents(foreign)] },

@@ -7,24 +7,26 @@ import { all, list, type Reads } from "../../core/decision.ts";
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Looking, Projection } from "../../core/plan.ts";
+import { instantOf } from "../../core/time.ts";
 import { membersKey } from "../../kube/gang-members.ts";
 import { isWaiting } from "../../kube/gang-plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { only } from "../../kube/trim.ts";
 import { volcanoScheduler } from "../pods/names.ts";
 import { keys } from "../schema/resource.ts";
+import { otherConditions } from "./admission-writes.ts";
 import { byGroup, keyOf } from "./group-pods.ts";
 import { jobOwnerOf, metadataOf } from "./outlines.ts";
 
-/** A group that is not admitted, the reason, and its pods that name the missing scheduler. */
+/** A group that is not admitted, the reason, and its pods that name the missing scheduler and are to be told. */
 export type ForeignGroup = { readonly group: Stored; readonly why: string; readonly pods: readonly Stored[] };
 
 const isForeign = (group: Stored): boolean =>
   isWaiting(group) && jobOwnerOf(group) === undefined && group.metadata.annotations?.[membersKey] === undefined;
 
-/** The most namespaces of which pods are read in one round, and the most pods of a group that are told. */
+/** The most namespaces of which pods are read in one round, and the most pods of a group that one round tells. */
 const mostNamespaces = 20;
-const mostTold = 10;
+const mostTold = 100;
 
 const outline: Projection = (pod) =>
   pod.metadata.annotations?.[keys.group] === undefined
@@ -50,8 +52,26 @@ const waitsForScheduler = ({ spec }: Stored): boolean => {
   return schedulerName === volcanoScheduler && nodeName === undefined;
 };
 
+/** When the group's status began to give this reason, epoch ms; undefined where it does not give it. */
+const toldAt = ({ status }: Stored, why: string): number | undefined => {
+  const told = recordsIn(fieldsOf(status)["conditions"]).find(({ message }) => message === why);
+  const at = told?.["lastTransitionTime"];
+  return told === undefined ? undefined : (instantOf(typeof at === "string" ? at : undefined) ?? 0);
+};
+
+/** Timestamps of the API are whole seconds: a pod of the second of a condition may be younger than the condition. */
+const secondMs = 1_000;
+
+/** Returns the pods that are younger than the group's condition; all while the group does not give the reason. */
+const untold = (group: Stored, why: string, unbound: readonly Stored[], now: number): readonly Stored[] => {
+  const at = toldAt(group, why);
+  if (at === undefined) return unbound.slice(0, mostTold);
+  if (now < at + secondMs) return [];
+  return unbound.filter(({ metadata }) => (instantOf(metadata.creationTimestamp) ?? 0) >= at).slice(0, mostTold);
+};
+
 /** Finds the waiting groups of others that must not be admitted where Volcano's scheduler is missing. */
-export function* readForeignGroups(groups: readonly Stored[]): Reads<readonly ForeignGroup[]> {
+export function* readForeignGroups(groups: readonly Stored[], now: number): Reads<readonly ForeignGroup[]> {
   const foreign = groups.filter(isForeign);
   const namespaces = [...new Set(foreign.map(({ metadata }) => metadata.namespace ?? ""))].slice(0, mostNamespaces);
   const own = byGroup((yield* all(namespaces.map(podsIn).map(list))).flat());
@@ -59,24 +79,29 @@ export function* readForeignGroups(groups: readonly Stored[]): Reads<readonly Fo
     if (!namespaces.includes(group.metadata.namespace ?? "")) return [{ group, why: later, pods: [] }];
     const its = own.get(keyOf(group)) ?? [];
     const unbound = its.filter(waitsForScheduler);
-    if (unbound.length > 0) return [{ group, why: missing, pods: unbound }];
+    if (unbound.length > 0) return [{ group, why: missing, pods: untold(group, missing, unbound, now) }];
     return its.length === 0 ? [{ group, why: podless, pods: [] }] : [];
   });
 }
 
-const isTold = ({ group, why }: ForeignGroup): boolean =>
-  recordsIn(fieldsOf(group.status)["conditions"]).some(({ message }) => message === why);
+/** Takes the condition off the groups of pods that are told, so that the round writes it with a later time. */
+export const toBeRetold = (groups: readonly Stored[], foreign: readonly ForeignGroup[]): readonly Stored[] => {
+  const told = new Set(foreign.filter(({ pods: its }) => its.length > 0).map(({ group }) => group.metadata.uid));
+  return groups.map((group) =>
+    told.has(group.metadata.uid)
+      ? { ...group, status: { ...fieldsOf(group.status), conditions: otherConditions(group) } }
+      : group,
+  );
+};
 
-/** Returns the Events for pods that wait for the missing scheduler, until their group's status says it. */
+/** Returns the Events for pods that wait for the missing scheduler. */
 export const foreignEvents = (foreign: readonly ForeignGroup[]): readonly Effect[] =>
-  foreign
-    .filter((one) => !isTold(one))
-    .flatMap(({ group, pods: its, why }) =>
-      its.slice(0, mostTold).map(
-        (pod): Effect => ({
-          ...{ do: "record", about: pod, resource: pods, occasion: `no scheduler ${pod.metadata.uid}` },
-          ...{ type: "Warning", reason: "FailedScheduling" },
-          message: `PodGroup ${group.metadata.name} is not admitted: ${why}`,
-        }),
-      ),
-    );
+  foreign.flatMap(({ group, pods: its, why }) =>
+    its.map(
+      (pod): Effect => ({
+        ...{ do: "record", about: pod, resource: pods, occasion: `no scheduler ${pod.metadata.uid}` },
+        ...{ type: "Warning", reason: "FailedScheduling" },
+        message: `PodGroup ${group.metadata.name} is not admitted: ${why}`,
+      }),
+    ),
+  );

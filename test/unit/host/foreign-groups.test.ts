@@ -1,6 +1,7 @@
 /** Pods of others that name Volcano's scheduler, and groups of others, where that scheduler does not run. */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
+import { fieldsOf } from "../../../shared/core/json.ts";
 import type { Obj } from "../../../shared/core/object.ts";
 import { at, home } from "./objects.ts";
 import { itOnStand, type Stand, said } from "./stand.ts";
@@ -55,6 +56,35 @@ for (const gang of ["auto", "builtin"] as const)
         assert.match(said(stand, "FailedScheduling").join(), /PodGroup ray-cluster is not admitted/);
       },
     );
+
+    itOnStand("pods that come after their group was told are told, each once", async (stand) => {
+      await stand.create(home);
+      await stand.host({ gang });
+      await stand.create(group);
+      await stand.create(pod("first", "volcano", "ray-cluster"));
+      const told = (): readonly string[] =>
+        stand
+          .all("Event")
+          .filter(({ reason }) => reason === "FailedScheduling")
+          .map((event) => `${fieldsOf(event["involvedObject"])["name"]}`)
+          .toSorted();
+      await stand.until("the first is told", () => told().length === 1 && missing.test(groupsSay(stand)), 90_000);
+      await stand.create(pod("second", "volcano", "ray-cluster"));
+      await stand.until("the second is told", () => told().length === 2, 90_000);
+      const later = Array.from({ length: 12 }, (_, at) => `third-${at}`);
+      for (const name of later) await stand.create(pod(name, "volcano", "ray-cluster"));
+      await stand.until("the others are told", () => told().length === 14, 90_000);
+      const versions = (): string =>
+        stand
+          .all("PodGroup")
+          .map(({ metadata }) => metadata.resourceVersion)
+          .join();
+      await stand.turn(60_000);
+      const before = versions();
+      await stand.turn(300_000);
+      assert.deepEqual(told(), ["first", "second", ...later].toSorted());
+      assert.equal(versions(), before);
+    });
 
     itOnStand("a group of others whose pods name another scheduler is admitted", async (stand) => {
       await stand.create(home);

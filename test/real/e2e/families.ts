@@ -29,6 +29,7 @@ import { suspendedAndResumed } from "./spark/interrupted.ts";
 import { keepsLogs } from "./spark/kept-log.ts";
 import { limitsExecutors } from "./spark/limited.ts";
 import { badOnes } from "./spark/refused.ts";
+import { routed } from "./spark/routed.ts";
 import { scalesUp } from "./spark/scaled.ts";
 import { upstreamSchedule } from "./spark/scheduled.ts";
 import { tools as toolCases } from "./tools.ts";
@@ -69,8 +70,9 @@ const tools: Family = {
 };
 
 const spark: Family = {
-  about: "the Spark family: upstream's examples, a schedule, Connect, suspension, bad applications",
-  needs: ["connect"],
+  about:
+    "the Spark family: upstream's examples, a schedule, Connect, suspension, bad applications, routes at a Gateway",
+  needs: ["connect", "gateway"],
   crds: ["ours"],
   cases: ({ recorded, isShort }) => ({
     cases: [
@@ -79,6 +81,7 @@ const spark: Family = {
       scalesUp,
       limitsExecutors,
       keepsLogs,
+      routed,
       ...(recorded === undefined
         ? []
         : [

@@ -58,7 +58,7 @@ const seldom = [
   ...of("", ["persistentvolumeclaims"], ["get", "list", "create", "delete"]),
   ...of("networking.k8s.io", ["networkpolicies"], ["get", "list", "delete"]),
   ...of("networking.k8s.io", ["ingresses"], ["get", "list", "create", "delete"]),
-  // The clusters of the lanes serve no routes.
+  // Only the cluster of the family spark serves routes, in one case.
   ...of("gateway.networking.k8s.io", ["httproutes"], ["get", "list", "create", "delete"]),
   ...of("gateway.networking.k8s.io", ["grpcroutes"], ["get", "list", "create"]),
   ...of("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"]),

@@ -4,6 +4,7 @@ import { browser } from "./browser.ts";
 import { connect } from "./connect.ts";
 import { controllers } from "./controllers.ts";
 import { examples } from "./examples.ts";
+import { gateway } from "./gateway.ts";
 import { go, goWithGangs } from "./go.ts";
 import { helm } from "./helm.ts";
 import { keda } from "./keda.ts";
@@ -20,6 +21,7 @@ import { system } from "./system.ts";
 export const parts: readonly Part[] = [
   ...[system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative],
   keda,
+  gateway,
   kueue,
   ...controllers,
   goWithGangs,

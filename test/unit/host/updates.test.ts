@@ -35,6 +35,18 @@ const listener = async (answers: boolean) => {
   return { told, url: `http://127.0.0.1:${port}/hook`, close };
 };
 
+/** A test on a stand with a listener, which is closed also when the test fails. */
+const hearing =
+  (answers: boolean, act: (stand: Stand, told: readonly Told[], url: string) => Promise<void>) =>
+  async (stand: Stand): Promise<void> => {
+    const { told, url, close } = await listener(answers);
+    try {
+      await act(stand, told, url);
+    } finally {
+      close();
+    }
+  };
+
 /** Advances mocked time until the condition holds, with turns of the real event loop in between, which sockets need. */
 const untilReal = async (stand: Stand, what: string, isSo: () => boolean): Promise<void> => {
   for (let left = 600; !isSo(); left -= 1) {
@@ -47,9 +59,9 @@ const untilReal = async (stand: Stand, what: string, isSo: () => boolean): Promi
 const records = (stand: Stand): readonly string[] => stand.all("Checkpoint").map(({ metadata }) => metadata.name);
 
 describe("a host with a listener", () => {
-  itOnStand("sends it every state, up to the deletion, and keeps nothing when all are acknowledged", async (stand) => {
-    const { told, url, close } = await listener(true);
-    try {
+  itOnStand(
+    "sends it every state, up to the deletion, and keeps nothing when all are acknowledged",
+    hearing(true, async (stand, told, url) => {
       await stand.host({ listening });
       await stand.create(annotated("pi", url));
       await untilReal(stand, "COMPLETED is told", () => told.some(({ data }) => data.state === "COMPLETED"));
@@ -60,14 +72,12 @@ describe("a host with a listener", () => {
       await stand.remove("SparkApplication", "pi");
       await untilReal(stand, "no record is left", () => records(stand).length === 0);
       assert.equal(told.length, 3);
-    } finally {
-      close();
-    }
-  });
+    }),
+  );
 
-  itOnStand("of a schedule sends it updates of the schedule and of its runs", async (stand) => {
-    const { told, url, close } = await listener(true);
-    try {
+  itOnStand(
+    "of a schedule sends it updates of the schedule and of its runs",
+    hearing(true, async (stand, told, url) => {
       await stand.host({ listening });
       const { spec } = annotated("pi", url);
       await stand.create({
@@ -80,35 +90,28 @@ describe("a host with a listener", () => {
       const [first, second] = told.map(({ subject, data }) => `${subject} ${data.state}`);
       assert.equal(first, "ScheduledSparkApplication/default/often Scheduled");
       assert.match(second ?? "", /^SparkApplication\/default\/often-\d+ SUBMITTED$/);
-    } finally {
-      close();
-    }
-  });
+    }),
+  );
 
   itOnStand(
     "of a Connect server sends it an update when the server is ready, and one when it is deleted",
-    async (stand) => {
-      const { told, url, close } = await listener(true);
+    hearing(true, async (stand, told, url) => {
       const states = (): readonly string[] => told.map(({ data }) => data.state);
-      try {
-        await stand.host({ listening });
-        await stand.create({
-          ...connect("sc"),
-          metadata: { name: "sc", namespace: "default", annotations: { "rekindle.dev/updates-to": url } },
-        });
-        await untilReal(stand, "it is ready", () => states().includes("Ready"));
-        await stand.remove("SparkConnect", "sc");
-        await untilReal(stand, "that it went is told", () => states().at(-1) === "DELETED");
-        assert.deepEqual(new Set(told.map(({ subject }) => subject)), new Set(["SparkConnect/default/sc"]));
-      } finally {
-        close();
-      }
-    },
+      await stand.host({ listening });
+      await stand.create({
+        ...connect("sc"),
+        metadata: { name: "sc", namespace: "default", annotations: { "rekindle.dev/updates-to": url } },
+      });
+      await untilReal(stand, "it is ready", () => states().includes("Ready"));
+      await stand.remove("SparkConnect", "sc");
+      await untilReal(stand, "that it went is told", () => states().at(-1) === "DELETED");
+      assert.deepEqual(new Set(told.map(({ subject }) => subject)), new Set(["SparkConnect/default/sc"]));
+    }),
   );
 
-  itOnStand("runs its applications although listeners never answer", async (stand) => {
-    const { told, url, close } = await listener(false);
-    try {
+  itOnStand(
+    "runs its applications although listeners never answer",
+    hearing(false, async (stand, told, url) => {
       await stand.host({ listening, concurrency: 2 });
       const names = Array.from({ length: 20 }, (_, at) => `dead-${at}`);
       for (const name of names) await stand.create(annotated(name, url));
@@ -118,10 +121,8 @@ describe("a host with a listener", () => {
       );
       await untilReal(stand, "somebody was tried to be told", () => told.length > 0);
       assert.equal(stand.lines.filter(({ level }) => level === "error").length, 0);
-    } finally {
-      close();
-    }
-  });
+    }),
+  );
 
   itOnStand("that is Kubernetes itself creates one Event for each state", async (stand) => {
     await stand.host({ listening: { ...listening, to: "events" } });
@@ -154,94 +155,69 @@ describe("a host with a listener to Volcano's kinds", () => {
 
   itOnStand(
     "sends it every phase of a Job, and the deletion of a job before its end",
-    async (stand) => {
-      const { told, url, close } = await listener(true);
-      try {
-        await opened(stand);
-        await stand.create(named(volcanoJob("pair", { runMs: 5_000 }), url));
-        await stand.create(named(volcanoJob("other", {}), url));
-        await untilReal(stand, "Completed is told", () => heardBy(told, "Job/default/pair").includes("Completed"));
-        await stand.remove("Job", "other");
-        await untilReal(stand, "its end is told", () => heardBy(told, "Job/default/other").includes("DELETED"));
-        await stand.remove("Job", "pair");
-        await untilReal(stand, "no record of them is left", () =>
-          records(stand).every((name) => !/^(updates\.)?job\./.test(name)),
-        );
-        assert.deepEqual(heardBy(told, "Job/default/pair"), ["Pending", "Running", "Completed"]);
-        assert.deepEqual(heardBy(told, "Job/default/other"), ["Pending", "Running", "DELETED"]);
-      } finally {
-        close();
-      }
-    },
+    hearing(true, async (stand, told, url) => {
+      await opened(stand);
+      await stand.create(named(volcanoJob("pair", { runMs: 5_000 }), url));
+      await stand.create(named(volcanoJob("other", {}), url));
+      await untilReal(stand, "Completed is told", () => heardBy(told, "Job/default/pair").includes("Completed"));
+      await stand.remove("Job", "other");
+      await untilReal(stand, "its end is told", () => heardBy(told, "Job/default/other").includes("DELETED"));
+      await stand.remove("Job", "pair");
+      await untilReal(stand, "no record of them is left", () =>
+        records(stand).every((name) => !/^(updates\.)?job\./.test(name)),
+      );
+      assert.deepEqual(heardBy(told, "Job/default/pair"), ["Pending", "Running", "Completed"]);
+      assert.deepEqual(heardBy(told, "Job/default/other"), ["Pending", "Running", "DELETED"]);
+    }),
     schedulers,
   );
 
   itOnStand(
     "of a JobFlow or a CronJob sends it updates of that and of its jobs",
-    async (stand) => {
-      const { told, url, close } = await listener(true);
-      try {
-        await opened(stand);
-        for (const object of jobFlow("f", ["a"], { runMs: 2_000 }))
-          await stand.create(object.kind === "JobFlow" ? named(object, url) : object);
-        await stand.create(named(cronJob("c", { runMs: 2_000 }), url));
-        await untilReal(stand, "the flow has succeeded", () => heardBy(told, "JobFlow/default/f").includes("Succeed"));
-        await untilReal(stand, "a job is active", () => heardBy(told, "CronJob/default/c").includes("Active"));
-        await stand.patch("CronJob", "c", { spec: { suspend: true } });
-        await untilReal(stand, "it is suspended", () => heardBy(told, "CronJob/default/c").includes("Suspended"));
-        assert.deepEqual(heardBy(told, "JobFlow/default/f"), ["Pending", "Running", "Succeed"]);
-        assert.deepEqual(heardBy(told, "CronJob/default/c").slice(0, 2), ["Scheduled", "Active"]);
-        assert.ok(heardBy(told, "Job/default/f-a").includes("Completed"));
-        assert.ok(told.some(({ subject }) => /^Job\/default\/c-\d+$/.test(subject)));
-        assert.deepEqual(heardBy(told, "JobTemplate/default/a"), []);
-      } finally {
-        close();
-      }
-    },
+    hearing(true, async (stand, told, url) => {
+      await opened(stand);
+      for (const object of jobFlow("f", ["a"], { runMs: 2_000 }))
+        await stand.create(object.kind === "JobFlow" ? named(object, url) : object);
+      await stand.create(named(cronJob("c", { runMs: 2_000 }), url));
+      await untilReal(stand, "the flow has succeeded", () => heardBy(told, "JobFlow/default/f").includes("Succeed"));
+      await untilReal(stand, "a job is active", () => heardBy(told, "CronJob/default/c").includes("Active"));
+      await stand.patch("CronJob", "c", { spec: { suspend: true } });
+      await untilReal(stand, "it is suspended", () => heardBy(told, "CronJob/default/c").includes("Suspended"));
+      assert.deepEqual(heardBy(told, "JobFlow/default/f"), ["Pending", "Running", "Succeed"]);
+      assert.deepEqual(heardBy(told, "CronJob/default/c").slice(0, 2), ["Scheduled", "Active"]);
+      assert.ok(heardBy(told, "Job/default/f-a").includes("Completed"));
+      assert.ok(told.some(({ subject }) => /^Job\/default\/c-\d+$/.test(subject)));
+      assert.deepEqual(heardBy(told, "JobTemplate/default/a"), []);
+    }),
     schedulers,
   );
 
   itOnStand(
     "of the operator sends it updates of all kinds, including queues and templates",
-    async (stand) => {
-      const { told, url, close } = await listener(true);
-      try {
-        await opened(stand, url);
-        for (const object of jobFlow("f", ["a"], { runMs: 2_000 })) await stand.create(object);
-        await stand.create({ ...queue, metadata: { name: "deep" } });
-        await untilReal(stand, "the flow has succeeded", () => heardBy(told, "JobFlow/default/f").includes("Succeed"));
-        await stand.remove("Queue", "deep", "");
-        await untilReal(stand, "that it went is told", () => heardBy(told, "Queue/deep").includes("DELETED"));
-        assert.deepEqual(heardBy(told, "Queue/deep"), ["Open", "DELETED"]);
-        assert.deepEqual(heardBy(told, "JobTemplate/default/a"), ["Unused", "Used"]);
-      } finally {
-        close();
-      }
-    },
+    hearing(true, async (stand, told, url) => {
+      await opened(stand, url);
+      for (const object of jobFlow("f", ["a"], { runMs: 2_000 })) await stand.create(object);
+      await stand.create({ ...queue, metadata: { name: "deep" } });
+      await untilReal(stand, "the flow has succeeded", () => heardBy(told, "JobFlow/default/f").includes("Succeed"));
+      await stand.remove("Queue", "deep", "");
+      await untilReal(stand, "that it went is told", () => heardBy(told, "Queue/deep").includes("DELETED"));
+      assert.deepEqual(heardBy(told, "Queue/deep"), ["Open", "DELETED"]);
+      assert.deepEqual(heardBy(told, "JobTemplate/default/a"), ["Unused", "Used"]);
+    }),
     schedulers,
   );
 
   itOnStand(
     "of a namespace sends it updates of its jobs, and records Events for a queue",
-    async (stand) => {
-      const { told, url, close } = await listener(true);
-      try {
-        await opened(stand, "events");
-        await stand.patch(
-          "Namespace",
-          "default",
-          { metadata: { annotations: { "rekindle.dev/updates-to": url } } },
-          "",
-        );
-        await stand.create(volcanoJob("pair", { runMs: 2_000 }));
-        await untilReal(stand, "Completed is told", () => heardBy(told, "Job/default/pair").includes("Completed"));
-        const events = stand.all("Event").filter(({ reason }) => reason === "StatusUpdate");
-        const about = new Set(events.map((event) => Object(event["involvedObject"]).name));
-        assert.deepEqual([...about].sort(), ["default", "root"]);
-      } finally {
-        close();
-      }
-    },
+    hearing(true, async (stand, told, url) => {
+      await opened(stand, "events");
+      await stand.patch("Namespace", "default", { metadata: { annotations: { "rekindle.dev/updates-to": url } } }, "");
+      await stand.create(volcanoJob("pair", { runMs: 2_000 }));
+      await untilReal(stand, "Completed is told", () => heardBy(told, "Job/default/pair").includes("Completed"));
+      const events = stand.all("Event").filter(({ reason }) => reason === "StatusUpdate");
+      const about = new Set(events.map((event) => Object(event["involvedObject"]).name));
+      assert.deepEqual([...about].sort(), ["default", "root"]);
+    }),
     schedulers,
   );
 });

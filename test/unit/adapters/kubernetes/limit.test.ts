@@ -1,14 +1,29 @@
 /** The size limit of an answer, against a server in this process. */
 import assert from "node:assert/strict";
 import http from "node:http";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { httpsTransport } from "../../../../shared/adapters/kubernetes/https.ts";
 
-test("an endless answer fails after 16 MiB by default", async () => {
+/** Opens a transport to a server of this process; both are closed after the test. */
+const opened = async (context: TestContext, answer: http.RequestListener) => {
+  const server = http.createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const transport = httpsTransport({ server: `http://127.0.0.1:${port}` });
+  context.after(() => {
+    transport.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return transport;
+};
+
+test("an endless answer fails after 16 MiB by default", async (context) => {
   let sent = 0;
   const chunk = Buffer.alloc(65_536, "x");
-  const server = http.createServer((_, answer) => {
+  const transport = await opened(context, (_, answer) => {
     const more = (): void => {
       do sent += chunk.length;
       while (!answer.destroyed && answer.write(chunk));
@@ -16,72 +31,38 @@ test("an endless answer fails after 16 MiB by default", async () => {
     };
     more();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
-  const transport = httpsTransport({ server: `http://127.0.0.1:${port}` });
-  try {
-    const asked = transport.send({ method: "GET", path: "/", headers: {}, timeoutMs: 20_000 });
-    await assert.rejects(asked, { name: "ApiError", status: 0, reason: "TooLong" });
-    assert.ok(sent < 64e6, `${sent} bytes were sent`);
-  } finally {
-    transport.close();
-    server.closeAllConnections();
-    server.close();
-  }
+  const asked = transport.send({ method: "GET", path: "/", headers: {}, timeoutMs: 20_000 });
+  await assert.rejects(asked, { name: "ApiError", status: 0, reason: "TooLong" });
+  assert.ok(sent < 64e6, `${sent} bytes were sent`);
 });
 
-test("an answer longer than its limit fails, and one within its limit is returned", async () => {
-  const server = http.createServer((_, answer) => void answer.end("x".repeat(100_000)));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
-  const transport = httpsTransport({ server: `http://127.0.0.1:${port}` });
+test("an answer longer than its limit fails, and one within its limit is returned", async (context) => {
+  const transport = await opened(context, (_, answer) => void answer.end("x".repeat(100_000)));
   const limited = (limitBytes: number) =>
     transport.send({ method: "GET", path: "/", headers: {}, timeoutMs: 2_000, limitBytes });
-  try {
-    await assert.rejects(limited(99_999), { name: "ApiError", status: 0, reason: "TooLong" });
-    assert.equal((await limited(100_000)).body.length, 100_000);
-  } finally {
-    transport.close();
-    server.closeAllConnections();
-    server.close();
-  }
+  await assert.rejects(limited(99_999), { name: "ApiError", status: 0, reason: "TooLong" });
+  assert.equal((await limited(100_000)).body.length, 100_000);
 });
 
-test("a compressed answer is unpacked, and fails if its text is longer than the limit or broken", async () => {
+test("a compressed answer is unpacked, and fails if its text is longer than the limit or broken", async (context) => {
   const packed = gzipSync("ü".repeat(50_000));
   const asked: unknown[] = [];
-  const server = http.createServer((incoming, answer) => {
+  const transport = await opened(context, (incoming, answer) => {
     asked.push(incoming.headers["accept-encoding"]);
     answer.writeHead(200, { "content-encoding": "gzip" });
     answer.end(incoming.url === "/broken" ? packed.subarray(0, 50) : packed);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
-  const transport = httpsTransport({ server: `http://127.0.0.1:${port}` });
   const read = (path: string, limitBytes: number) =>
     transport.send({ method: "GET", path, headers: {}, timeoutMs: 2_000, limitBytes });
-  try {
-    assert.ok(packed.length < 1_000);
-    assert.equal((await read("/", 100_000)).body, "ü".repeat(50_000));
-    await assert.rejects(read("/", 99_999), { name: "ApiError", status: 0, reason: "TooLong" });
-    await assert.rejects(read("/broken", 100_000), { name: "ApiError", status: 0, reason: "Unreachable" });
-    assert.deepEqual(asked, ["gzip", "gzip", "gzip"]);
-  } finally {
-    transport.close();
-    server.closeAllConnections();
-    server.close();
-  }
+  assert.ok(packed.length < 1_000);
+  assert.equal((await read("/", 100_000)).body, "ü".repeat(50_000));
+  await assert.rejects(read("/", 99_999), { name: "ApiError", status: 0, reason: "TooLong" });
+  await assert.rejects(read("/broken", 100_000), { name: "ApiError", status: 0, reason: "Unreachable" });
+  assert.deepEqual(asked, ["gzip", "gzip", "gzip"]);
 });
 
-test("long simultaneous answers leave a turn of the event loop between each two", async () => {
-  const server = http.createServer((_, answer) => void answer.end("x".repeat(300_000)));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
-  const transport = httpsTransport({ server: `http://127.0.0.1:${port}` });
+test("long simultaneous answers leave a turn of the event loop between each two", async (context) => {
+  const transport = await opened(context, (_, answer) => void answer.end("x".repeat(300_000)));
   let turns = 0;
   let open = true;
   const count = (): void => {
@@ -89,18 +70,14 @@ test("long simultaneous answers leave a turn of the event loop between each two"
     if (open) setImmediate(count);
   };
   setImmediate(count);
-  try {
-    const parsedAt = await Promise.all(
-      Array.from({ length: 24 }, async () => {
-        await transport.send({ method: "GET", path: "/", headers: {}, timeoutMs: 5_000 });
-        return turns;
-      }),
-    );
-    assert.equal(new Set(parsedAt).size, 24, `answers were given at turns ${parsedAt.join(", ")}`);
-  } finally {
+  context.after(() => {
     open = false;
-    transport.close();
-    server.closeAllConnections();
-    server.close();
-  }
+  });
+  const parsedAt = await Promise.all(
+    Array.from({ length: 24 }, async () => {
+      await transport.send({ method: "GET", path: "/", headers: {}, timeoutMs: 5_000 });
+      return turns;
+    }),
+  );
+  assert.equal(new Set(parsedAt).size, 24, `answers were given at turns ${parsedAt.join(", ")}`);
 });

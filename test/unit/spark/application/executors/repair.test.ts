@@ -1,5 +1,6 @@
 /** Executors that Spark does not repair: never started, on dead nodes, unknown to the driver. */
-import { uidOf } from "../../executors/pods.ts";
+import type { ProbeResult } from "../../../../../shared/core/plan.ts";
+import { type Short, uidOf } from "../../executors/pods.ts";
 import {
   ask,
   at,
@@ -132,94 +133,56 @@ const mended: readonly Row[] = [
     doomed: [2],
     wakeAt: at("08:05:00"),
   },
-  {
-    why: "waits for an executor whose node has just become silent",
-    ledger: living([1, 2]),
-    executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
-    hears: { "node-1": node("Unknown", "2026-11-02T07:59:55Z") },
-    looks: [look],
-    does: [],
+];
+
+type OnNode = Partial<Row> & { readonly ends?: true; readonly executor?: Partial<Short> };
+
+/** An unready executor on a node of which the API server says this; `ends`: it is deleted by force. */
+const onNode = (why: string, said: ProbeResult, { ends, executor, ...more }: OnNode = {}): Row => ({
+  ...{ why, ledger: living([1, 2]), hears: { "node-1": said } },
+  executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready, ...executor }],
+  ...(ends === true ? { looks: [look, "list pods"], does: ["force pi-exec-2 at 1"] } : { looks: [look], does: [] }),
+  ...more,
+});
+
+const longSilent = node("Unknown", "2026-11-02T07:00:00Z");
+const waiting = { annotations: { "rekindle.dev/unreachable-executors": "wait" } };
+
+/** Executors on nodes that do not answer. */
+const stranded: readonly Row[] = [
+  onNode("waits for an executor whose node has just become silent", node("Unknown", "2026-11-02T07:59:55Z"), {
     wakeAt: at("08:00:05"),
-  },
-  {
-    why: "deletes an executor by force after its node's grace",
-    ledger: living([1, 2]),
-    executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
-    hears: { "node-1": node("Unknown", "2026-11-02T07:59:50Z") },
-    looks: [look, "list pods"],
-    does: ["force pi-exec-2 at 1"],
-  },
-  {
-    why: "deletes by force an executor whose deletion a dead node does not finish",
-    ledger: living([1], { over: "2", lost: { node: 1 } }),
-    executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready, deletion: "2026-11-02T07:59:00Z" }],
-    hears: { "node-1": node("False", "2026-11-02T07:59:50Z") },
-    looks: [look, "list pods"],
-    does: ["force pi-exec-2 at 1"],
-    lost: { node: 1 },
-  },
-  {
-    why: "keeps an executor with a claim while its node is only silent",
-    ledger: living([1, 2]),
-    executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready, claim: true }],
-    hears: { "node-1": node("Unknown", "2026-11-02T07:00:00Z") },
-    looks: [look],
-    does: [],
-  },
-  {
-    why: "keeps every executor on a silent node if the annotation says wait",
-    annotations: { "rekindle.dev/unreachable-executors": "wait" },
-    ledger: living([1, 2]),
-    executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
-    hears: { "node-1": node("Unknown", "2026-11-02T07:00:00Z") },
-    looks: [look],
-    does: [],
-  },
-  {
-    why: "deletes an executor with a claim by force if its node was deleted",
-    ledger: living([1, 2]),
-    executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready, claim: true }],
-    hears: { "node-1": heard(undefined) },
-    looks: [look, "list pods"],
-    does: ["force pi-exec-2 at 1"],
-  },
-  {
-    why: "deletes an executor by force if its node has the out-of-service taint",
-    annotations: { "rekindle.dev/unreachable-executors": "wait" },
-    ledger: living([1, 2]),
-    executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
-    hears: { "node-1": node("Unknown", "2026-11-02T07:59:59Z", ["node.kubernetes.io/out-of-service"]) },
-    looks: [look, "list pods"],
-    does: ["force pi-exec-2 at 1"],
-  },
-  {
-    why: "leaves an unready executor alone if its node answers",
-    ledger: living([1, 2]),
-    executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
-    hears: { "node-1": node("True", "2026-11-02T07:00:00Z") },
-    looks: [look],
-    does: [],
-  },
-  {
-    why: "keeps an unready executor without the right to read nodes, and tries the read again",
-    ledger: living([1, 2]),
-    executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
-    hears: { "node-1": hidden },
-    looks: [look],
-    does: [],
+  }),
+  onNode("deletes an executor by force after its node's grace", node("Unknown", "2026-11-02T07:59:50Z"), {
+    ends: true,
+  }),
+  onNode(
+    "deletes by force an executor whose deletion a dead node does not finish",
+    node("False", "2026-11-02T07:59:50Z"),
+    {
+      ...{ ends: true, executor: { deletion: "2026-11-02T07:59:00Z" } },
+      ...{ ledger: living([1], { over: "2", lost: { node: 1 } }), lost: { node: 1 } },
+    },
+  ),
+  onNode("keeps an executor with a claim while its node is only silent", longSilent, { executor: { claim: true } }),
+  onNode("keeps every executor on a silent node if the annotation says wait", longSilent, waiting),
+  onNode("deletes an executor with a claim by force if its node was deleted", heard(undefined), {
+    ...{ ends: true, executor: { claim: true } },
+  }),
+  onNode(
+    "deletes an executor by force if its node has the out-of-service taint",
+    node("Unknown", "2026-11-02T07:59:59Z", ["node.kubernetes.io/out-of-service"]),
+    { ...waiting, ends: true },
+  ),
+  onNode("leaves an unready executor alone if its node answers", node("True", "2026-11-02T07:00:00Z")),
+  onNode("keeps an unready executor without the right to read nodes, and tries the read again", hidden, {
     pollMs: 15_000,
-  },
-  {
-    why: "deletes by force an executor with DeletionByTaintManager past its grace, without the right to read nodes",
-    ledger: living([1, 2]),
-    executors: [
-      ...both.slice(0, 1),
-      { ...both[1], id: 2, ...unready, disrupted: "DeletionByTaintManager", deletion: "2026-11-02T07:59:59Z" },
-    ],
-    hears: { "node-1": hidden },
-    looks: [look, "list pods"],
-    does: ["force pi-exec-2 at 1"],
-  },
+  }),
+  onNode(
+    "deletes by force an executor with DeletionByTaintManager past its grace, without the right to read nodes",
+    hidden,
+    { ends: true, executor: { disrupted: "DeletionByTaintManager", deletion: "2026-11-02T07:59:59Z" } },
+  ),
 ];
 
 /** The user has set a registration timeout. */
@@ -308,4 +271,4 @@ const known: readonly Row[] = [
   },
 ];
 
-tested("the repair of executors", [...mended, ...known]);
+tested("the repair of executors", [...mended, ...stranded, ...known]);

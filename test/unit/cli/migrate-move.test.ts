@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { quietMs } from "../../../shared/cli/migration/move.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import { fieldsOf } from "../../../shared/core/json.ts";
@@ -107,6 +108,17 @@ for (const from of groups) {
         assert.equal(moving.seen(group)?.state, running[group]);
       }
       assert.deepEqual([moving.deleted, moving.drivers.length, moving.driver()?.metadata.uid], [[], 1, uid]);
+    });
+
+    it("an object of a kind that no move knows outlives the old application", async () => {
+      const moving = await openMoving(from);
+      const { apiVersion = "", kind = "", metadata } = moving.seen(from)?.object ?? {};
+      const ownerReferences = [{ apiVersion, kind, name: "pi", uid: metadata?.uid ?? "" }];
+      const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "mine", ownerReferences } };
+      await request(moving.simulator.transport, "POST", "/api/v1/namespaces/default/secrets", secret);
+      assert.equal((await move(moving, to)).code, 0);
+      await moving.run(30);
+      assert.ok(moving.simulator.store.get("secrets", "default/mine"));
     });
 
     for (const when of ["before", "after"] as const)

@@ -2,7 +2,7 @@
  * Compares the next attempt of an application with that of its translation: both are built, and whatever differs beyond names,
  * labels and the confs that each operator sets itself is reported. Pure.
  */
-import { digestOf, fieldsOf, isRecord, omit, recordsIn, same } from "../../../core/json.ts";
+import { digestOf, fieldsOf, jsonOf, omit, recordsIn, same } from "../../../core/json.ts";
 import type { Obj } from "../../../core/object.ts";
 
 /** The objects of an attempt. */
@@ -29,7 +29,7 @@ const defaults: Readonly<Record<string, string>> = {
   },
   ...{ "spark.authenticate": "false", "spark.io.encryption.enabled": "false" },
   ...{ "spark.kubernetes.driver.annotateExitException": "false", "spark.kubernetes.executor.useDriverPodIP": "false" },
-  "spark.kubernetes.executor.deleteOnTermination": "true",
+  ...{ "spark.kubernetes.executor.deleteOnTermination": "true", "spark.executor.instances": "2", "spark.jars": "" },
 };
 
 const image = "spark.kubernetes.container.image";
@@ -53,15 +53,20 @@ const confsOf = (attempt: Attempt): Readonly<Record<string, string>> => {
 /** The entries of a list whose order says nothing, as digests. */
 const entriesOf = (list: unknown): readonly string[] => recordsIn(list).map(digestOf).toSorted();
 
+const pythonRunner = "org.apache.spark.deploy.PythonRunner";
+
 /** Without the values that hold names of the attempt. */
 const containerOf = (container: Readonly<Record<string, unknown>>): unknown => {
-  const { securityContext, env, ...rest } = container;
+  const { securityContext, env, args, ...rest } = container;
   const security = omit(fieldsOf(securityContext), "allowPrivilegeEscalation");
   const variables = recordsIn(env).filter(({ name }) => !/^(SPARK_APPLICATION_ID|REKINDLE_.*)$/.test(String(name)));
   return {
     ...rest,
     env: entriesOf(variables),
-    ports: entriesOf(rest["ports"]),
+    // A Python program has no class: Spark's runner of it, and an empty text, mean the same.
+    args: (Array.isArray(args) ? args : []).map((one) => (one === pythonRunner ? "" : one)),
+    // The port tells what Spark's client knows, and opens nothing.
+    ports: entriesOf(recordsIn(rest["ports"]).filter(({ name }) => name !== "spark-connect")),
     volumeMounts: entriesOf(recordsIn(rest["volumeMounts"]).filter(isUsers)),
     ...(Object.keys(security).length === 0 ? {} : { security }),
   };
@@ -84,12 +89,14 @@ const podOf = (spec: unknown): Readonly<Record<string, unknown>> => {
   };
 };
 
-/** The executors' template; one that only names the container is none. */
+const executorName = "spark-kubernetes-executor";
+
+/** The executors' template; Spark names a container without a name, and makes one where there is no template. */
 const templateIn = ({ before }: Attempt): Readonly<Record<string, unknown>> => {
   const text = before.map(({ data }) => fieldsOf(data)["podspec-configmap-key"]).find((one) => typeof one === "string");
-  const read: unknown = JSON.parse(typeof text === "string" ? text : "{}");
-  const { spec = { containers: [{ name: "spark-kubernetes-executor" }] } } = isRecord(read) ? read : {};
-  return podOf(spec);
+  const spec = fieldsOf(fieldsOf(jsonOf(typeof text === "string" ? text : "{}"))["spec"]);
+  const containers = recordsIn(spec["containers"] ?? [{}]).map((one) => ({ name: executorName, ...one }));
+  return podOf({ ...spec, containers });
 };
 
 const differences = (

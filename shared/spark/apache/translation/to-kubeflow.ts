@@ -6,6 +6,7 @@ import { omit } from "../../../core/json.ts";
 import type { Obj, Stored } from "../../../core/object.ts";
 import type { Translated } from "../../../kube/api-move.ts";
 import { sparkApplications } from "../../schema/resource.ts";
+import { isDynamic } from "../../schema/rules.ts";
 import { sentinelLabel } from "../resource.ts";
 import { tolerationsOf } from "../spec/read.ts";
 import type { ApacheSpec } from "../spec/schema.ts";
@@ -20,10 +21,14 @@ const imageConf = (role: string): string => `spark.kubernetes.${role}container.i
 
 const accountConf = (role: string): string => `spark.kubernetes.authenticate.${role}.serviceAccountName`;
 
+/** Where the driver finds the API server, or runs its executors itself. */
+const masterConf = "spark.kubernetes.driver.master";
+
 /** Confs that are fields, or that the operator of that API sets itself. */
 const asFields = [
   ...["", "driver.", "executor."].map(imageConf),
   ...["driver", "executor"].map(accountConf),
+  masterConf,
   ...["spark.executor.instances", "spark.app.name", "spark.kubernetes.namespace", "spark.jars", "spark.submit.pyFiles"],
   ...["driver", "executor"].map((role) => `spark.kubernetes.${role}.podTemplateContainerName`),
 ];
@@ -40,9 +45,13 @@ const imageIn = (spec: ApacheSpec, role: string): string | undefined =>
 
 const withText = (name: string, text: string | undefined): object => (text === undefined ? {} : { [name]: text });
 
+/** Spark starts so many executors where nothing says how many; kubeflow's API would write 1. */
+const sparksInstances = "2";
+
 /** The number of executors as a field; a conf that is no number above 0 stays a conf. */
 const instancesIn = (spec: ApacheSpec): number | undefined => {
-  const text = confOf(spec, "spark.executor.instances")?.trim() ?? "";
+  const given = confOf(spec, "spark.executor.instances");
+  const text = given?.trim() ?? (isDynamic(spec) ? "" : sparksInstances);
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 };
 
@@ -125,7 +134,7 @@ const specOf = (spec: ApacheSpec): object => {
     ...withText("proxyUser", spec.proxyUser === "" ? undefined : spec.proxyUser),
     ...(Object.keys(deps).length === 0 ? {} : { deps }),
     sparkConf: { ...addedConfs(spec), ...users, ...kept },
-    driver: roleOf(spec, "driver"),
+    driver: { ...roleOf(spec, "driver"), ...withText("kubernetesMaster", confOf(spec, masterConf)) },
     executor: { ...roleOf(spec, "executor"), ...(instances === undefined ? {} : { instances }) },
     restartPolicy: restartOf(spec),
     ...(ttlMs === undefined ? {} : { timeToLiveSeconds: seconds(ttlMs) }),

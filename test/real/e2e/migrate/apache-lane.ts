@@ -1,11 +1,12 @@
 /**
  * `npm run e2e -- --migrate --family apache`: a migration from a stand-in of Apache's operator to Rekindle and back, with a
- * real driver that goes on through both; on a real cluster with real Spark.
+ * real driver that goes on through both, and through a change of its API meanwhile; on a real cluster with real Spark.
  */
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
 import { type Audit, isWrite, openAudit } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { apachePi, created } from "../apache/applications.ts";
@@ -74,6 +75,71 @@ const adopts = async (story: Story): Promise<readonly string[]> => {
   return [...said.trim().split("\n").slice(-4), `ends: ${statesOf(page).join(" → ")}, by one driver`];
 };
 
+const shape = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      metadata: z.looseObject({ name: z.string(), uid: z.string(), deletionTimestamp: z.string().optional() }),
+    }),
+  ),
+});
+
+/** Names and UIDs of the pods of one driver's run that are not being deleted. */
+const podsOf = async (cluster: Cluster, applicationId: string): Promise<readonly string[]> => {
+  const selector = encodeURIComponent(`spark-app-selector=${applicationId}`);
+  const { body } = await cluster.api.call("GET", `/api/v1/namespaces/default/pods?labelSelector=${selector}`);
+  return shape
+    .parse(body)
+    .items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(({ metadata: { name, uid } }) => `${name} ${uid}`)
+    .sort();
+};
+
+/** The status of the application in an API; undefined where that has none of the name. */
+const statusIn = async (cluster: Cluster, group: string, name: string): Promise<unknown> => {
+  const version = group === "spark.apache.org" ? "v1" : "v1beta2";
+  const path = `/apis/${group}/${version}/namespaces/default/sparkapplications/${name}`;
+  const { status: code, body } = await cluster.api.call("GET", path);
+  return code === 404 ? undefined : (z.looseObject({ status: z.unknown() }).parse(body).status ?? {});
+};
+
+/** The two APIs, in the order of the act: each with what the status of a running application shows, its executors counted. */
+const apis = [
+  ["sparkoperator.k8s.io", ['"state":"RUNNING"', '-exec-1":"RUNNING"']],
+  ["spark.apache.org", ['"currentState":{"currentStateSummary":"RunningHealthy"']],
+] as const;
+
+const changes = async (story: Story): Promise<readonly string[]> => {
+  const { cluster, account } = story;
+  const before = await podsOf(cluster, "stays-0");
+  must(before.length >= 2, `stays has no executor: ${before.join(", ")}`);
+  const lines: string[] = [];
+  for (const [group, shown] of apis) {
+    const other = apis.find(([one]) => one !== group)?.[0] ?? "";
+    const args = ["migrate", "stays", "-n", "default", "--to", group, "--kubeconfig", account];
+    must(/nothing stands in the way/.test(await rekindle(args)), "something stands in the way");
+    const began = Date.now();
+    const said = await rekindle([...args, "--apply", "--yes"]);
+    const seconds = Math.round((Date.now() - began) / 1_000);
+    const what = `stays runs under ${group} alone`;
+    await until(
+      what,
+      async () => {
+        const status = JSON.stringify(await statusIn(cluster, group, "stays"));
+        return shown.every((part) => status?.includes(part)) && (await statusIn(cluster, other, "stays")) === undefined;
+      },
+      60_000,
+    );
+    await sleep(20_000);
+    const after = await podsOf(cluster, "stays-0");
+    must(String(after) === String(before), `other pods: ${after.join(", ")} where ${before.join(", ")} were`);
+    await mustKeepDriver(story, "stays");
+    lines.push(`${what} (${seconds} s): ${said.trim().split("\n").at(-1)}`);
+  }
+  const deleted = (await touched(story)).filter((one) => / stays-/.test(one));
+  must(deleted.length === 0, `a host wrote to its pods: ${deleted.join(", ")}`);
+  return [...lines, `${before.length} pods before and after, 0 deleted: ${before.join(", ")}`];
+};
+
 const returns = async (story: Story): Promise<readonly string[]> => {
   const { cluster, book, log, before, audit } = story;
   await created({ cluster } as Parameters<typeof created>[0], apachePi("new", "4.1.1", { driverArgs: ["4000"] }));
@@ -97,6 +163,7 @@ const returns = async (story: Story): Promise<readonly string[]> => {
 const acts: readonly Act<Story>[] = [
   ["a host beside the operator stands by and writes nothing; the report changes nothing", standsBy],
   ["--apply: the operator stops, and an application that it left ends by its driver", adopts],
+  ["a driver that changes its API while it runs, and back: 0 pods deleted", changes],
   ["--undo: everything as it was; what ran goes on, and what Rekindle began can be found", returns],
 ];
 
@@ -116,7 +183,7 @@ export const apacheMigrateLane = async (): Promise<readonly Result[]> => {
       stays: await leaveRunning(cluster, "stays", 60_000),
     };
     // The cluster has no Volcano controller, so a host of all families would create the queues root and default.
-    const host = startHost(kubeconfig, log, ["--families", "apache"]);
+    const host = startHost(kubeconfig, log, ["--families", "spark,apache"]);
     const account = await migrator(cluster);
     const story = { cluster, audit, book, log, account, drivers, before: await pictureOf(cluster, home) };
     await sleep(3_000);

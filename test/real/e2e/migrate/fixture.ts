@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { leftBy } from "../../../support/left.ts";
-import { migratorRules } from "../../../support/migrator.ts";
+import { migratorRules, moverRules } from "../../../support/migrator.ts";
 import { sparkPi } from "../../../support/pi.ts";
 import { type Audit, openAudit } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
@@ -33,7 +33,7 @@ export const migrator = async (cluster: Cluster): Promise<string> => {
   const rbac = "rbac.authorization.k8s.io";
   await applyAll(cluster, [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { ...metadata, namespace: "default" } },
-    { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata, rules: migratorRules },
+    { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata, rules: [...migratorRules, ...moverRules] },
     {
       apiVersion: `${rbac}/v1`,
       kind: "ClusterRoleBinding",

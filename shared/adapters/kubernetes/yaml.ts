@@ -32,9 +32,11 @@ const scalars: readonly ScalarTag[] = [
     /^(?:[-+]_*)?(?:0_*b_*[01][01_]*|0_*x_*[\da-f][\da-f_]*|0_*o_*[0-7][0-7_]*|0[0-7_]*|[1-9][\d_]*)$/i,
     integerOf,
   ),
-  tag("float", /^(?:[-+]_*)?(?:\.\d[\d_]*|\d[\d_]*(?:\.[\d_]*)?)(?:e_*[-+]?\d[\d_]*)?$/i, (text) =>
-    Number(text.replaceAll("_", "")),
-  ),
+  // A number beyond what a double holds stays a text: an abbreviated hash of a commit looks like one.
+  tag("float", /^(?:[-+]_*)?(?:\.\d[\d_]*|\d[\d_]*(?:\.[\d_]*)?)(?:e_*[-+]?\d[\d_]*)?$/i, (text) => {
+    const number = Number(text.replaceAll("_", ""));
+    return Number.isFinite(number) ? number : text;
+  }),
   tag("float", /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/, (text, onError) => {
     onError(`${text} has no form in JSON`);
     return text;

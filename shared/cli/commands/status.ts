@@ -128,7 +128,7 @@ const watchedList = async (tools: Tools, session: Session, scope: ListScope, for
 };
 
 export const list = (tools: Tools): Command =>
-  onNamespace("list")
+  onNamespace("list", "only of this namespace")
     .argument("[kinds...]", `only these kinds (${kindNames})`)
     .option("-A, --all-namespaces", "all namespaces (the default)")
     .option("-l, --selector <labels>", "only applications with these labels, e.g. team=data")

@@ -29,8 +29,8 @@ export const onCluster = (name: string): Command =>
     .option("-k, --kubeconfig <file>", "how to reach the cluster (default: $KUBECONFIG, else ~/.kube/config)")
     .option("--context <name>", "context of the kubeconfig (default: the current one)");
 
-export const onNamespace = (name: string): Command =>
-  onCluster(name).option("-n, --namespace <name>", "namespace of the application (default: the context's)");
+export const onNamespace = (name: string, says = "namespace of the application (default: the context's)"): Command =>
+  onCluster(name).option("-n, --namespace <name>", says);
 
 /** vcctl's flag for another server; `submit` has one of the same name that means something else. */
 export const elsewhere = (command: Command): Command =>

@@ -64,6 +64,12 @@ describe("the command line", () => {
     );
   });
 
+  test("a command that reads all namespaces by default states no other default", async () => {
+    const { out } = await openTerminal().run("list", "--help");
+    assert.match(out, /--all-namespaces +all namespaces \(the default\)/);
+    assert.doesNotMatch(out, /default: the context's\)/);
+  });
+
   test("default durations are printed as they are written", async () => {
     for (const [name, span] of [
       ["delete", "2m"],

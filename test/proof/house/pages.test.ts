@@ -64,7 +64,30 @@ describe("pages", () => {
   });
 });
 
+/** The cells of a row. A bar in code may be part of it. */
+const cellsOf = (row: string): number =>
+  row
+    .replaceAll(/`[^`]*`/g, "")
+    .replaceAll("\\|", "")
+    .split("|").length - 2;
+
+/** The rows of tables that have not as many cells as the row before, or no end. */
+const unevenIn = (text: string): readonly string[] => {
+  const lines = text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "").split("\n");
+  return lines.filter((line, at) => {
+    const before = lines[at - 1] ?? "";
+    if (!line.startsWith("|")) return false;
+    return !line.trimEnd().endsWith("|") || (before.startsWith("|") && cellsOf(line) !== cellsOf(before));
+  });
+};
+
 describe("tables of the documentation", () => {
+  test("have rows of equally many cells", () => {
+    assert.deepEqual(unevenIn("| a | b |\n|---|---|\n| `x|y` | z |\n| one |\n| two"), ["| one |", "| two"]);
+    const uneven = pages.flatMap((page) => unevenIn(read(page)).map((row) => `${page}: ${row.slice(0, 120)}`));
+    assert.deepEqual(uneven, []);
+  });
+
   test("are what the code says (else: npm run crds)", async () => {
     const stale = (await pageFiles())
       .map(({ path, text }) => ({ path: join("infra", path), text }))

@@ -18,7 +18,7 @@ const lasting: readonly (readonly [RegExp, string])[] = [
   ],
   [/\bto be corrected\b|\bdoesn't have head task\b/, "correct what the message names"],
   [/\bpvc \S+ is not found\b/, "create the claim, or name one that exists"],
-  [/\bJobTemplate \S+ to exist\b/, "create the JobTemplate, or name one that exists"],
+  [/\S to exist\b/, "create it, or name one that exists"],
   [
     /\bexists and belongs to another owner\b/,
     "delete what the message names, or create the object again with another name",

@@ -14,7 +14,7 @@ describe("a cause that time alone does not remove has its advice", () => {
     ["task prep, on which task w depends, to be there: its pods have failed", /log of its failed pods/],
     ["too few of its pods succeeded; 3 of 3 retries used", /resumes: free/],
     ["too few of its pods succeeded; 2 of 3 retries used", undefined],
-    ["JobTemplate a to exist", /^create the JobTemplate/],
+    ["JobTemplate a to exist", /^create it, or name one/],
     ['admission webhook "w" denied the request: no', /^change what the policy refuses/],
     ["its pods to start", undefined],
   ];

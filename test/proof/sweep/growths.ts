@@ -209,19 +209,19 @@ const ranked: Scenario = {
     {
       says: "the class urgent is created",
       when: isApplied,
-      afterMs: 20_000,
+      afterMs: 5_000,
       do: { type: "write", method: "POST", path: classes, body: classOf("urgent", 70) },
     },
     {
       says: "kubectl label: calm",
       when: baseWaits(70),
-      afterMs: 30_000,
+      afterMs: 5_000,
       do: {
         ...{ type: "write", method: "PATCH", body: { metadata: { labels: { [priorityClass]: "calm" } } } },
         path: `/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/${appName}`,
       },
     },
-    quotaBecomes(baseExecutors, baseWaits(3), 30_000),
+    quotaBecomes(baseExecutors, baseWaits(3), 5_000),
     quotaBecomes(3, waits, 20_000),
   ],
 };

@@ -88,6 +88,20 @@ describe("tables of the documentation", () => {
     assert.deepEqual(uneven, []);
   });
 
+  test("have short cells in the pages for users, so that a row can be read as one", () => {
+    const longest = 95;
+    const long = pages
+      .filter((page) => page.startsWith("infra/docs/") && page !== "infra/docs/reference/cli.md")
+      .flatMap((page) =>
+        read(page)
+          .split("\n")
+          .filter((line) => line.startsWith("|"))
+          .flatMap((row) => row.split(" | ")),
+      )
+      .filter((cell) => cell.split(/\s+/).length > longest);
+    assert.deepEqual(long, []);
+  });
+
   test("are what the code says (else: npm run crds)", async () => {
     const stale = (await pageFiles())
       .map(({ path, text }) => ({ path: join("infra", path), text }))

@@ -163,6 +163,14 @@ describe("what another next attempt has", () => {
     assert.deepEqual(compared(before, attempt([{ name: "A", value: "1" }], "spark.app.id=b\nspark.x=1\n")), []);
   });
 
+  test("it stands in the way of a move: an R program has its class by kubeflow's API alone", () => {
+    const sparkConf = { "spark.kubernetes.container.image": "spark-r:4.1.1" };
+    const spec = { runtimeVersions: { sparkVersion: "4.1.1" }, sparkRFiles: "local:///a.R", sparkConf };
+    assert.deepEqual(translated({ apiVersion: `${apache}/v1`, spec }).blocks, [
+      "the next attempt would have another driver pod's spec containers: let this run end, and write the application for the other API",
+    ]);
+  });
+
   test("a conf, and a variable of the driver, are", () => {
     assert.deepEqual(compared(before, attempt([], "spark.app.id=a\nspark.x=2\n")), [
       "conf spark.x",

@@ -70,7 +70,9 @@ test("an application is sent when Kueue admits or evicts its own Workload or one
       ...{ name: "one", namespace: "ns", uid: "w", resourceVersion: "1", labels },
       ownerReferences: [{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: owner, name: "app", uid: "u" }],
     },
-    status: { conditions: types.map((type) => ({ type, status: "True", message: "some", lastTransitionTime: "some" })) },
+    status: {
+      conditions: types.map((type) => ({ type, status: "True", message: "some", lastTransitionTime: "some" })),
+    },
   });
   const isSent = (before: readonly string[] | undefined, after: readonly string[]): boolean | undefined => {
     const [from, to] = [before && workload(before), workload(after)].map((one) => one && ofWorkloads?.trim?.(one));

@@ -164,7 +164,9 @@ export const showTrouble = async (
   const patch = mergePatch(object.status ?? {}, desired);
   const { resourceVersion } = object.metadata;
   try {
-    if (patch !== undefined) await world.cluster.patchStatus(objectRef(message, operator), resourceVersion, patch);
+    if (patch === undefined) return;
+    await world.cluster.patchStatus(objectRef(message, operator), resourceVersion, patch);
+    world.meter?.(operator.measuresOf?.(object, desired, observation.now) ?? []);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
   }

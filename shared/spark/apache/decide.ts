@@ -3,6 +3,7 @@
  * states, and turns the act that these ask for into effects. Pure.
  */
 import { all, type Decision, list, type Reads } from "../../core/decision.ts";
+import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import { type Obj, refTo, type Stored } from "../../core/object.ts";
 import { type Effect, type Next, notYetRecorded, type Plan, soonest, type View } from "../../core/plan.ts";
@@ -18,6 +19,7 @@ import { readApache, tolerationsOf, unservedIn } from "./spec/read.ts";
 import type { ReadSpec } from "./spec/reader.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 import { stateEvents } from "./status/events.ts";
+import { heldStatus } from "./status/history.ts";
 import { type Observed, type Progress, progress } from "./status/progress.ts";
 import { type ApplicationRecord, currentOf, submittedAt } from "./status/record.ts";
 import { groupOf, isFailure, isSummary } from "./status/summary.ts";
@@ -315,7 +317,8 @@ const planOf = (context: Context, around: Found): Plan<Memory> => {
   const strays = look.act === "release" ? [] : removals(found.strays, false);
   return {
     memory,
-    stages: [strays, ...stages, eventsOf(context, look.record)].filter((stage) => stage.length > 0),
+    // The Events come first, because the status shows their states also where the platform refuses an effect.
+    stages: [eventsOf(context, look.record), strays, ...stages].filter((stage) => stage.length > 0),
     status: memory.status,
     next,
     // A driver that is gone, and objects of which none is left, are concluded from live reads alone.
@@ -336,6 +339,17 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const context = contextOf(settings, key, view, object);
   return planOf(context, yield* lookAround(context));
 }
+
+/** Returns the status of the plan, or else the one shown, with the trouble; the reason why an attempt ended stays. */
+export const heldUp = (
+  object: Stored,
+  message: string,
+  planned?: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> | undefined =>
+  heldStatus(planned ?? fieldsOf(object.status), message, {
+    isState: isSummary,
+    stays: (summary) => ["stopping", "terminated"].includes(groupOf(summary)),
+  });
 
 /** The state of a plan for the application's listener. */
 export const statusUpdate = ({ memory }: Plan<Memory>) => {

@@ -7,7 +7,7 @@ import type { OwnedObjects, Recovery } from "../../core/plan.ts";
 import { appUidLabel } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Settings as CommonSettings } from "../application/run/context.ts";
-import { decide, type Settings, statusUpdate } from "./decide.ts";
+import { decide, heldUp, type Settings, statusUpdate } from "./decide.ts";
 import { type Memory, parseMemory, recordOf, remembering, salvageMemory } from "./memory.ts";
 import { measuresOfApache } from "./metrics.ts";
 import { beside, isSpared, nameLabel } from "./resource.ts";
@@ -58,6 +58,7 @@ export const apacheOperator = (settings: Settings): Operator<Memory> => ({
   decide: (key, view) => decide(settings, key, view),
   statusUpdate,
   recovery,
+  heldUp,
   measuresOf: measuresOfApache,
 });
 

@@ -16,9 +16,11 @@ import { podDisruptionBudgets, services, statefulSets } from "../../kube/resourc
 import { sentinelLabel } from "../apache/resource.ts";
 import { unservedIn } from "../apache/spec/read.ts";
 import { stateEvents } from "../apache/status/events.ts";
+import { heldStatus } from "../apache/status/history.ts";
 import {
   entered,
   hasEnded,
+  isClusterState,
   type Memory,
   newestOf,
   parseMemory,
@@ -144,7 +146,7 @@ const reported = (view: View<Memory>, object: Stored, plan: Plan<Memory>): Plan<
     entries: statesIn(plan.status) ?? [],
     warns: (summary) => summary === "SchedulingFailure",
   });
-  return events.length === 0 ? plan : { ...plan, stages: [...plan.stages, events] };
+  return events.length === 0 ? plan : { ...plan, stages: [events, ...plan.stages] };
 };
 
 /** 5 s, 10 s, 20 s … 5 min: the wait before a refused object is sent again. */
@@ -217,8 +219,10 @@ const planOf = (context: ClusterContext, found: ReadonlyMap<string, Stored>, wan
     ...wanted.flatMap((one) => kept(context, found.get(placeOf(one.kind, one.metadata.name)), one)),
     ...surplusOf(context, found, wanted),
   ].filter((effect) => !(view.done ?? []).some((one) => isSame(one, effect)));
-  if (changes.length > 0)
-    return { memory: memoryOf(context), stages: staged(changes), next: { do: "continue", waitsFor } };
+  if (changes.length > 0) {
+    const memory = memoryOf(context);
+    return { memory, stages: staged(changes), status: memory.status, next: { do: "continue", waitsFor } };
+  }
   const memory = remembered(entered(states, "RunningHealthy", message, view.now));
   return {
     memory,
@@ -308,6 +312,17 @@ export function* decide({ operatorName }: Settings, key: Key, view: View<Memory>
   return reported(view, object, yield* decideSpec({ object, cluster, states, view }, memory));
 }
 
+/** Returns the status of the plan, or else the one shown, with the trouble; the reason of a SchedulingFailure stays. */
+const heldUp = (
+  object: Stored,
+  message: string,
+  planned?: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> | undefined =>
+  heldStatus(planned ?? fieldsOf(object.status), message, {
+    isState: isClusterState,
+    stays: (summary) => !["Submitted", "RunningHealthy"].includes(summary),
+  });
+
 /** The update of a cluster's plan for its listener: no state of it is terminal. */
 export const statusUpdate = ({ memory }: Plan<Memory>): StateUpdate | undefined => {
   const states = statesIn(memory.status);
@@ -320,5 +335,6 @@ export const sparkClusterOf = (settings: Settings): Operator<Memory> => ({
   parse: parseMemory,
   statusUpdate,
   recovery,
+  heldUp,
   decide: (key, view) => decide(settings, key, view),
 });

@@ -5,10 +5,11 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { HttpRequest } from "../../../shared/core/http.ts";
+import { fieldsOf, omit } from "../../../shared/core/json.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import { rekindle } from "./command.ts";
-import { application, at, connect, schedule, stateOf, statusOf } from "./objects.ts";
-import { itOnStand, type Stand } from "./stand.ts";
+import { apacheApplication, application, at, connect, schedule, sparkCluster, stateOf, statusOf } from "./objects.ts";
+import { itOnStand, type Stand, said } from "./stand.ts";
 import { answer, type Fault } from "./way.ts";
 
 const isCreation = ({ method, path }: HttpRequest, plural: string): boolean =>
@@ -84,6 +85,70 @@ describe("a SparkConnect whose server a quota refuses", () => {
       assert.doesNotMatch(shown(), /held up/);
     },
   );
+});
+
+describe("what a quota refuses of objects of spark.apache.org", () => {
+  const message = 'pods "it" is forbidden: exceeded quota: small, used: pods=4';
+  const present = (object: Stored | undefined): string =>
+    `${at(object, "status", "currentState", "currentStateSummary")}: ${at(object, "status", "currentState", "message")}`;
+  const newest = (object: Stored | undefined): unknown =>
+    Object.values(Object(at(object, "status", "stateTransitionHistory"))).at(-1);
+  const held = (state: string): RegExp => new RegExp(`^${state}: held up by the platform: .*exceeded quota: small`);
+
+  itOnStand(
+    "a first driver and one of a restart say it, and follow once there is room",
+    async (stand) => {
+      let full = true;
+      stand.fault(
+        refusing(
+          message,
+          (asked) => isCreation(asked, "pods"),
+          () => full,
+        ),
+      );
+      await stand.host({ families: ["apache"] });
+      const app = apacheApplication("apache");
+      const sparkConf = { "spark.kubernetes.container.image": "apache/spark:4.2.0" };
+      const restartConfig = { restartPolicy: "OnFailure", maxRestartAttempts: 2, restartBackoffMillis: 20_000 };
+      const spec = omit(fieldsOf(app.spec), "driverHttpRouteList", "driverGrpcRouteList");
+      await stand.create({ ...app, spec: { ...spec, sparkConf, applicationTolerations: { restartConfig } } });
+      const own = (): Stored | undefined => stand.all("ApacheSparkApplication")[0];
+      const isIn = (state: RegExp) => (): boolean => state.test(present(own()));
+      await stand.until("Submitted says why", isIn(held("Submitted")), 200_000);
+      assert.deepEqual(newest(own()), at(own(), "status", "currentState"));
+      assert.equal(at(own(), "status", "currentAttemptSummary", "attemptInfo", "id"), 0);
+      full = false;
+      await stand.until("the driver runs", isIn(/^(DriverReady|Running)/), 400_000);
+      assert.match(said(stand, "Submitted").join(), /has been created/);
+      full = true;
+      await stand.until("the restart says why", isIn(held("ScheduledToRestart")), 900_000);
+      full = false;
+      await stand.until("it succeeds", isIn(/^ResourceReleased/), 900_000);
+      assert.doesNotMatch(JSON.stringify(own()?.status), /held up/);
+      assert.equal(at(own(), "status", "currentAttemptSummary", "attemptInfo", "restartCounter"), 1);
+    },
+    { scripts: { "*": [{ jobMs: 60_000, exitCode: 1 }, { jobMs: 10_000 }] } },
+  );
+
+  itOnStand("a cluster says it, and runs once there is room", async (stand) => {
+    let full = true;
+    stand.fault(
+      refusing(
+        message,
+        (asked) => isCreation(asked, "statefulsets"),
+        () => full,
+      ),
+    );
+    await stand.host({ families: ["apache"] });
+    await stand.create(sparkCluster("standalone"));
+    const own = (): Stored | undefined => stand.get("SparkCluster", "standalone");
+    await stand.until("its status says why", () => held("Submitted").test(present(own())), 200_000);
+    assert.deepEqual(newest(own()), at(own(), "status", "currentState"));
+    full = false;
+    await stand.until("its objects are made", () => present(own()).startsWith("RunningHealthy"), 400_000);
+    assert.doesNotMatch(JSON.stringify(own()?.status), /held up/);
+    assert.match(said(stand, "Submitted").join(), /has been submitted/);
+  });
 });
 
 describe("executors beyond the first that a policy refuses", () => {

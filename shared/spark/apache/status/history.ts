@@ -32,6 +32,22 @@ export const stateOf = ({ summary, at, message, driver }: Shown<string>) => ({
   ...(driver === undefined ? {} : { lastObservedDriverStatus: driver }),
 });
 
+/**
+ * The status with a trouble of the platform as the message of its present state; undefined without a state, and for one
+ * whose own message `stays`.
+ */
+export const heldStatus = <State extends string>(
+  status: Readonly<Record<string, unknown>>,
+  trouble: string,
+  { isState, stays }: { readonly isState: IsState<State>; readonly stays: (summary: State) => boolean },
+): Readonly<Record<string, unknown>> | undefined => {
+  const newest = statesShown(status, isState)?.at(-1);
+  if (newest === undefined || stays(newest.summary)) return undefined;
+  const state = stateOf({ ...newest, message: messageOf(`held up by the platform: ${trouble}`) });
+  const history = { ...fieldsOf(status["stateTransitionHistory"]), [newest.number]: state };
+  return { ...status, currentState: state, stateTransitionHistory: history };
+};
+
 export const historyOf = (entries: readonly Shown<string>[]) =>
   Object.fromEntries(entries.map((entry) => [`${entry.number}`, stateOf(entry)]));
 

@@ -226,8 +226,8 @@ describe("a step of a SparkCluster", () => {
   test("creates its objects, Services first, and shows that it runs with what is not ready", () => {
     const plan = planOf();
     assert.deepEqual(did(plan), [
-      ...["create c-master-svc", "create c-worker-svc", "create c-master", "create c-worker"],
-      ...["create c-worker", "create c-worker-pdb", "Normal Submitted", "Normal RunningHealthy"],
+      ...["Normal Submitted", "create c-master-svc", "create c-worker-svc", "create c-master", "create c-worker"],
+      ...["create c-worker", "create c-worker-pdb", "Normal RunningHealthy"],
     ]);
     assert.equal(stateOf(plan), "Submitted RunningHealthy");
     const states = statesIn(plan.memory.status) ?? assert.fail("no state");

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timeText } from "../../../../shared/core/time.ts";
+import { noPodDefaults } from "../../../../shared/kube/pod-defaults.ts";
 import { admissionOf } from "../../../../shared/volcano/gang/admission.ts";
+import { openUsage } from "../../../../shared/volcano/gang/queue-usage.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -159,6 +161,54 @@ describe("in an admission round", () => {
       ["high", "old", "young"],
     );
   });
+
+  const sizes: readonly (readonly [what: string, podCpu: string, why: string])[] = [
+    ["of their template leave room for another", "100m", ""],
+    ["that an admission plug-in made larger leave none", "200m", full],
+  ];
+  for (const [what, podCpu, why] of sizes)
+    test(`the created pods of a group ${what}`, () => {
+      const containers = (cpu: string) => [{ name: "main", image: "busybox", resources: { requests: { cpu } } }];
+      const ofJob = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job" };
+      const job: Stored = {
+        ...ofJob,
+        metadata: { name: "in", namespace: "ns", uid: "job", resourceVersion: "1" },
+        spec: {
+          minAvailable: 2,
+          tasks: [{ name: "w", replicas: 3, template: { spec: { containers: containers("100m") } } }],
+        },
+      };
+      const pods = ["0", "1"].map(
+        (name): Stored => ({
+          ...{ apiVersion: "v1", kind: "Pod" },
+          metadata: {
+            ...{ name, namespace: "ns", uid: name, resourceVersion: "1" },
+            annotations: { "scheduling.k8s.io/group-name": "in", "volcano.sh/task-spec": "w" },
+          },
+          spec: { containers: containers(podCpu) },
+        }),
+      );
+      const admitted = group("in", { minResources: { cpu: "200m" } }, { phase: "Running" });
+      const owned: Stored = {
+        ...admitted,
+        metadata: {
+          ...admitted.metadata,
+          ownerReferences: [{ ...ofJob, name: "in", uid: "job", controller: true }],
+          annotations: { "rekindle.dev/queue-room": JSON.stringify({ w: 3 }) },
+        },
+      };
+      const priorities = new Map<string, number>();
+      const { verdicts: found } = admissionOf({
+        queues: [queue("q", { capability: { cpu: "700m" } })],
+        groups: [owned, group("next", { minResources: { cpu: "200m" } })],
+        priorities,
+        usage: openUsage({ pods, jobs: [job], priorities, defaults: noPodDefaults }),
+      });
+      assert.deepEqual(
+        found.map((verdict) => (verdict.enters ? "" : verdict.why)),
+        [why],
+      );
+    });
 
   test("groups that are being deleted do not enter", () => {
     const leaving = group("a");

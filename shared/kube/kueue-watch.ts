@@ -16,6 +16,8 @@ const admissionIn = (workload: Obj): unknown => [
 /** The admission of a Workload that was just created: the step that created it knows it. */
 const fresh = [true, [false, false, false, false]];
 
+const isAdmitted = (workload: Obj | undefined): boolean => workload !== undefined && isTrue(workload, "Admitted");
+
 /** Keeps what `admissionIn` reads: a Workload holds the templates of all pods, and steps read it themselves. */
 const trimWorkload = (workload: Stored): Stored => ({
   ...trim(workload),
@@ -32,4 +34,5 @@ export const workloadWatch = (ownerName: Watch["ownerName"]): Watch => ({
   ownerName,
   matters: (before, after) =>
     isEnding(after) || !same(before === undefined ? fresh : admissionIn(before), admissionIn(after)),
+  urgent: (before, after) => isAdmitted(after) && !isAdmitted(before),
 });

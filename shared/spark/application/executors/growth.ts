@@ -22,6 +22,7 @@ import {
   growthPlan,
 } from "../../executors/growth.ts";
 import { grantWord, type QuotaUse, useAfter, useOfBase } from "../../executors/quota-use.ts";
+import { podsOf } from "../../schema/pod-query.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { podLabels } from "../../submission/additions.ts";
 import { type ApplicationContext, rareOf } from "../run/context.ts";
@@ -106,7 +107,7 @@ function* created({ context, driver, pod, growths }: Situation, executors: numbe
   if (own === undefined) return undefined;
   const { attempt, submissionId } = driver;
   const app = { name: key.name, namespace: key.namespace, uid: view.uid };
-  const run = { ...app, attempt, labels: podLabels({ app, attempt, submissionId }) };
+  const run = { ...app, attempt, labels: { ...podsOf(key).labels, ...podLabels({ app, attempt, submissionId }) } };
   return growthCreation(run, { growths, queue, executors, own, spec: withoutNodes(spec, baseNodesIn(context, own)) });
 }
 

@@ -30,6 +30,17 @@ test("a lasting trouble stands in the object's status until a step succeeds", as
   assert.deepEqual(statusOf(world), { phase: "made" });
 });
 
+test("the status write of a lasting trouble reports the samples of the state that it shows", async () => {
+  const { world } = heldUp({ phase: "waits" });
+  const told: string[] = [];
+  const meter = (samples: readonly { readonly name: string }[]) => void told.push(...samples.map(({ name }) => name));
+  await step({ ...world, meter }, { ...message, tries: 2 });
+  assert.deepEqual(
+    told.filter((name) => name === "waits"),
+    ["waits"],
+  );
+});
+
 test("a lasting trouble leaves an object alone whose kind has no status field for it", async () => {
   const world = heldUp();
   await step(world.world, { ...message, tries: 2 });

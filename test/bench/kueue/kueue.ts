@@ -34,6 +34,8 @@ const courseMs = 180_000;
 /** Spark's default is a minute; the course is short. */
 const idleMs = 5_000;
 const sampleMs = 250;
+/** Hosts ask a driver at least once in five seconds, counted from its last step: the steps of the start are over by then. */
+const restMs = 10_000;
 /** The fleets begin at the start of the course, which no sample has. */
 const beginningMs = 20_000;
 
@@ -153,6 +155,7 @@ const measured = async (bench: Bench, host: HostProcess): Promise<readonly Figur
   const grants = await grantsIn(kubeconfig);
   const fleet = await openHeldFleet(drivers);
   try {
+    await sleep(restMs);
     demand.begin();
     await sleep(beginningMs);
     const [before, began] = [await account(host), Date.now()];

@@ -27,7 +27,7 @@ test("a step that loses the status write counts nothing", async () => {
   assert.deepEqual(told, []);
 });
 
-test("a step counts a record that it cannot use", async () => {
+test("a step counts a record that it cannot use, and the status in which it shows that", async () => {
   const { world, told, run } = metered();
   await run();
   world.world.operatorOf("Toy");
@@ -44,6 +44,6 @@ test("a step counts a record that it cannot use", async () => {
   assert.equal((await step(broken, message)).did, "stopped");
   assert.deepEqual(
     told.map(({ name }) => name),
-    ["rekindle_recovery_errors_total"],
+    ["rekindle_recovery_errors_total", "made"],
   );
 });

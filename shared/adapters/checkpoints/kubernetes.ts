@@ -32,7 +32,7 @@ export const checkpointResource: Resource = {
 
 const wakeAtAnnotation = "rekindle.dev/wake-at";
 const kindLabel = "rekindle.dev/kind";
-const clusterLabel = "rekindle.dev/cluster";
+export const clusterLabel = "rekindle.dev/cluster";
 const nameAnnotation = "rekindle.dev/name";
 const uidAnnotation = "rekindle.dev/uid";
 const generationAnnotation = "rekindle.dev/generation";

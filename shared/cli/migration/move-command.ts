@@ -105,16 +105,16 @@ export const moveAll = async (
 ): Promise<void> => {
   const direction = await directionTo(tools, options.to);
   const namespace = options.namespace ?? session.namespace ?? "default";
-  const places = [...new Set(names.map((name) => placeText(placeOf(name, namespace))))];
+  const places = new Map(names.map((name) => placeOf(name, namespace)).map((place) => [placeText(place), place]));
   const reports: Report[] = [];
-  for (const place of places) reports.push(await reportOf(session, direction, placeOf(place, namespace)));
-  const command = `rekindle migrate ${places.join(" ")} --to ${options.to}`;
+  for (const place of places.values()) reports.push(await reportOf(session, direction, place));
+  const command = `rekindle migrate ${[...places.keys()].join(" ")} --to ${options.to}`;
   tools.print(printed(reports, command, options.apply === true ? "text" : options.output));
   refuseBlocked(reports);
   if (options.apply !== true) return;
   if (
     options.yes !== true &&
-    !(await tools.confirm(`Move ${places.join(", ")} in ${session.context ?? session.server}?`))
+    !(await tools.confirm(`Move ${[...places.keys()].join(", ")} in ${session.context ?? session.server}?`))
   )
     throw new Refused("nothing was changed (--yes skips the question)");
   await apply(session, tools, reports);

@@ -2,29 +2,20 @@
  * The store side of a move between two APIs: what lasts of a record goes on under the key of the new object. The record is saved
  * there before it is removed here, so the command may be killed at any point, and be repeated.
  */
-import { checkpointRef, kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
-import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { logsKey } from "../../core/kept-log.ts";
 import type { Key } from "../../core/key.ts";
 import { readRecord } from "../../engine/checkpoint/record.ts";
 import type { CheckpointRecord, Checkpoints } from "../../engine/ports.ts";
 import { Refused } from "../../inspection/io/refusal.ts";
 import type { Session } from "../../inspection/io/session.ts";
+import { aliasOf } from "./cluster-alias.ts";
 
 /** A record without a memory, which follows from the status of the new object. */
 const lasting = ({ schema, cluster, runs, pruneAt, outbox, logs }: CheckpointRecord): CheckpointRecord => ({
   ...{ schema, cluster, runs, pruneAt, outbox, logs },
   ...{ uid: "", saves: 1, memory: null },
 });
-
-const clusterLabel = "rekindle.dev/cluster";
-
-/** The alias of the cluster in the keys: that of the table, or the one that the host has written. */
-const aliasOf = async ({ table, transport }: Session, key: Key): Promise<string> => {
-  if (table !== undefined) return table.cluster;
-  const { value } = await openCluster(transport).get(checkpointRef(key, ""));
-  return value?.metadata.labels?.[clusterLabel] ?? key.cluster;
-};
 
 type Keys = { readonly from: Key; readonly to: Key };
 

@@ -6,7 +6,7 @@
  */
 
 import * as z from "zod";
-import { checkpointRef, kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
+import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../../adapters/kubernetes/requests.ts";
 import { openTelemetry } from "../../adapters/telemetry/tracing.ts";
@@ -35,6 +35,7 @@ import type { QueueOptions } from "../../volcano/queue/decide.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openRuntime } from "../common/runtime.ts";
 import { operatorsByKind } from "../common/step-dependencies.ts";
+import { aliasOf } from "./cluster-alias.ts";
 
 const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
 
@@ -82,13 +83,6 @@ const askOf = ({ mode, fresh, returnMs, graceSeconds }: RecoverHow): RecoveryReq
 
 /** The cluster of a key, and the table of its record. */
 export type Place = Pick<Session, "transport" | "table" | "controllerNamespaces">;
-
-/** Returns the host's alias of the cluster: the table's, or the label of the `Checkpoint` object. */
-const aliasOf = async ({ transport, table }: Place, key: Key): Promise<string> => {
-  if (table !== undefined) return table.cluster;
-  const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
-  return value?.metadata.labels?.["rekindle.dev/cluster"] ?? key.cluster;
-};
 
 const silent: Report = () => {};
 

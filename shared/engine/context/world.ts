@@ -254,6 +254,13 @@ export const objectRef = (key: Key, operator: Operator<unknown>): Ref => ({
   name: key.name,
 });
 
+/** Reports the metric samples of a status that a step has written. */
+export const meterStatus = (
+  { world, operator, observation }: StepContext,
+  object: Stored,
+  status: Readonly<Record<string, unknown>>,
+): void => world.meter?.(operator.measuresOf?.(object, status, observation.now) ?? []);
+
 /** Builds the observation of a usable record and of the object that has the key's name. */
 export const observationOf = (
   record: CheckpointRecord,

@@ -12,6 +12,7 @@ import { applyStage } from "../cluster/apply.ts";
 import {
   applyContextOf,
   type Ending,
+  meterStatus,
   objectRef,
   presentTime,
   type StepContext,
@@ -153,11 +154,8 @@ export const logEffects = ({ world, message }: StepContext, stage: readonly Effe
  * Writes the trouble into the object's status, if its kind has a place for it. An ApiError is ignored; a later step
  * writes the status again.
  */
-export const showTrouble = async (
-  { world, message, operator, observation }: StepContext,
-  text: string,
-  planned?: PlannedStatus,
-): Promise<void> => {
+export const showTrouble = async (run: StepContext, text: string, planned?: PlannedStatus): Promise<void> => {
+  const { world, message, operator, observation } = run;
   const { object } = observation;
   const desired = object === undefined ? undefined : operator.heldUp?.(object, text, planned);
   if (object === undefined || desired === undefined) return;
@@ -166,7 +164,7 @@ export const showTrouble = async (
   try {
     if (patch === undefined) return;
     await world.cluster.patchStatus(objectRef(message, operator), resourceVersion, patch);
-    world.meter?.(operator.measuresOf?.(object, desired, observation.now) ?? []);
+    meterStatus(run, object, desired);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
   }

@@ -11,7 +11,7 @@ import { keptMarks } from "../../core/marks.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Plan } from "../../core/plan.ts";
 import { timelineUntroubled } from "../checkpoint/timeline.ts";
-import { objectRef, presentTime, type StepContext, type StoredRecord } from "../context/world.ts";
+import { meterStatus, objectRef, presentTime, type StepContext, type StoredRecord } from "../context/world.ts";
 import type { CheckpointRecord, Cluster, StatusMemo } from "../ports.ts";
 
 /**
@@ -84,14 +84,14 @@ const writeNews = async (
   plan: Plan<unknown>,
 ): Promise<Written | "raced" | undefined> => {
   const { world, message, operator, observation } = run;
-  const { object, now } = observation;
+  const { object } = observation;
   const { status: desired } = plan;
   if (desired === undefined || object === undefined) return undefined;
   const patch = statusPatch(object, desired, held.record?.status);
   if (patch === undefined) return undefined;
   if (await isOvertaken(run, held)) return "raced";
   const written = await writeStatus(world.cluster, objectRef(message, operator), object, { patch, desired });
-  world.meter?.(operator.measuresOf?.(object, desired, now) ?? []);
+  meterStatus(run, object, desired);
   return written;
 };
 
@@ -158,7 +158,7 @@ export const showFirst = async (
       patch,
       desired: plan.status,
     });
-    world.meter?.(operator.measuresOf?.(object, plan.status ?? {}, observation.now) ?? []);
+    meterStatus(run, object, plan.status ?? {});
     const shown = { ...run, observation: { ...observation, object: written.object } };
     // A status that the server did not keep whole cannot replace the record.
     return written.memo === undefined ? { ...shown, shown: plan } : shown;

@@ -10,7 +10,7 @@ import { defaultOptions } from "../auxiliary-objects/options.ts";
 import type { Conf } from "../configuration/conf.ts";
 import { withConfDefaults } from "../schema/rules.ts";
 import { epochConfs, podLabels } from "../submission/additions.ts";
-import { type Built, build } from "../submission/client.ts";
+import { type Built, build, runners } from "../submission/client.ts";
 import {
   assembled,
   asTemplate,
@@ -86,15 +86,20 @@ export const keepsExecutors = (spec: ApacheSpec): boolean => {
   return restart.policy === "Never" && !executors.dynamic;
 };
 
+/** Confs that upstream's operator sets where the application does not; kubeflow's sets none of them. */
+export const operatorConfs = {
+  "spark.authenticate": "true",
+  "spark.io.encryption.enabled": "true",
+  "spark.kubernetes.driver.annotateExitException": "true",
+  "spark.kubernetes.executor.useDriverPodIP": "true",
+} as const;
+
 /** Confs for those that the user did not set, as upstream's operator adds them. */
 const missing = ({ app, spec, attempt }: ApacheInput): readonly (readonly [string, string])[] => {
   return [
     ["spark.master", "k8s://https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT"],
     ["spark.app.id", applicationIdOf(app, attempt)],
-    ["spark.authenticate", "true"],
-    ["spark.io.encryption.enabled", "true"],
-    ["spark.kubernetes.driver.annotateExitException", "true"],
-    ["spark.kubernetes.executor.useDriverPodIP", "true"],
+    ...Object.entries(operatorConfs),
     ...(keepsExecutors(spec) ? [[deletesConf, "false"] as const] : []),
   ];
 };
@@ -123,8 +128,6 @@ const confsOf = (input: ApacheInput, program: Program): Conf => {
   return conf;
 };
 
-const pythonRunner = "org.apache.spark.deploy.PythonRunner";
-
 const isEmpty = (text: string | undefined): text is undefined | "" => text === undefined || text === "";
 
 /** The main resource, first match wins; the class of a Python or R program may be absent, and is then an empty text. */
@@ -132,9 +135,9 @@ const programOf = (spec: ApacheSpec): Program | Refused => {
   const { mainClass = "", jars, pyFiles, sparkRFiles, driverArgs = [] } = spec;
   const program = { mainClass, arguments: driverArgs };
   if (!isEmpty(jars)) return { ...program, language: "java", resource: jars };
-  if (mainClass === pythonRunner) {
+  if (mainClass === runners.python) {
     return isEmpty(pyFiles)
-      ? { refused: `spec.pyFiles is missing: ${pythonRunner} runs the first of them` }
+      ? { refused: `spec.pyFiles is missing: ${runners.python} runs the first of them` }
       : { ...program, language: "python", resource: pyFiles.split(",")[0] ?? pyFiles };
   }
   if (!isEmpty(pyFiles)) return { ...program, language: "python", resource: pyFiles };
@@ -146,7 +149,7 @@ const programOf = (spec: ApacheSpec): Program | Refused => {
 const ofProgram = ({ jars, pyFiles = "", mainClass }: ApacheSpec, { language }: Program) => {
   if (language === "java") return isEmpty(jars) ? [] : [["spark.jars", jars] as const];
   if (language === "r") return [];
-  const rest = mainClass === pythonRunner ? pyFiles.split(",").slice(1).join(",") : pyFiles;
+  const rest = mainClass === runners.python ? pyFiles.split(",").slice(1).join(",") : pyFiles;
   return rest.trim() === "" ? [] : [["spark.submit.pyFiles", rest] as const];
 };
 

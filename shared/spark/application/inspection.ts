@@ -1,4 +1,5 @@
 /** The kind SparkApplication as the command line and the page show it. */
+
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
@@ -14,6 +15,7 @@ import {
 import { executorCount, statedExecutors } from "../executors/count.ts";
 import { podSet } from "../executors/flavors.ts";
 import { isDriver } from "../executors/roles.ts";
+import { appNameLabel } from "../schema/pod-query.ts";
 import { sparkApplicationStates } from "./states.ts";
 
 const status = z.object({
@@ -73,7 +75,7 @@ const wide: KindInspection["wide"] = (object) => {
 const memoryShape = z.looseObject({ state: z.looseObject({ phase: z.string() }) });
 
 export const sparkApplicationInspection: KindInspection = {
-  podLabels: (name) => ({ "sparkoperator.k8s.io/app-name": name }),
+  podLabels: (name) => ({ [appNameLabel]: name }),
   stateOf: standingOf,
   mainPod: (object, pods) => {
     const recorded = statusOf(object).driverInfo?.podName;

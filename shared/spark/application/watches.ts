@@ -14,10 +14,8 @@ import { pods } from "../../kube/resources.ts";
 
 import { trim, trimPod, trimWith } from "../../kube/trim.ts";
 import { endingOf } from "../executors/losses.ts";
-import { podsOf } from "../schema/pod-query.ts";
+import { appNameLabel, podsOf } from "../schema/pod-query.ts";
 import { sparkApplications, volcanoPodGroups } from "../schema/resource.ts";
-
-const appName = "sparkoperator.k8s.io/app-name";
 
 /** Waiting reasons of every container that is about to start: they are no news. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
@@ -98,7 +96,7 @@ const applicationWatches: readonly Watch[] = [
     resource: pods,
     selector: "sparkoperator.k8s.io/launched-by-spark-operator=true",
     trim: trimPod,
-    ownerName: (pod) => labelOf(pod, appName),
+    ownerName: (pod) => labelOf(pod, appNameLabel),
     matters: news,
     urgent: loss,
   },
@@ -111,7 +109,7 @@ const applicationWatches: readonly Watch[] = [
     matters: (before, after) => before !== undefined && !same(groupGist(before), groupGist(after)),
   },
   // The application's own Workload, and its growths, which this one owns.
-  workloadWatch((workload) => ownerOfKind(workload, sparkApplications)?.name ?? labelOf(workload, appName)),
+  workloadWatch((workload) => ownerOfKind(workload, sparkApplications)?.name ?? labelOf(workload, appNameLabel)),
 ];
 
 /** True in the states that upstream's operator calls terminal, and while the spec suspends the application. */

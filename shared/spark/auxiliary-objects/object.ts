@@ -4,6 +4,7 @@ import type { Metadata, Obj, Resource } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
 import { appUidLabel } from "../../kube/pods.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
+import { appNameLabel } from "../schema/pod-query.ts";
 import { reference } from "../submission/additions.ts";
 import type { Options } from "./options.ts";
 
@@ -24,8 +25,6 @@ export type AuxiliaryObject = {
   /** The driver runs without it as well: a refusal is reported, and the step goes on. */
   readonly optional: boolean;
 };
-
-const appNameLabel = "sparkoperator.k8s.io/app-name";
 
 type Texts = Readonly<Record<string, string>>;
 

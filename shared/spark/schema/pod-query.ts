@@ -3,10 +3,13 @@ import type { Key } from "../../core/key.ts";
 import type { Listing } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 
+/** The label of upstream's objects with the name of their application. */
+export const appNameLabel = "sparkoperator.k8s.io/app-name";
+
 /** Lists every pod with the application's name; owner references show its owner. */
 export const podsOf = (key: Key): Listing => ({
   do: "list",
   resource: pods,
   namespace: key.namespace,
-  labels: { "sparkoperator.k8s.io/app-name": key.name },
+  labels: { [appNameLabel]: key.name },
 });

@@ -14,6 +14,7 @@ import { recoversShuffle, reuseConf } from "../executors/claim-policy.ts";
 import { scaleOf } from "../executors/demand.ts";
 import { wantedOf } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
+import { appNameLabel } from "../schema/pod-query.ts";
 import { growthCause, growthConfs, isDynamic } from "../schema/rules.ts";
 import type { Pair } from "./arguments/pod.ts";
 import type { SparkPod } from "./pods/pod.ts";
@@ -27,7 +28,7 @@ export const addedLabels: readonly string[] = [appUidLabel, attemptLabel];
 export const addedVariables = ["REKINDLE_EPOCH", "REKINDLE_APP_UID"] as const;
 
 /** Labels of objects other than pods: upstream's pods have them already, by conf. */
-export const foundBy = ["sparkoperator.k8s.io/app-name", "sparkoperator.k8s.io/submission-id"] as const;
+export const foundBy = [appNameLabel, "sparkoperator.k8s.io/submission-id"] as const;
 
 /** All additions in words, for people who compare. */
 export const additions: readonly { readonly what: string; readonly why: string }[] = [

@@ -38,7 +38,11 @@ const languageOf = (resource: string): Program["language"] => {
   return resource.toLowerCase().endsWith(".r") ? "r" : "java";
 };
 
-const runners = { python: "org.apache.spark.deploy.PythonRunner", r: "org.apache.spark.deploy.RRunner" } as const;
+/** The classes of Spark that run programs of these languages. */
+export const runners = {
+  python: "org.apache.spark.deploy.PythonRunner",
+  r: "org.apache.spark.deploy.RRunner",
+} as const;
 
 const programOf = (line: CommandLine): Program | undefined => {
   const language = line.resource === internal ? "java" : languageOf(line.resource);

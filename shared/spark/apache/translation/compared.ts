@@ -4,6 +4,8 @@
  */
 import { digestOf, fieldsOf, jsonOf, omit, recordsIn, same } from "../../../core/json.ts";
 import type { Obj } from "../../../core/object.ts";
+import { runners } from "../../submission/client.ts";
+import { operatorConfs } from "../submission.ts";
 
 /** The objects of an attempt. */
 export type Attempt = { readonly before: readonly Obj[]; readonly driver: Obj };
@@ -27,8 +29,7 @@ const defaults: Readonly<Record<string, string>> = {
     "spark.driver.memory": "1g",
     "spark.executor.memory": "1g",
   },
-  ...{ "spark.authenticate": "false", "spark.io.encryption.enabled": "false" },
-  ...{ "spark.kubernetes.driver.annotateExitException": "false", "spark.kubernetes.executor.useDriverPodIP": "false" },
+  ...Object.fromEntries(Object.keys(operatorConfs).map((key) => [key, "false"])),
   ...{ "spark.kubernetes.executor.deleteOnTermination": "true", "spark.executor.instances": "2", "spark.jars": "" },
 };
 
@@ -53,8 +54,6 @@ const confsOf = (attempt: Attempt): Readonly<Record<string, string>> => {
 /** The entries of a list whose order says nothing, as digests. */
 const entriesOf = (list: unknown): readonly string[] => recordsIn(list).map(digestOf).toSorted();
 
-const pythonRunner = "org.apache.spark.deploy.PythonRunner";
-
 /** Without the values that hold names of the attempt. */
 const containerOf = (container: Readonly<Record<string, unknown>>): unknown => {
   const { securityContext, env, args, ...rest } = container;
@@ -64,7 +63,7 @@ const containerOf = (container: Readonly<Record<string, unknown>>): unknown => {
     ...rest,
     env: entriesOf(variables),
     // A Python program has no class: Spark's runner of it, and an empty text, mean the same.
-    args: (Array.isArray(args) ? args : []).map((one) => (one === pythonRunner ? "" : one)),
+    args: (Array.isArray(args) ? args : []).map((one) => (one === runners.python ? "" : one)),
     // The port tells what Spark's client knows, and opens nothing.
     ports: entriesOf(recordsIn(rest["ports"]).filter(({ name }) => name !== "spark-connect")),
     volumeMounts: entriesOf(recordsIn(rest["volumeMounts"]).filter(isUsers)),

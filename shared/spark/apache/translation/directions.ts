@@ -10,6 +10,7 @@ import { localQueueOf } from "../../../kube/kueue.ts";
 import { appUidLabel, isEnding, podStatus } from "../../../kube/pods.ts";
 import { driverContainer, submissionLabel } from "../../application/state/evidence.ts";
 import { defaultOptions } from "../../auxiliary-objects/options.ts";
+import { appNameLabel } from "../../schema/pod-query.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { parseSpec } from "../../schema/rules.ts";
 import { attemptLabel } from "../../submission/additions.ts";
@@ -25,7 +26,6 @@ import { apacheState, apacheStatus, kubeflowState, kubeflowStatus, submissionOf 
 import { toApache } from "./to-apache.ts";
 import { toKubeflow } from "./to-kubeflow.ts";
 
-const kubeflowName = "sparkoperator.k8s.io/app-name";
 const launched = "sparkoperator.k8s.io/launched-by-spark-operator";
 const operatorLabel = "spark.operator/name";
 
@@ -58,42 +58,41 @@ const boundTo = (object: Stored, from: Resource): readonly string[] => {
   ];
 };
 
-const appOf = ({ metadata: { name, namespace = "default", labels = {} } }: Stored) => ({
+const appOf = ({ metadata: { name, namespace = "default", labels = {} } }: Obj) => ({
   ...{ name, namespace, labels },
   uid: "u",
 });
 
 const { apacheOperatorName: operatorName } = defaultOptions;
 
-const kubeflowAttempt = (object: Obj): Attempt | { readonly refused: string } => {
+type Built = Attempt | { readonly refused: string };
+
+const kubeflowAttempt = (object: Obj): Built => {
   const read = parseSpec(object);
   if (!read.ok) return { refused: read.message };
-  const app = appOf({ ...object, metadata: { ...object.metadata, uid: "u", resourceVersion: "" } });
-  return submit({ app, spec: read.spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" });
+  return submit({
+    app: appOf(object),
+    spec: read.spec,
+    attempt: 1,
+    submittedAt: 0,
+    apiServer: "https://kubernetes.default.svc",
+  });
 };
 
-const apacheAttempt = (object: Obj): Attempt | { readonly refused: string } => {
+const apacheAttempt = (object: Obj): Built => {
   const read = readApache(object);
   if (!read.ok) return { refused: read.message };
-  const app = appOf({ ...object, metadata: { ...object.metadata, uid: "u", resourceVersion: "" } });
-  return submitApache({ app, spec: read.spec, attempt: 1, operatorName });
+  return submitApache({ app: appOf(object), spec: read.spec, attempt: 1, operatorName });
 };
 
-/** Adds what the attempts of both objects show. */
-const judged = (
-  translated: Translated,
-  before: ReturnType<typeof kubeflowAttempt>,
-  after: ReturnType<typeof kubeflowAttempt>,
-): Translated => {
-  const failure = [before, after].find((one) => "refused" in one);
-  if (failure !== undefined && "refused" in failure)
-    return { ...translated, blocks: [...translated.blocks, failure.refused] };
-  if ("refused" in before || "refused" in after) return translated;
-  const unlike = compared(before, after).map(
+/** Returns how the next attempts of the two objects differ, or why one cannot be built. */
+const unlikeness = (before: Built, after: Built): readonly string[] => {
+  if ("refused" in before) return [before.refused];
+  if ("refused" in after) return [after.refused];
+  return compared(before, after).map(
     (what) =>
       `the next attempt would have another ${what}: let this run end, and write the application for the other API`,
   );
-  return { ...translated, blocks: [...translated.blocks, ...unlike] };
 };
 
 const notRunning = (state: string): readonly string[] => [
@@ -102,11 +101,12 @@ const notRunning = (state: string): readonly string[] => [
 
 /** The one whole answer: the state, what binds the object, what has no counterpart, and what both attempts show. */
 const answer = (object: Stored, made: Translated, bound: readonly string[]): Translated => {
-  const whole = { ...made, blocks: [...new Set([...bound, ...made.blocks])] };
-  return made.object === undefined ? whole : judged(whole, attemptOf(object), attemptOf(made.object));
+  const blocks = [...new Set([...bound, ...made.blocks])];
+  const unlike = made.object === undefined ? [] : unlikeness(attemptOf(object), attemptOf(made.object));
+  return { ...made, blocks: [...blocks, ...unlike] };
 };
 
-const attemptOf = (object: Obj): Parameters<typeof judged>[1] =>
+const attemptOf = (object: Obj): Built =>
   object.apiVersion.startsWith(`${apacheApplications.group}/`) ? apacheAttempt(object) : kubeflowAttempt(object);
 
 const isThere = (driver: Stored): readonly string[] =>
@@ -171,7 +171,7 @@ const fromApache: Direction = {
   labelsOf: (target, driver) => ({
     [appUidLabel]: target.metadata.uid,
     [attemptLabel]: `${Number(fieldsOf(target.status)["submissionAttempts"] ?? 1)}`,
-    ...{ [kubeflowName]: target.metadata.name, [launched]: "true", [submissionLabel]: submissionOf(driver) },
+    ...{ [appNameLabel]: target.metadata.name, [launched]: "true", [submissionLabel]: submissionOf(driver) },
   }),
   ownerOf: (target) => ({ ...ownerIn(sparkApplications, target), controller: true }),
 };

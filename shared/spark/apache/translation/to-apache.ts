@@ -14,6 +14,7 @@ import { mutated } from "../../submission/mutation.ts";
 import { asTemplate, podOf, templateOf } from "../../submission/pods/pod.ts";
 import type { Program } from "../../submission/steps/step.ts";
 import { apacheApplications } from "../resource.ts";
+import { operatorConfs } from "../submission.ts";
 import { carried } from "./carried.ts";
 
 type Refused = { readonly refused: string };
@@ -31,17 +32,19 @@ const ofOperators = [
   /^spark\.kubernetes\.(driver|executor)\.label\.sparkoperator\.k8s\.io\//,
 ];
 
-/** Apache's operator sets these unless the application does; kubeflow's does not. */
-const unlike = [
-  ...["spark.authenticate", "spark.io.encryption.enabled", "spark.kubernetes.driver.annotateExitException"],
-  "spark.kubernetes.executor.useDriverPodIP",
-];
-
 const podNameConf = "spark.kubernetes.driver.pod.name";
 
-type Subject = { readonly name: string; readonly namespace: string; readonly spec: SparkApplicationSpec };
+/** The template of each role; absent where Spark needs none. */
+type Templates = Readonly<Partial<Record<Role, unknown>>>;
 
-const sparkConfOf = ({ name, spec }: Subject, given: ReadonlyMap<string, string>): Record<string, string> => {
+type Subject = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly spec: SparkApplicationSpec;
+  readonly templates: Templates;
+};
+
+const sparkConfOf = ({ name, templates }: Subject, given: ReadonlyMap<string, string>): Record<string, string> => {
   const isOwnName = given.get(podNameConf) === `${name}-driver`;
   const kept = [...given].filter(
     ([key, value]) =>
@@ -49,10 +52,12 @@ const sparkConfOf = ({ name, spec }: Subject, given: ReadonlyMap<string, string>
       !(key === podNameConf && isOwnName) &&
       !(key === "spark.submit.pyFiles" && value === ""),
   );
-  const off = unlike.filter((key) => !given.has(key)).map((key) => [key, "false"] as const);
+  const off = Object.keys(operatorConfs)
+    .filter((key) => !given.has(key))
+    .map((key) => [key, "false"] as const);
   // Of a role with a template, the container keeps the name by which kubeflow's API finds it.
   const named = roles
-    .filter((role) => templateNeeded(spec, role))
+    .filter((role) => Object.hasOwn(templates, role))
     .map((role) => [`spark.kubernetes.${role}.podTemplateContainerName`, containerOf(role)] as const);
   return Object.fromEntries([...kept, ...off, ...named]);
 };
@@ -68,11 +73,15 @@ const templated = (name: string, spec: SparkApplicationSpec, role: Role): unknow
 const bare = (role: Role): string =>
   JSON.stringify({ metadata: {}, spec: { containers: [{ name: containerOf(role) }] } });
 
-const templateNeeded = (spec: SparkApplicationSpec, role: Role): boolean =>
-  JSON.stringify(templated("", spec, role)) !== bare(role);
+const templatesOf = (name: string, spec: SparkApplicationSpec): Templates =>
+  Object.fromEntries(
+    roles
+      .map((role) => [role, templated(name, spec, role)] as const)
+      .filter(([role, template]) => JSON.stringify(template) !== bare(role)),
+  );
 
-const templateOfRole = ({ name, spec }: Subject, role: Role): object =>
-  templateNeeded(spec, role) ? { [`${role}Spec`]: { podTemplateSpec: templated(name, spec, role) } } : {};
+const roleSpecs = ({ templates }: Subject): object =>
+  Object.fromEntries(Object.entries(templates).map(([role, podTemplateSpec]) => [`${role}Spec`, { podTemplateSpec }]));
 
 const programIn = ({ language, mainClass, resource, arguments: given }: Program): object => {
   const args = given.length === 0 ? {} : { driverArgs: given };
@@ -127,8 +136,7 @@ const specOf = (subject: Subject, labels: Readonly<Record<string, string>>): obj
     ...programIn(made.program),
     ...(line.proxyUser === undefined ? {} : { proxyUser: line.proxyUser }),
     sparkConf: sparkConfOf(subject, made.conf),
-    ...templateOfRole(subject, "driver"),
-    ...templateOfRole(subject, "executor"),
+    ...roleSpecs(subject),
     ...metricsOf(subject),
     applicationTolerations: tolerationsOf(spec),
   };
@@ -174,7 +182,8 @@ const differsIn = ({ name, spec }: Subject): readonly string[] => {
 /** Translates a parsed spec. `object` is the whole application. */
 export const toApache = (object: Stored, given: SparkApplicationSpec): Translated => {
   const { name, namespace = "default", labels = {} } = object.metadata;
-  const subject = { name, namespace, spec: withDefaults(given) };
+  const spec = withDefaults(given);
+  const subject = { name, namespace, spec, templates: templatesOf(name, spec) };
   const made = specOf(subject, labels);
   const blocks = unservedIn(given);
   if ("refused" in made) return { object: undefined, differs: [], blocks: [...blocks, String(made.refused)] };

@@ -7,13 +7,12 @@ import type { Obj, Stored } from "../../../core/object.ts";
 import type { Translated } from "../../../kube/api-move.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { isDynamic } from "../../schema/rules.ts";
+import { runners } from "../../submission/client.ts";
 import { sentinelLabel } from "../resource.ts";
 import { tolerationsOf } from "../spec/read.ts";
 import type { ApacheSpec } from "../spec/schema.ts";
-import { keepsExecutors } from "../submission.ts";
+import { keepsExecutors, operatorConfs } from "../submission.ts";
 import { carried } from "./carried.ts";
-
-const pythonRunner = "org.apache.spark.deploy.PythonRunner";
 
 const confOf = ({ sparkConf = {} }: ApacheSpec, key: string): string | undefined => sparkConf[key];
 
@@ -35,8 +34,7 @@ const asFields = [
 
 /** Confs that Apache's operator adds where the application has none. */
 const addedConfs = (spec: ApacheSpec): Readonly<Record<string, string>> => ({
-  ...{ "spark.authenticate": "true", "spark.io.encryption.enabled": "true" },
-  ...{ "spark.kubernetes.driver.annotateExitException": "true", "spark.kubernetes.executor.useDriverPodIP": "true" },
+  ...operatorConfs,
   "spark.kubernetes.executor.deleteOnTermination": `${!keepsExecutors(spec)}`,
 });
 
@@ -84,9 +82,9 @@ const programOf = (spec: ApacheSpec): Program => {
   };
   if (jars !== "") return { fields: { type: "Scala", ...named }, resource: jars, deps: javaDeps(jars) };
   if (pyFiles !== "") {
-    const [first = "", ...rest] = mainClass === pythonRunner ? pyFiles.split(",") : [pyFiles];
+    const [first = "", ...rest] = mainClass === runners.python ? pyFiles.split(",") : [pyFiles];
     const given = confOf(spec, "spark.submit.pyFiles");
-    const files = given === undefined ? (mainClass === pythonRunner ? rest : [pyFiles]) : listed(given);
+    const files = given === undefined ? (mainClass === runners.python ? rest : [pyFiles]) : listed(given);
     return { fields: { type: "Python" }, resource: first, deps: files.length === 0 ? {} : { pyFiles: files } };
   }
   if (sparkRFiles !== "") return { fields: { type: "R" }, resource: sparkRFiles, deps: {} };

@@ -13,7 +13,7 @@ import type { Options } from "../../auxiliary-objects/options.ts";
 import { isLiving, membersOf, settlesAt } from "../../executors/allotment.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { executorId } from "../../executors/losses.ts";
-import { podsOf } from "../../schema/pod-query.ts";
+import { appNameLabel, podsOf } from "../../schema/pod-query.ts";
 import { made } from "../../schema/resource.ts";
 import type { ParsedSpec } from "../../schema/rules.ts";
 import type { Policies } from "../spec/policies.ts";
@@ -64,7 +64,7 @@ export const executorsAgain = (key: Key): Listing => ({
   do: "list",
   resource: pods,
   namespace: key.namespace,
-  labels: { "sparkoperator.k8s.io/app-name": key.name, "spark-role": "executor" },
+  labels: { [appNameLabel]: key.name, "spark-role": "executor" },
 });
 
 /** Gets the driver pod by its name. */

@@ -10,9 +10,9 @@ export const movedFrom = "rekindle.dev/moved-from";
 export type Translated = {
   /** The application in the other API, as a user would create it; undefined where it cannot be written. */
   readonly object: Obj | undefined;
-  /** What will be otherwise. */
+  /** The changes that a user will see, each in words. */
   readonly differs: readonly string[];
-  /** Why the application cannot move, each with what to change. */
+  /** The reasons why the application cannot move, each with the thing to change. */
   readonly blocks: readonly string[];
 };
 
@@ -24,7 +24,7 @@ export type Direction = {
   translate(object: Stored): Translated;
   /** The status of an application whose driver runs; the other API's controller continues from it. */
   statusOf(object: Stored, driver: Stored): unknown;
-  /** What stands in the way of a driver pod. */
+  /** Returns why a run with this driver pod cannot move, each with the thing to change. */
   obstaclesIn(driver: Stored): readonly string[];
   /** Labels that the objects of the run get. Those of the other API stay, because Services select the driver by them. */
   labelsOf(target: Stored, driver: Stored): Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
- * What `rekindle migrate --to` finds of an application: the object in each API, its driver, the other objects of its run, and
- * what stands in the way. Writes nothing.
+ * Reads for `rekindle migrate --to` the application in each API, its driver, the other objects of its run, and the obstacles
+ * to its move. Writes nothing.
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";

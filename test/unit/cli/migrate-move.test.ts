@@ -12,8 +12,8 @@ import type { Obj } from "../../../shared/core/object.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import { everyNth } from "../../support/cases.ts";
 import { install as installKubeflow } from "./kubeflow.ts";
-import { type Group, groups, type Moving, openMoving, otherOf } from "./moving.ts";
 import { onTerminal, type Ran } from "./terminal.ts";
+import { type Group, groups, type Moving, openMoving, otherOf } from "./two-hosts.ts";
 
 type Death = { readonly at: number; readonly when: "before" | "after" };
 
@@ -52,7 +52,7 @@ const selects = (service: Obj, pod: Obj): boolean => {
   return selector.length > 0 && selector.every(([key, value]) => pod.metadata.labels?.[key] === value);
 };
 
-/** What a move must leave, whatever happened on the way. */
+/** Returns the pods, objects and records after a move: the same, whatever happened on the way. */
 const pictureOf = ({ simulator, deleted, drivers, seen, driver }: Moving, to: Group) => {
   const there = seen(to);
   const list = (table: string): readonly Obj[] => JSON.parse(JSON.stringify(simulator.store.list(table)));

@@ -10,8 +10,8 @@ import { deploymentOf, grantedEverywhere } from "../../support/beside.ts";
 import { migratorRules, moverRules } from "../../support/migrator.ts";
 import { install as installApache } from "./apache.ts";
 import { install as installKubeflow } from "./kubeflow.ts";
-import { groups, openMoving, otherOf } from "./moving.ts";
 import { application, installed, make, onTerminal } from "./terminal.ts";
+import { groups, openMoving, otherOf } from "./two-hosts.ts";
 import { install as installVolcano } from "./volcanic.ts";
 
 /** Without leader election of the Deployments, the migration creates and removes a lease. */

@@ -1,4 +1,4 @@
-/** What `rekindle status` says to do about a Volcano object whose wait no time ends. */
+/** The advice of `rekindle status` about a Volcano object whose wait no time ends. */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import { rekindle } from "./command.ts";

@@ -1,4 +1,4 @@
-/** What a translation carries over from one API to the other as it is. */
+/** The metadata that a translation copies from one API to the other. */
 import { pausedAnnotation } from "../../../core/annotation.ts";
 import type { Metadata, Obj } from "../../../core/object.ts";
 import { movedFrom, movingTo } from "../../../kube/api-move.ts";

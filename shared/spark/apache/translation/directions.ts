@@ -45,7 +45,7 @@ const annotationsIn = ({ metadata: { annotations = {} } }: Stored, { group }: Re
       (key) => `metadata.annotations[${key}] is for applications of ${group}: remove it, if the run may go without it`,
     );
 
-/** What stands in the way in both directions. */
+/** Returns the obstacles that do not depend on the direction. */
 const boundTo = (object: Stored, from: Resource): readonly string[] => {
   const [owner] = object.metadata.ownerReferences ?? [];
   const queue = localQueueOf(object);

@@ -2,27 +2,15 @@
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
+import { join } from "node:path";
 import { conclude } from "../../../infra/tally.ts";
-import { mutants } from "./all.ts";
 import { edited, placeOf, type Sources } from "./anchors.ts";
+import { help, readArguments } from "./arguments.ts";
 import type { Mutant, Swept, Tested } from "./mutants.ts";
 import { tryRefactorings } from "./refactorings.ts";
 import { sourcesOf } from "./sources.ts";
 
 const isTested = (mutant: Mutant): mutant is Tested => "tests" in mutant;
-
-const help = `npm run mutants [-- [NAME… | --short | --refactorings] [--threads N] [--json FILE]]
-
-  NAME         only these
-  --short      only the first mutant of each folder of sources
-  --refactorings  runs no mutant: renames each function of every file that a mutant edits, and moves the file; each
-               mutant must still make its edit there
-  --threads N  as many at once (default: one per processor, at most 4)
-  --json FILE  writes the result as data, too
-
-${mutants.map(({ name, promise }) => `  ${name.padEnd(26)} ${promise}`).join("\n")}`;
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -195,20 +183,6 @@ const tryAll = async ({ folders, chosen }: Trying): Promise<readonly Result[]> =
   return [first, ...results];
 };
 
-const folderOf = ({ file }: Mutant): string => dirname(file);
-
-/** True for the first mutant of a folder of sources. */
-const isFirst = (mutant: Mutant): boolean => mutants.find((one) => folderOf(one) === folderOf(mutant)) === mutant;
-
-/** The mutants that a command line chooses; throws on a name that no mutant has. */
-const choose = (names: readonly string[], isShort: boolean): readonly Mutant[] => {
-  if (isShort && names.length > 0) throw new Error("--short chooses the mutants: leave out the names");
-  if (isShort) return mutants.filter(isFirst);
-  const unknown = names.find((name) => mutants.every((mutant) => mutant.name !== name));
-  if (unknown !== undefined) throw new Error(`no mutant ${unknown}; --help names them`);
-  return names.length === 0 ? mutants : mutants.filter(({ name }) => names.includes(name));
-};
-
 /** Tries refactorings in memory. Returns the numbers of edits that follow them, and of those that do not. */
 const refactored = (chosen: readonly Mutant[]): { readonly passed: number; readonly failed: number } => {
   const { refactorings, tried: edits, broken } = tryRefactorings(chosen, sourcesOf(root));
@@ -218,18 +192,14 @@ const refactored = (chosen: readonly Mutant[]): { readonly passed: number; reado
 };
 
 const main = async (): Promise<void> => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      short: { type: "boolean", default: false },
-      refactorings: { type: "boolean", default: false },
-      threads: { type: "string" },
-      json: { type: "string" },
-      help: { type: "boolean", short: "h" },
-    },
-  });
+  const read = readArguments(process.argv.slice(2));
+  if ("failure" in read) {
+    console.error(read.failure);
+    process.exitCode = 1;
+    return;
+  }
+  const { values, chosen } = read;
   if (values.help) return console.log(help);
-  const chosen = choose(positionals, values.short);
   if (values.refactorings) return conclude({ ...refactored(chosen), skipped: 0 });
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
   const folders = Array.from({ length: threads }, (_, index) => copy(index));

@@ -125,9 +125,11 @@ const rows: readonly Row[] = [
   },
 ];
 
+const it = itOnStand();
+
 describe("a host that comes after kubeflow's operator", () => {
   for (const row of rows) {
-    itOnStand(`${row.left}: ends ${row.ends}, with no pod made and none ended`, async (stand) => {
+    it(`${row.left}: ends ${row.ends}, with no pod made and none ended`, async (stand) => {
       const { left, driver } = await leave(stand, row.spec ?? {}, row.submitted);
       await tell(stand, row.status(left));
       await stand.host();
@@ -146,22 +148,19 @@ describe("a host that comes after kubeflow's operator", () => {
     });
   }
 
-  itOnStand(
-    "lets a run end that upstream has begun to end, and runs the changed spec once, under the next number",
-    async (stand) => {
-      const { left, driver } = await leave(stand, {}, true);
-      await tell(stand, left.status("INVALIDATING"));
-      await stand.host();
-      await stand.until("it runs again", () => state(stand) === "RUNNING");
-      const [next, ...more] = drivers(stand);
-      assert.deepEqual(more, []);
-      assert.notEqual(next?.metadata.uid, driver?.metadata.uid);
-      assert.equal(next?.metadata.labels?.["rekindle.dev/attempt"], "2");
-      await stand.until("it is done", () => state(stand) === "COMPLETED");
-    },
-  );
+  it("lets a run end that upstream has begun to end, and runs the changed spec once, under the next number", async (stand) => {
+    const { left, driver } = await leave(stand, {}, true);
+    await tell(stand, left.status("INVALIDATING"));
+    await stand.host();
+    await stand.until("it runs again", () => state(stand) === "RUNNING");
+    const [next, ...more] = drivers(stand);
+    assert.deepEqual(more, []);
+    assert.notEqual(next?.metadata.uid, driver?.metadata.uid);
+    assert.equal(next?.metadata.labels?.["rekindle.dev/attempt"], "2");
+    await stand.until("it is done", () => state(stand) === "COMPLETED");
+  });
 
-  itOnStand("continues an adopted run although its record is deleted in the middle", async (stand) => {
+  it("continues an adopted run although its record is deleted in the middle", async (stand) => {
     const { left, driver } = await leave(stand, {}, true);
     await tell(stand, left.status("RUNNING"));
     await stand.host();

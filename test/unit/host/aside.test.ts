@@ -52,8 +52,10 @@ const asides = (stand: Stand): readonly string[] =>
     .filter(({ level }) => level !== "debug")
     .flatMap(({ message }) => (/^standby: |taking over/.test(message) ? [message.split(";")[0] ?? ""] : []));
 
+const it = itOnStand();
+
 describe("a host beside a leader", () => {
-  itOnStand("writes nothing while the lease is renewed, and takes over when it expires", async (stand) => {
+  it("writes nothing while the lease is renewed, and takes over when it expires", async (stand) => {
     await stand.create(lease(stand));
     await stand.create(application("before"));
     await hostOn(stand);
@@ -71,7 +73,7 @@ describe("a host beside a leader", () => {
     assert.deepEqual(asides(stand), [...told, ...told], "each time is told");
   });
 
-  itOnStand("stands aside within ten seconds when a leader appears, and continues after it", async (stand) => {
+  it("stands aside within ten seconds when a leader appears, and continues after it", async (stand) => {
     await hostOn(stand);
     await stand.create(application("first"));
     await stand.until("it is done", () => state(stand, "first") === "COMPLETED");
@@ -118,32 +120,29 @@ describe("a host beside a leader", () => {
     },
   ] as const;
   for (const { by, begin, namespace } of running)
-    itOnStand(
-      `stands aside while a controller without a lease runs, detected by ${by}, and continues after it`,
-      async (stand) => {
-        await stand.create(home);
-        await hostOn(stand);
-        await stand.create(queueObject);
-        await stand.turn(70_000);
-        await begin(stand);
-        await stand.until("it stands aside", () => asides(stand).length > 0, 31_000);
-        assert.match(asides(stand).join(), /^standby: Volcano runs as the deployment/);
-        await stand.turn(1_000);
-        const before = stand.writes().length;
-        await stand.create({ ...queueObject, metadata: { name: "later" } });
-        await stand.create(application("app"));
-        await stand.turn(20_000);
-        const written = stand
-          .writes()
-          .slice(before)
-          .filter((line) => line.includes("volcano.sh"));
-        assert.deepEqual([written, state(stand, "app")], [[], "COMPLETED"]);
-        await request(stand.simulator.transport, "DELETE", `${deploymentsIn(namespace)}/controllers`);
-        await stand.until("it goes on", () => asides(stand).length > 1, 70_000);
-        const opened = (): boolean => JSON.stringify(stand.get("Queue", "later", "")).includes('"state":"Open"');
-        await stand.until("the queue is looked after", opened, 20_000);
-      },
-    );
+    it(`stands aside while a controller without a lease runs, detected by ${by}, and continues after it`, async (stand) => {
+      await stand.create(home);
+      await hostOn(stand);
+      await stand.create(queueObject);
+      await stand.turn(70_000);
+      await begin(stand);
+      await stand.until("it stands aside", () => asides(stand).length > 0, 31_000);
+      assert.match(asides(stand).join(), /^standby: Volcano runs as the deployment/);
+      await stand.turn(1_000);
+      const before = stand.writes().length;
+      await stand.create({ ...queueObject, metadata: { name: "later" } });
+      await stand.create(application("app"));
+      await stand.turn(20_000);
+      const written = stand
+        .writes()
+        .slice(before)
+        .filter((line) => line.includes("volcano.sh"));
+      assert.deepEqual([written, state(stand, "app")], [[], "COMPLETED"]);
+      await request(stand.simulator.transport, "DELETE", `${deploymentsIn(namespace)}/controllers`);
+      await stand.until("it goes on", () => asides(stand).length > 1, 70_000);
+      const opened = (): boolean => JSON.stringify(stand.get("Queue", "later", "")).includes('"state":"Open"');
+      await stand.until("the queue is looked after", opened, 20_000);
+    });
 
   const tenants = "default";
   const forged: Readonly<Record<string, (stand: Stand) => Promise<unknown>>> = {
@@ -174,41 +173,34 @@ describe("a host beside a leader", () => {
     },
   };
   for (const [name, forge] of Object.entries(forged))
-    itOnStand(
-      `does not stand aside for ${name}, in a tenant's namespace`,
-      async (stand) => {
-        await stand.create(home);
-        await forge(stand);
-        await hostOn(stand);
-        for (let rounds = 8; rounds > 0; rounds -= 1) {
-          await writeStatus(stand.simulator.transport, `spark-operator/v${rounds}`);
-          await stand.turn(5_000);
-        }
-        await stand.create(application("app"));
-        await stand.until("it is done", () => state(stand, "app") === "COMPLETED", 30_000);
-        assert.deepEqual(asides(stand), []);
-      },
-      { managedFields: true },
-    );
-
-  itOnStand(
-    "forgets the namespace of a controller that was deleted: a lease there counts no longer, and nothing flaps",
-    async (stand) => {
+    itOnStand({ managedFields: true })(`does not stand aside for ${name}, in a tenant's namespace`, async (stand) => {
       await stand.create(home);
-      await deployedWith(stand, "jobs/status");
+      await forge(stand);
       await hostOn(stand);
-      const left = { ...lease(stand), metadata: { name: "vc-controller-manager", namespace: tenants } };
-      await stand.create({ ...left, spec: { ...left.spec, leaseDurationSeconds: 3_600 } });
-      await request(stand.simulator.transport, "DELETE", `${deploymentsIn(tenants)}/controllers`);
-      await stand.turn(120_000);
-      assert.deepEqual(asides(stand), [
-        "standby: Volcano runs as the deployment default/controllers",
-        "Volcano no longer leads: taking over its kinds",
-      ]);
-    },
-  );
+      for (let rounds = 8; rounds > 0; rounds -= 1) {
+        await writeStatus(stand.simulator.transport, `spark-operator/v${rounds}`);
+        await stand.turn(5_000);
+      }
+      await stand.create(application("app"));
+      await stand.until("it is done", () => state(stand, "app") === "COMPLETED", 30_000);
+      assert.deepEqual(asides(stand), []);
+    });
 
-  itOnStand("stands aside for the configured leases, and no others", async (stand) => {
+  it("forgets the namespace of a controller that was deleted: a lease there counts no longer, and nothing flaps", async (stand) => {
+    await stand.create(home);
+    await deployedWith(stand, "jobs/status");
+    await hostOn(stand);
+    const left = { ...lease(stand), metadata: { name: "vc-controller-manager", namespace: tenants } };
+    await stand.create({ ...left, spec: { ...left.spec, leaseDurationSeconds: 3_600 } });
+    await request(stand.simulator.transport, "DELETE", `${deploymentsIn(tenants)}/controllers`);
+    await stand.turn(120_000);
+    assert.deepEqual(asides(stand), [
+      "standby: Volcano runs as the deployment default/controllers",
+      "Volcano no longer leads: taking over its kinds",
+    ]);
+  });
+
+  it("stands aside for the configured leases, and no others", async (stand) => {
     await stand.create(lease(stand, "somebody-elses"));
     await stand.create(lease(stand, "mine"));
     await hostOn(stand);
@@ -220,7 +212,7 @@ describe("a host beside a leader", () => {
   });
 
   for (const flag of ["takeOver", "coexist"]) {
-    itOnStand(`does not stand aside with ${flag}`, async (stand) => {
+    it(`does not stand aside with ${flag}`, async (stand) => {
       await stand.create(lease(stand));
       await hostOn(stand, { [flag]: true });
       await stand.create(application("app"));
@@ -229,7 +221,7 @@ describe("a host beside a leader", () => {
     });
   }
 
-  itOnStand("keeps its state if it cannot read the leases, beside a leader or without one", async (stand) => {
+  it("keeps its state if it cannot read the leases, beside a leader or without one", async (stand) => {
     let failing = false;
     const { transport } = stand.simulator;
     const lookout = lookoutFor(
@@ -251,7 +243,7 @@ describe("a host beside a leader", () => {
     assert.equal(state(stand, "next"), "");
   });
 
-  itOnStand("does not start before it could read the leases", async (stand) => {
+  it("does not start before it could read the leases", async (stand) => {
     const lookout = () => Promise.reject(new Error("away"));
     await assert.rejects(stand.host({ lookout }), /away/);
     assert.deepEqual(stand.writes(), []);

@@ -25,28 +25,26 @@ const state = (stand: Stand, name: string): string => stateOf(stand.get("SparkAp
 
 const allAre = (stand: Stand, wanted: string): boolean => numbered.every(([name]) => state(stand, name) === wanted);
 
+const it = itOnStand({ crds: crds.map(loose) });
+
 describe("invalid applications, all at once,", () => {
-  itOnStand(
-    "each get their error, a valid one runs beside them, and repaired ones run",
-    async (stand) => {
-      await stand.host();
-      await stand.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-      await stand.create(application("neighbour", { namespace }));
-      for (const [name, { spec }] of numbered) await stand.create({ ...application(name, { namespace }), spec });
-      await stand.until("all are FAILED", () => allAre(stand, "FAILED"), 120_000);
-      for (const [name, row] of numbered)
-        assert.match(refusalOf(stand.get("SparkApplication", name, namespace)), row.says, row.name);
-      await stand.until("the good one completes", () => state(stand, "neighbour") === "COMPLETED");
-      assert.equal(stand.all("Pod").filter(({ metadata }) => metadata.name.startsWith("app-")).length, 0);
-      for (const [name] of numbered) await stand.patch("SparkApplication", name, { spec: null }, namespace);
-      for (const [name] of numbered) await stand.patch("SparkApplication", name, { spec: good }, namespace);
-      await stand.until("all are COMPLETED", () => allAre(stand, "COMPLETED"), 600_000);
-      const neighbour = stand.get("SparkApplication", "neighbour", namespace);
-      assert.deepEqual([stateOf(neighbour), statusOf(neighbour, "executionAttempts")], ["COMPLETED", 1]);
-      const loud = stand.lines.filter(({ level }) => level === "warn" || level === "error");
-      assert.deepEqual(loud, []);
-      assert.ok(numbered.length >= 100, `${numbered.length}`);
-    },
-    { crds: crds.map(loose) },
-  );
+  it("each get their error, a valid one runs beside them, and repaired ones run", async (stand) => {
+    await stand.host();
+    await stand.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+    await stand.create(application("neighbour", { namespace }));
+    for (const [name, { spec }] of numbered) await stand.create({ ...application(name, { namespace }), spec });
+    await stand.until("all are FAILED", () => allAre(stand, "FAILED"), 120_000);
+    for (const [name, row] of numbered)
+      assert.match(refusalOf(stand.get("SparkApplication", name, namespace)), row.says, row.name);
+    await stand.until("the good one completes", () => state(stand, "neighbour") === "COMPLETED");
+    assert.equal(stand.all("Pod").filter(({ metadata }) => metadata.name.startsWith("app-")).length, 0);
+    for (const [name] of numbered) await stand.patch("SparkApplication", name, { spec: null }, namespace);
+    for (const [name] of numbered) await stand.patch("SparkApplication", name, { spec: good }, namespace);
+    await stand.until("all are COMPLETED", () => allAre(stand, "COMPLETED"), 600_000);
+    const neighbour = stand.get("SparkApplication", "neighbour", namespace);
+    assert.deepEqual([stateOf(neighbour), statusOf(neighbour, "executionAttempts")], ["COMPLETED", 1]);
+    const loud = stand.lines.filter(({ level }) => level === "warn" || level === "error");
+    assert.deepEqual(loud, []);
+    assert.ok(numbered.length >= 100, `${numbered.length}`);
+  });
 });

@@ -66,15 +66,17 @@ const back = async (stand: Stand, requests: readonly string[]): Promise<void> =>
   assert.match(requests.join(), /PATCH pair-svc(?:,POST pods)+$/);
 };
 
+const it = itOnStand();
+
 describe("a job that is scaled to nothing and up again names its hosts first", () => {
   for (const objects of ["configmaps", "podgroups"]) {
-    itOnStand(`where a patch of its ${objects} meets a Conflict on the way down`, async (stand) => {
+    it(`where a patch of its ${objects} meets a Conflict on the way down`, async (stand) => {
       await running(stand);
       const requests = await scaled(stand, objects, 0);
       await stand.patch("Job", "pair", sized(2));
       await back(stand, requests);
     });
-    itOnStand(`where a patch of its ${objects} meets a Conflict on the way up`, async (stand) => {
+    it(`where a patch of its ${objects} meets a Conflict on the way up`, async (stand) => {
       await running(stand);
       await stand.patch("Job", "pair", sized(0));
       await stand.until("no pod is left", () => stand.all("Pod").length === 0, 60_000);

@@ -19,8 +19,10 @@ const running = async (stand: Stand): Promise<void> => {
   await stand.until("it is ready", isReady(stand), 20_000);
 };
 
+const it = itOnStand();
+
 describe("a SparkConnect", () => {
-  itOnStand("becomes ready, has its server's address in its status, and causes no further write", async (stand) => {
+  it("becomes ready, has its server's address in its status, and causes no further write", async (stand) => {
     await running(stand);
     const pod = stand.get("Pod", "sc-server");
     const { podIP } = Object(pod?.["status"]);
@@ -39,7 +41,7 @@ describe("a SparkConnect", () => {
     ["is evicted", (stand) => stand.simulator.evictPod("default", "sc-server")],
   ];
   for (const [what, lose] of losses) {
-    itOnStand(`whose server ${what} gets another one`, async (stand) => {
+    it(`whose server ${what} gets another one`, async (stand) => {
       await running(stand);
       const first = podUid(stand);
       await lose(stand);
@@ -54,47 +56,41 @@ describe("a SparkConnect", () => {
     ["Service", "sc-server"],
   ];
   for (const [kind, name] of kept) {
-    itOnStand(`whose ${kind} is deleted gets it again at once`, async (stand) => {
+    it(`whose ${kind} is deleted gets it again at once`, async (stand) => {
       await running(stand);
       await stand.remove(kind, name);
       await stand.until("it is there", () => stand.get(kind, name) !== undefined, 5_000);
     });
   }
 
-  itOnStand(
-    "whose names are taken reports that, leaves their owner alone, and continues when they are free",
-    async (stand) => {
-      const mine = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "sc-conf", namespace: "default" } };
-      await stand.create({ ...mine, data: { mine: "yes" } });
-      await stand.host();
-      await stand.create(connect("sc"));
-      await stand.turn(150_000);
-      assert.match(
-        JSON.stringify(statusOf(own(stand), "conditions")),
-        /configmaps default\/sc-conf exists and belongs to/,
-      );
-      assert.deepEqual([podUid(stand), stand.get("ConfigMap", "sc-conf")?.["data"]], [undefined, { mine: "yes" }]);
-      await stand.remove("ConfigMap", "sc-conf");
-      await stand.until("it is ready", isReady(stand), 90_000);
-    },
-  );
+  it("whose names are taken reports that, leaves their owner alone, and continues when they are free", async (stand) => {
+    const mine = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "sc-conf", namespace: "default" } };
+    await stand.create({ ...mine, data: { mine: "yes" } });
+    await stand.host();
+    await stand.create(connect("sc"));
+    await stand.turn(150_000);
+    assert.match(
+      JSON.stringify(statusOf(own(stand), "conditions")),
+      /configmaps default\/sc-conf exists and belongs to/,
+    );
+    assert.deepEqual([podUid(stand), stand.get("ConfigMap", "sc-conf")?.["data"]], [undefined, { mine: "yes" }]);
+    await stand.remove("ConfigMap", "sc-conf");
+    await stand.until("it is ready", isReady(stand), 90_000);
+  });
 
-  itOnStand(
-    "that is cleaned up ends its server, reports that, and starts again when its spec changes",
-    async (stand) => {
-      await running(stand);
-      const told = await rekindle(stand, "recover", "sparkconnect/default/sc", "--mode", "cleanup", "--yes");
-      assert.match(told, /0 refused, 0 not settled/);
-      await stand.turn(60_000);
-      assert.deepEqual([podUid(stand), statusOf(own(stand), "state")], [undefined, "NotReady"]);
-      assert.match(JSON.stringify(statusOf(own(stand), "conditions")), /rekindle recover --mode cleanup/);
-      assert.ok(stand.all("Event").some(({ reason }) => reason === "RekindleCleanedUp"));
-      await stand.patch("SparkConnect", "sc", { spec: { executor: { instances: 2 } } });
-      await stand.until("it is ready", isReady(stand), 90_000);
-    },
-  );
+  it("that is cleaned up ends its server, reports that, and starts again when its spec changes", async (stand) => {
+    await running(stand);
+    const told = await rekindle(stand, "recover", "sparkconnect/default/sc", "--mode", "cleanup", "--yes");
+    assert.match(told, /0 refused, 0 not settled/);
+    await stand.turn(60_000);
+    assert.deepEqual([podUid(stand), statusOf(own(stand), "state")], [undefined, "NotReady"]);
+    assert.match(JSON.stringify(statusOf(own(stand), "conditions")), /rekindle recover --mode cleanup/);
+    assert.ok(stand.all("Event").some(({ reason }) => reason === "RekindleCleanedUp"));
+    await stand.patch("SparkConnect", "sc", { spec: { executor: { instances: 2 } } });
+    await stand.until("it is ready", isReady(stand), 90_000);
+  });
 
-  itOnStand("that is deleted leaves no object", async (stand) => {
+  it("that is deleted leaves no object", async (stand) => {
     await running(stand);
     await stand.remove("SparkConnect", "sc");
     await stand.pass(0.2);

@@ -29,12 +29,14 @@ const reasons: readonly (readonly [what: string, message: string])[] = [
   ["a policy", "sparkapplications \"often\" is forbidden: ValidatingAdmissionPolicy 'p' denied request: not now"],
 ];
 
+const it = itOnStand();
+
 for (const [what, message] of reasons)
   describe(`a schedule whose next run ${what} refuses`, () => {
     const often = (stand: Stand): Stored | undefined => stand.get("ScheduledSparkApplication", "often");
     const said = message.split(": ").at(-1) ?? message;
 
-    itOnStand("says it in its status and an event, deletes old runs, and starts a later run", async (stand) => {
+    it("says it in its status and an event, deletes old runs, and starts a later run", async (stand) => {
       let full = false;
       stand.fault(
         refusing(
@@ -59,32 +61,29 @@ for (const [what, message] of reasons)
   });
 
 describe("a SparkConnect whose server a quota refuses", () => {
-  itOnStand(
-    "says it in its condition and an event, and status names no log of a pod that is not there",
-    async (stand) => {
-      const message = 'pods "sc-server" is forbidden: exceeded quota: small, used: pods=4';
-      let full = true;
-      stand.fault(
-        refusing(
-          message,
-          (asked) => isCreation(asked, "pods"),
-          () => full,
-        ),
-      );
-      await stand.host();
-      await stand.create(connect("sc"));
-      const shown = (): string => JSON.stringify(statusOf(stand.get("SparkConnect", "sc"), "conditions") ?? []);
-      await stand.until("its condition says why", () => shown().includes("exceeded quota: small"), 120_000);
-      assert.match(shown(), /held up by the platform: /);
-      assert.match(events(stand), /exceeded quota: small/);
-      const text = await rekindle(stand, "status", "sparkconnect/sc");
-      assert.doesNotMatch(text, /rekindle log/);
-      assert.equal(text.split("exceeded quota: small").length, 2, text);
-      full = false;
-      await stand.until("it is ready", () => statusOf(stand.get("SparkConnect", "sc"), "state") === "Ready", 600_000);
-      assert.doesNotMatch(shown(), /held up/);
-    },
-  );
+  it("says it in its condition and an event, and status names no log of a pod that is not there", async (stand) => {
+    const message = 'pods "sc-server" is forbidden: exceeded quota: small, used: pods=4';
+    let full = true;
+    stand.fault(
+      refusing(
+        message,
+        (asked) => isCreation(asked, "pods"),
+        () => full,
+      ),
+    );
+    await stand.host();
+    await stand.create(connect("sc"));
+    const shown = (): string => JSON.stringify(statusOf(stand.get("SparkConnect", "sc"), "conditions") ?? []);
+    await stand.until("its condition says why", () => shown().includes("exceeded quota: small"), 120_000);
+    assert.match(shown(), /held up by the platform: /);
+    assert.match(events(stand), /exceeded quota: small/);
+    const text = await rekindle(stand, "status", "sparkconnect/sc");
+    assert.doesNotMatch(text, /rekindle log/);
+    assert.equal(text.split("exceeded quota: small").length, 2, text);
+    full = false;
+    await stand.until("it is ready", () => statusOf(stand.get("SparkConnect", "sc"), "state") === "Ready", 600_000);
+    assert.doesNotMatch(shown(), /held up/);
+  });
 });
 
 describe("what a quota refuses of objects of spark.apache.org", () => {
@@ -95,7 +94,7 @@ describe("what a quota refuses of objects of spark.apache.org", () => {
     Object.values(Object(at(object, "status", "stateTransitionHistory"))).at(-1);
   const held = (state: string): RegExp => new RegExp(`^${state}: held up by the platform: .*exceeded quota: small`);
 
-  itOnStand(
+  itOnStand({ scripts: { "*": [{ jobMs: 60_000, exitCode: 1 }, { jobMs: 10_000 }] } })(
     "a first driver and one of a restart say it, and follow once there is room",
     async (stand) => {
       let full = true;
@@ -127,10 +126,9 @@ describe("what a quota refuses of objects of spark.apache.org", () => {
       assert.doesNotMatch(JSON.stringify(own()?.status), /held up/);
       assert.equal(at(own(), "status", "currentAttemptSummary", "attemptInfo", "restartCounter"), 1);
     },
-    { scripts: { "*": [{ jobMs: 60_000, exitCode: 1 }, { jobMs: 10_000 }] } },
   );
 
-  itOnStand("a cluster says it, and runs once there is room", async (stand) => {
+  it("a cluster says it, and runs once there is room", async (stand) => {
     let full = true;
     stand.fault(
       refusing(
@@ -168,7 +166,7 @@ describe("executors beyond the first that a policy refuses", () => {
   const executors = (stand: Stand): readonly Stored[] =>
     stand.all("Pod").filter(({ metadata }) => metadata.labels?.["spark-role"] === "executor");
 
-  itOnStand(
+  itOnStand({ scripts: { app: [{ runMs: 300_000 }] } })(
     "keep the run from nothing: it runs, says what is refused, and completes",
     async (stand) => {
       stand.fault(butOne());
@@ -187,6 +185,5 @@ describe("executors beyond the first that a policy refuses", () => {
       await stand.until("it completes", () => stateOf(app()) === "COMPLETED", 900_000);
       assert.equal(at(app(), "status", "executionAttempts"), 1);
     },
-    { scripts: { app: [{ runMs: 300_000 }] } },
   );
 });

@@ -44,30 +44,28 @@ const cases: readonly Case[] = [
   { kind: "ScheduledSparkApplication", objects: [schedule("s", { schedule: "* * * * *" })], lose: async () => {} },
 ];
 
+const it = itOnStand({ schedulers: ["default-scheduler", "volcano"] });
+
 describe("in a namespace that terminates", () => {
   for (const { kind, objects, lose } of cases)
-    itOnStand(
-      `a ${kind} goes on asking rarely, and warns of nothing`,
-      async (stand) => {
-        let isEnding = false;
-        stand.fault(ending(() => isEnding));
-        await stand.create(home);
-        await stand.create(queue);
-        await stand.host({ gang: "none" });
-        for (const object of objects) await stand.create(object);
-        await stand.turn(45_000);
-        isEnding = true;
-        const lines = stand.lines.length;
-        await lose(stand);
-        await stand.turn(60_000);
-        const before = stand.writes().filter((line) => line.startsWith("POST")).length;
-        await stand.turn(3_600_000);
-        const tries = stand.writes().filter((line) => line.startsWith("POST")).length - before;
-        const warned = stand.lines.slice(lines).filter(({ level }) => level === "warn" || level === "error");
-        assert.deepEqual(warned, []);
-        // Once in five minutes, with as many creations as a stage has in flight when the first answer comes.
-        assert.ok(tries <= 100, `${tries} creations in an hour`);
-      },
-      { schedulers: ["default-scheduler", "volcano"] },
-    );
+    it(`a ${kind} goes on asking rarely, and warns of nothing`, async (stand) => {
+      let isEnding = false;
+      stand.fault(ending(() => isEnding));
+      await stand.create(home);
+      await stand.create(queue);
+      await stand.host({ gang: "none" });
+      for (const object of objects) await stand.create(object);
+      await stand.turn(45_000);
+      isEnding = true;
+      const lines = stand.lines.length;
+      await lose(stand);
+      await stand.turn(60_000);
+      const before = stand.writes().filter((line) => line.startsWith("POST")).length;
+      await stand.turn(3_600_000);
+      const tries = stand.writes().filter((line) => line.startsWith("POST")).length - before;
+      const warned = stand.lines.slice(lines).filter(({ level }) => level === "warn" || level === "error");
+      assert.deepEqual(warned, []);
+      // Once in five minutes, with as many creations as a stage has in flight when the first answer comes.
+      assert.ok(tries <= 100, `${tries} creations in an hour`);
+    });
 });

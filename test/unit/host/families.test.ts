@@ -9,6 +9,8 @@ import { application, home, volcanoJob } from "./objects.ts";
 import { install, wayOf } from "./rights.ts";
 import { itOnStand, type Stand } from "./stand.ts";
 
+const it = itOnStand({ rbac: true, guardsOwners: true, crds });
+
 describe("a family whose CRDs are missing", () => {
   const app = application("app");
   const job = volcanoJob("pair", { runMs: 1_000 });
@@ -20,7 +22,7 @@ describe("a family whose CRDs are missing", () => {
     /"state":"COMPLETED"|"phase":"Completed"/.test(JSON.stringify(stand.get(kind, name)?.["status"] ?? {}));
   for (const { family, named, missing, there } of families) {
     const isMissing = ({ metadata }: Obj): boolean => named.test(metadata.name);
-    itOnStand(
+    itOnStand({ crds: crds.filter((crd) => !isMissing(crd)) })(
       `${family}: the host is ready without a warning, and starts the family after its installation`,
       async (stand) => {
         await stand.create(home);
@@ -38,7 +40,6 @@ describe("a family whose CRDs are missing", () => {
         await stand.create(missing);
         await stand.until("it runs", () => isDone(stand, missing), 60_000);
       },
-      { crds: crds.filter((crd) => !isMissing(crd)) },
     );
   }
 });
@@ -62,7 +63,7 @@ describe("the rights of one family", () => {
     },
   ] as const;
   for (const { family, features, object, unserved, end } of rows)
-    itOnStand(
+    itOnStand({ rbac: true, guardsOwners: true, crds: crds.filter(({ metadata }) => !unserved.test(metadata.name)) })(
       `are enough for a host that runs ${[family, ...features].join(" with ")}, where the other family is not installed`,
       async (stand) => {
         const given = [...hostRulesOf([family], features), ...lookoutRules, ...nodeRules];
@@ -74,22 +75,17 @@ describe("the rights of one family", () => {
         await stand.until("it is done", () => status().includes(`"${end}"`), 120_000);
         assert.deepEqual(way.refused, []);
       },
-      { rbac: true, guardsOwners: true, crds: crds.filter(({ metadata }) => !unserved.test(metadata.name)) },
     );
 
-  itOnStand(
-    "block without a feature only the object that needs it, whose Event names the feature",
-    async (stand) => {
-      const way = wayOf(stand.simulator, install(stand.simulator, [...hostRulesOf(["volcano"]), ...lookoutRules]));
-      await stand.host({ transport: way.transport, families: ["volcano"] });
-      const plain = volcanoJob("plain", { runMs: 1_000 }, { plugins: { svc: [] } });
-      await stand.create(volcanoJob("keyed", { runMs: 1_000 }));
-      await stand.create(plain);
-      const events = (): string => JSON.stringify(stand.all("Event"));
-      const status = (): string => JSON.stringify(stand.get("Job", "plain")?.["status"] ?? {});
-      await stand.until("the other job is done", () => status().includes('"Completed"'), 120_000);
-      await stand.until("the feature is told", () => /manifests --features ssh grants this/.test(events()), 600_000);
-    },
-    { rbac: true, guardsOwners: true, crds },
-  );
+  it("block without a feature only the object that needs it, whose Event names the feature", async (stand) => {
+    const way = wayOf(stand.simulator, install(stand.simulator, [...hostRulesOf(["volcano"]), ...lookoutRules]));
+    await stand.host({ transport: way.transport, families: ["volcano"] });
+    const plain = volcanoJob("plain", { runMs: 1_000 }, { plugins: { svc: [] } });
+    await stand.create(volcanoJob("keyed", { runMs: 1_000 }));
+    await stand.create(plain);
+    const events = (): string => JSON.stringify(stand.all("Event"));
+    const status = (): string => JSON.stringify(stand.get("Job", "plain")?.["status"] ?? {});
+    await stand.until("the other job is done", () => status().includes('"Completed"'), 120_000);
+    await stand.until("the feature is told", () => /manifests --features ssh grants this/.test(events()), 600_000);
+  });
 });

@@ -35,14 +35,16 @@ const phaseOf = (job: Stored | undefined): unknown => Object(statusOf(job, "stat
 
 const policy = { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 3 } };
 
+const it = itOnStand();
+
 describe("metrics", () => {
-  itOnStand("are all present from the start", async (stand) => {
+  it("are all present from the start", async (stand) => {
     const host = await stand.host();
     assert.deepEqual(await counted([host]), [0, 0, 0, 0, 0, 0]);
     assert.deepEqual((await figuresOf(host)).get("rekindle_recovery_errors_total"), 0);
   });
 
-  itOnStand("of Volcano are present from the start, and have current values afterwards", async (stand) => {
+  it("of Volcano are present from the start, and have current values afterwards", async (stand) => {
     const host = await stand.host();
     const before = await figuresOf(host);
     assert.equal(before.get('volcano_job_failed_phase_count{job_name="Unknown",queue_name="Unknown"}'), 0);
@@ -56,7 +58,7 @@ describe("metrics", () => {
     assert.equal(after.get('rekindle_queues{state="Open"}'), 2);
   });
 
-  itOnStand("count no objects where the setting gauges is false, and are present nevertheless", async (stand) => {
+  it("count no objects where the setting gauges is false, and are present nevertheless", async (stand) => {
     const [counting, silent] = [await stand.host(), await stand.host({ gauges: false })];
     await stand.create(home);
     await stand.create(volcanoJob("j", { hangs: true }));
@@ -67,7 +69,7 @@ describe("metrics", () => {
     assert.deepEqual((await figuresOf(silent)).get("rekindle_recovery_errors_total"), 0);
   });
 
-  itOnStand("of a Volcano job's creation are exported by the first host, and end with the job", async (stand) => {
+  it("of a Volcano job's creation are exported by the first host, and end with the job", async (stand) => {
     const host = await stand.host();
     await stand.create(home);
     await stand.create(volcanoJob("j", { hangs: true }));
@@ -85,7 +87,7 @@ describe("metrics", () => {
     assert.deepEqual(await told(host), []);
   });
 
-  itOnStand(
+  itOnStand({ scripts: { retried: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 1_000 }] } })(
     "of two hosts together count each event once",
     async (stand) => {
       const hosts = [await stand.host(), await stand.host()];
@@ -98,10 +100,9 @@ describe("metrics", () => {
       assert.ok((first?.get("rekindle_queue_age_seconds_count") ?? 0) > 0);
       assert.ok((first?.get('rekindle_steps_total{ending="step"}') ?? 0) > 0);
     },
-    { scripts: { retried: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 1_000 }] } },
   );
 
-  itOnStand(
+  itOnStand({ scripts: { app: [{ hangs: true }] } })(
     "of running objects have current values, even on a host that started later",
     async (stand) => {
       await stand.host();
@@ -112,6 +113,5 @@ describe("metrics", () => {
       assert.equal(late.get("spark_application_submit_count"), 0);
       assert.ok((late.get("spark_executor_running_count") ?? 0) >= 1);
     },
-    { scripts: { app: [{ hangs: true }] } },
   );
 });

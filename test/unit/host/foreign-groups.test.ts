@@ -31,9 +31,11 @@ const groupsSay = (stand: Stand): string =>
 
 const missing = /Pending .*name the scheduler volcano, which does not run here/;
 
+const it = itOnStand();
+
 for (const gang of ["auto", "builtin"] as const)
   describe(`without Volcano's scheduler, gang ${gang}`, () => {
-    itOnStand("a bare pod that names it is not admitted, and pod and group say why", async (stand) => {
+    it("a bare pod that names it is not admitted, and pod and group say why", async (stand) => {
       await stand.create(home);
       await stand.host({ gang });
       await stand.create(pod("bare", "volcano"));
@@ -44,20 +46,17 @@ for (const gang of ["auto", "builtin"] as const)
       );
     });
 
-    itOnStand(
-      "a group of others waits for its pods, and says why it is not admitted when they name it",
-      async (stand) => {
-        await stand.create(home);
-        await stand.host({ gang });
-        await stand.create(group);
-        await stand.until("it waits", () => /Pending .*it has no pods yet/.test(groupsSay(stand)), 30_000);
-        await stand.create(pod("head", "volcano", "ray-cluster"));
-        await stand.until("it says why", () => missing.test(groupsSay(stand)), 60_000);
-        assert.match(said(stand, "FailedScheduling").join(), /PodGroup ray-cluster is not admitted/);
-      },
-    );
+    it("a group of others waits for its pods, and says why it is not admitted when they name it", async (stand) => {
+      await stand.create(home);
+      await stand.host({ gang });
+      await stand.create(group);
+      await stand.until("it waits", () => /Pending .*it has no pods yet/.test(groupsSay(stand)), 30_000);
+      await stand.create(pod("head", "volcano", "ray-cluster"));
+      await stand.until("it says why", () => missing.test(groupsSay(stand)), 60_000);
+      assert.match(said(stand, "FailedScheduling").join(), /PodGroup ray-cluster is not admitted/);
+    });
 
-    itOnStand("pods that come after their group was told are told, each once", async (stand) => {
+    it("pods that come after their group was told are told, each once", async (stand) => {
       await stand.create(home);
       await stand.host({ gang });
       await stand.create(group);
@@ -86,7 +85,7 @@ for (const gang of ["auto", "builtin"] as const)
       assert.equal(versions(), before);
     });
 
-    itOnStand("a group of others whose pods name another scheduler is admitted", async (stand) => {
+    it("a group of others whose pods name another scheduler is admitted", async (stand) => {
       await stand.create(home);
       await stand.host({ gang });
       await stand.create(group);

@@ -18,8 +18,10 @@ const queues = (stand: Stand): readonly string[] =>
 const warnings = (stand: Stand): readonly string[] =>
   stand.lines.filter(({ level }) => level === "warn" || level === "error").map(({ message }) => message);
 
+const it = itOnStand();
+
 describe("the queues root and default", () => {
-  itOnStand("are created open at the start, before any job, and later nothing is written", async (stand) => {
+  it("are created open at the start, before any job, and later nothing is written", async (stand) => {
     await stand.create(home);
     await stand.host();
     await stand.until("both are there", () => queues(stand).length === 2, 5_000);
@@ -33,7 +35,7 @@ describe("the queues root and default", () => {
     assert.deepEqual(warnings(stand), []);
   });
 
-  itOnStand("are created again within a resync after a deletion", async (stand) => {
+  it("are created again within a resync after a deletion", async (stand) => {
     await stand.create(home);
     await stand.host();
     await stand.until("both are there", () => queues(stand).length === 2, 5_000);
@@ -42,7 +44,7 @@ describe("the queues root and default", () => {
     await stand.until("it is there again", () => queues(stand).length === 2, 301_000);
   });
 
-  itOnStand(
+  itOnStand({ crds: crds.filter(({ metadata }) => !metadata.name.endsWith("volcano.sh")) })(
     "are created at the next resync after Volcano's kinds are installed",
     async (stand) => {
       await stand.create(home);
@@ -51,7 +53,6 @@ describe("the queues root and default", () => {
       for (const crd of crds.filter(({ metadata }) => metadata.name.endsWith("volcano.sh"))) await stand.create(crd);
       await stand.until("both are there", () => queues(stand).length === 2, 301_000);
     },
-    { crds: crds.filter(({ metadata }) => !metadata.name.endsWith("volcano.sh")) },
   );
 
   const namespaces = ["default"];
@@ -61,14 +62,14 @@ describe("the queues root and default", () => {
     { name: "a host of Spark's family alone", own: { families: ["spark"] } },
   ] as const;
   for (const { name, own } of rows)
-    itOnStand(`are not created by ${name}`, async (stand) => {
+    it(`are not created by ${name}`, async (stand) => {
       await stand.create(home);
       await stand.host(own);
       await stand.turn(400_000);
       assert.deepEqual([queues(stand), stand.writes()], [[], []]);
     });
 
-  itOnStand("are not created without the namespace of their records, and are created with it", async (stand) => {
+  it("are not created without the namespace of their records, and are created with it", async (stand) => {
     await stand.host();
     await stand.turn(400_000);
     assert.deepEqual([queues(stand), stand.writes(), warnings(stand)], [[], [], []]);
@@ -76,7 +77,7 @@ describe("the queues root and default", () => {
     await stand.until("both are there", () => queues(stand).length === 2, 301_000);
   });
 
-  itOnStand("are left to Volcano's controllers while these lead, and created afterwards", async (stand) => {
+  it("are left to Volcano's controllers while these lead, and created afterwards", async (stand) => {
     await stand.create(home);
     const renewTime = new Date(stand.simulator.clock.now() + 60_000).toISOString().replace("Z", "000Z");
     await stand.create({

@@ -8,10 +8,17 @@ import { at, home, twoCores } from "./objects.ts";
 import { itOnStand, phaseOf, said } from "./stand.ts";
 import { answer, podsAway } from "./way.ts";
 
+const it = itOnStand({
+  nodes: [
+    { name: "a", cpu: "2" },
+    { name: "b", cpu: "4" },
+  ],
+});
+
 describe("a Volcano job with gang: builtin", () => {
   const oneNode = { nodes: [{ name: "small", cpu: "3" }] };
 
-  itOnStand(
+  itOnStand(oneNode)(
     "waits as a whole while another has its place, reports the lacking resources by node, and then runs",
     async (stand) => {
       await stand.create(home);
@@ -32,60 +39,46 @@ describe("a Volcano job with gang: builtin", () => {
       await stand.until("the second is complete", () => phaseOf(stand, "second") === "Completed", 120_000);
       assert.equal(phaseOf(stand, "first"), "Completed");
     },
-    oneNode,
   );
 
-  itOnStand(
-    "reports that it would not fit into the empty cluster",
-    async (stand) => {
-      await stand.create(home);
-      await stand.host({ gang: "builtin" });
-      const [task] = Object(twoCores("wide", 1_000)["spec"])["tasks"];
-      await stand.create(twoCores("wide", 1_000, { minAvailable: 4, tasks: [{ ...task, replicas: 4 }] }));
-      await stand.turn(10_000);
-      assert.match(
-        said(stand, "PodGroupPending").join(),
-        /would not fit the empty cluster: needs 4 × 1 cpu; 3 places on 1 of 1 node/,
-      );
-      assert.deepEqual(stand.all("Pod"), []);
-    },
-    oneNode,
-  );
+  itOnStand(oneNode)("reports that it would not fit into the empty cluster", async (stand) => {
+    await stand.create(home);
+    await stand.host({ gang: "builtin" });
+    const [task] = Object(twoCores("wide", 1_000)["spec"])["tasks"];
+    await stand.create(twoCores("wide", 1_000, { minAvailable: 4, tasks: [{ ...task, replicas: 4 }] }));
+    await stand.turn(10_000);
+    assert.match(
+      said(stand, "PodGroupPending").join(),
+      /would not fit the empty cluster: needs 4 × 1 cpu; 3 places on 1 of 1 node/,
+    );
+    assert.deepEqual(stand.all("Pod"), []);
+  });
 
   const planOf = (group: Stored | undefined): unknown => at(group, "metadata", "annotations", "rekindle.dev/plan");
 
-  itOnStand(
-    "gets a plan at its admission, pins its pods to it, and starts the pods beyond its minimum afterwards",
-    async (stand) => {
-      await stand.create(home);
-      await stand.host({ gang: "builtin" });
-      const [task] = Object(twoCores("wide", 20_000)["spec"])["tasks"];
-      await stand.create(
-        twoCores("wide", 20_000, { minAvailable: 2, tasks: [{ ...task, minAvailable: 2, replicas: 3 }] }),
+  it("gets a plan at its admission, pins its pods to it, and starts the pods beyond its minimum afterwards", async (stand) => {
+    await stand.create(home);
+    await stand.host({ gang: "builtin" });
+    const [task] = Object(twoCores("wide", 20_000)["spec"])["tasks"];
+    await stand.create(
+      twoCores("wide", 20_000, { minAvailable: 2, tasks: [{ ...task, minAvailable: 2, replicas: 3 }] }),
+    );
+    await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 30_000);
+    const [group] = stand.all("PodGroup");
+    assert.deepEqual(JSON.parse(String(planOf(group))).places, { worker: { a: 2 } });
+    assert.equal(at(group, "status", "phase"), "Inqueue");
+    await stand.until("its pods exist", () => stand.all("Pod").length > 0, 30_000);
+    for (const pod of stand.all("Pod"))
+      assert.match(
+        JSON.stringify(at(pod, "spec", "affinity")),
+        /"matchFields":\[\{"key":"metadata.name","operator":"In","values":\["a"\]\}\]/,
       );
-      await stand.until("it has a plan", () => planOf(stand.all("PodGroup")[0]) !== undefined, 30_000);
-      const [group] = stand.all("PodGroup");
-      assert.deepEqual(JSON.parse(String(planOf(group))).places, { worker: { a: 2 } });
-      assert.equal(at(group, "status", "phase"), "Inqueue");
-      await stand.until("its pods exist", () => stand.all("Pod").length > 0, 30_000);
-      for (const pod of stand.all("Pod"))
-        assert.match(
-          JSON.stringify(at(pod, "spec", "affinity")),
-          /"matchFields":\[\{"key":"metadata.name","operator":"In","values":\["a"\]\}\]/,
-        );
-      await stand.until("all run", () => stand.all("Pod").length === 3, 60_000);
-      assert.equal(planOf(stand.all("PodGroup")[0]), undefined);
-      assert.equal(at(stand.get("Pod", "wide-worker-2"), "spec", "affinity"), undefined);
-    },
-    {
-      nodes: [
-        { name: "a", cpu: "2" },
-        { name: "b", cpu: "4" },
-      ],
-    },
-  );
+    await stand.until("all run", () => stand.all("Pod").length === 3, 60_000);
+    assert.equal(planOf(stand.all("PodGroup")[0]), undefined);
+    assert.equal(at(stand.get("Pod", "wide-worker-2"), "spec", "affinity"), undefined);
+  });
 
-  itOnStand(
+  itOnStand({ nodes: [{ name: "a", cpu: "4" }] })(
     "costs six writes beside its pods until they have nodes, and reads no job after the first",
     async (stand) => {
       await stand.create(home);
@@ -108,10 +101,9 @@ describe("a Volcano job with gang: builtin", () => {
       const reads = stand.asked.slice(asked).filter((request) => /^GET .*\/jobs\/second/.test(request));
       assert.deepEqual(reads, []);
     },
-    { nodes: [{ name: "a", cpu: "4" }] },
   );
 
-  itOnStand(
+  itOnStand({ nodes: [{ name: "a", cpu: "2" }] })(
     "whose place another pod has taken is withdrawn as a whole, without a failure, and runs afterwards",
     async (stand) => {
       await stand.create(home);
@@ -150,10 +142,9 @@ describe("a Volcano job with gang: builtin", () => {
       await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 500_000);
       assert.equal(at(stand.get("Job", "pair"), "status", "retryCount") ?? 0, 0);
     },
-    { nodes: [{ name: "a", cpu: "2" }] },
   );
 
-  itOnStand(
+  itOnStand(oneNode)(
     "waits if its host may not list nodes, and its queue names the feature that grants this",
     async (stand) => {
       await stand.create(home);
@@ -171,6 +162,5 @@ describe("a Volcano job with gang: builtin", () => {
       );
       assert.deepEqual(stand.all("Pod"), []);
     },
-    oneNode,
   );
 });

@@ -86,29 +86,27 @@ const runs = (stand: Stand, name: string, count: number) =>
 const low = { priorityClassName: "low" };
 const high = { priorityClassName: "high" };
 
-describe("a group of a higher priority", () => {
-  itOnStand(
-    "gets the room of a group of its queue, which is evicted whole, spends no retry and runs again afterwards",
-    async (stand) => {
-      const ends = await opened(stand, "preempt");
-      await stand.create(wide("victim", 90_000, { spec: low }));
-      await runs(stand, "victim", 2);
-      await stand.create(wide("claimant", 30_000, { spec: high }));
-      await runs(stand, "claimant", 2);
-      assert.deepEqual([...ends].sort(), ["evict victim-worker-0", "evict victim-worker-1"]);
-      assert.deepEqual(running(stand, "victim"), []);
-      assert.equal(at(groupOf(stand, "victim"), "status", "phase"), "Pending");
-      assert.match(said(stand, "Evicted").join(), /all pods of the group are evicted for group default\/claimant-/);
-      assert.match(said(stand, "RoomByEviction").join(), /2 pods of 1 group are evicted/);
-      await stand.until("the victim is complete", () => phaseOf(stand, "victim") === "Completed", 600_000);
-      assert.equal(phaseOf(stand, "claimant"), "Completed");
-      assert.equal(retriesOf(stand, "victim"), 0);
-      assert.doesNotMatch(JSON.stringify(groupOf(stand, "victim") ?? {}), /rekindle.dev\/evicted/);
-    },
-    oneNode("2"),
-  );
+const it = itOnStand(oneNode("2"));
 
-  itOnStand(
+describe("a group of a higher priority", () => {
+  it("gets the room of a group of its queue, which is evicted whole, spends no retry and runs again afterwards", async (stand) => {
+    const ends = await opened(stand, "preempt");
+    await stand.create(wide("victim", 90_000, { spec: low }));
+    await runs(stand, "victim", 2);
+    await stand.create(wide("claimant", 30_000, { spec: high }));
+    await runs(stand, "claimant", 2);
+    assert.deepEqual([...ends].sort(), ["evict victim-worker-0", "evict victim-worker-1"]);
+    assert.deepEqual(running(stand, "victim"), []);
+    assert.equal(at(groupOf(stand, "victim"), "status", "phase"), "Pending");
+    assert.match(said(stand, "Evicted").join(), /all pods of the group are evicted for group default\/claimant-/);
+    assert.match(said(stand, "RoomByEviction").join(), /2 pods of 1 group are evicted/);
+    await stand.until("the victim is complete", () => phaseOf(stand, "victim") === "Completed", 600_000);
+    assert.equal(phaseOf(stand, "claimant"), "Completed");
+    assert.equal(retriesOf(stand, "victim"), 0);
+    assert.doesNotMatch(JSON.stringify(groupOf(stand, "victim") ?? {}), /rekindle.dev\/evicted/);
+  });
+
+  itOnStand(oneNode("4"))(
     "gets the room of single pods beyond a minimum; they come again when it has started, and there is room",
     async (stand) => {
       const ends = await opened(stand, "preempt");
@@ -122,26 +120,21 @@ describe("a group of a higher priority", () => {
       await stand.until("the victim is complete", () => phaseOf(stand, "victim") === "Completed", 600_000);
       assert.equal(retriesOf(stand, "victim"), 0);
     },
-    oneNode("4"),
   );
 
-  itOnStand(
-    "is counted once in the metric of evictions, by the number of pods and the way",
-    async (stand) => {
-      for (const one of [home, ...classes]) await stand.create(one);
-      const host = await stand.host(evicting("preempt"));
-      const figure = async (): Promise<readonly string[]> =>
-        (await host.scrape()).text.split("\n").filter((line) => line.startsWith("rekindle_gang_evictions_total"));
-      assert.deepEqual(await figure(), ['rekindle_gang_evictions_total{way="Unknown"} 0']);
-      await stand.create(wide("victim", 90_000, { spec: low }));
-      await runs(stand, "victim", 2);
-      await stand.create(wide("claimant", 30_000, { spec: high }));
-      await runs(stand, "claimant", 2);
-      await stand.until("the victim is complete", () => phaseOf(stand, "victim") === "Completed", 600_000);
-      assert.ok((await figure()).includes('rekindle_gang_evictions_total{way="preempt"} 2'), String(await figure()));
-    },
-    oneNode("2"),
-  );
+  it("is counted once in the metric of evictions, by the number of pods and the way", async (stand) => {
+    for (const one of [home, ...classes]) await stand.create(one);
+    const host = await stand.host(evicting("preempt"));
+    const figure = async (): Promise<readonly string[]> =>
+      (await host.scrape()).text.split("\n").filter((line) => line.startsWith("rekindle_gang_evictions_total"));
+    assert.deepEqual(await figure(), ['rekindle_gang_evictions_total{way="Unknown"} 0']);
+    await stand.create(wide("victim", 90_000, { spec: low }));
+    await runs(stand, "victim", 2);
+    await stand.create(wide("claimant", 30_000, { spec: high }));
+    await runs(stand, "claimant", 2);
+    await stand.until("the victim is complete", () => phaseOf(stand, "victim") === "Completed", 600_000);
+    assert.ok((await figure()).includes('rekindle_gang_evictions_total{way="preempt"} 2'), String(await figure()));
+  });
 
   const kept: readonly (readonly [string, Obj, Obj, readonly Obj[]])[] = [
     ["of an equal priority", wide("victim", 600_000, { spec: high }), wide("claimant", 30_000, { spec: high }), []],
@@ -177,68 +170,56 @@ describe("a group of a higher priority", () => {
     ],
   ];
   for (const [who, victim, claimant, more] of kept)
-    itOnStand(
-      `does not get the room of a group ${who}`,
-      async (stand) => {
-        const ends = await opened(stand, "preempt");
-        for (const object of more) await stand.create(object);
-        await stand.create(victim);
-        await runs(stand, "victim", 2);
-        await stand.create(claimant);
-        await stand.turn(60_000);
-        assert.deepEqual(ends, []);
-        assert.deepEqual(running(stand, "claimant"), []);
-        assert.equal(running(stand, "victim").length, 2);
-      },
-      oneNode("2"),
-    );
-
-  itOnStand(
-    "gets no room where the deployment evicts nothing",
-    async (stand) => {
-      const ends = await opened(stand, "none");
-      await stand.create(wide("victim", 60_000, { spec: low }));
+    it(`does not get the room of a group ${who}`, async (stand) => {
+      const ends = await opened(stand, "preempt");
+      for (const object of more) await stand.create(object);
+      await stand.create(victim);
       await runs(stand, "victim", 2);
-      await stand.create(wide("claimant", 30_000, { spec: high }));
-      await stand.turn(30_000);
+      await stand.create(claimant);
+      await stand.turn(60_000);
       assert.deepEqual(ends, []);
-    },
-    oneNode("2"),
-  );
+      assert.deepEqual(running(stand, "claimant"), []);
+      assert.equal(running(stand, "victim").length, 2);
+    });
 
-  itOnStand(
-    "waits, and says which feature grants the right, if the host may not evict; the other group goes on",
-    async (stand) => {
-      await opened(stand, "preempt");
-      stand.fault(({ method, path }) =>
-        method === "POST" && isEviction(path)
-          ? answer(
-              403,
-              "Forbidden",
-              'pods "x" is forbidden: User "x" cannot create resource "pods/eviction" in API group ""',
-            )
-          : undefined,
-      );
-      await stand.create(wide("victim", 1_500_000, { spec: low }));
-      await runs(stand, "victim", 2);
-      await stand.create(wide("claimant", 30_000, { spec: high }));
-      await stand.turn(30_000);
-      assert.match(
-        JSON.stringify(stand.lines.filter(({ level }) => level === "warn")),
-        /rekindle manifests --features gang-evict grants this/,
-      );
-      assert.equal(running(stand, "victim").length, 2);
-      await stand.turn(615_000);
-      assert.equal(running(stand, "victim").length, 2);
-    },
-    oneNode("2"),
-  );
+  it("gets no room where the deployment evicts nothing", async (stand) => {
+    const ends = await opened(stand, "none");
+    await stand.create(wide("victim", 60_000, { spec: low }));
+    await runs(stand, "victim", 2);
+    await stand.create(wide("claimant", 30_000, { spec: high }));
+    await stand.turn(30_000);
+    assert.deepEqual(ends, []);
+  });
+
+  it("waits, and says which feature grants the right, if the host may not evict; the other group goes on", async (stand) => {
+    await opened(stand, "preempt");
+    stand.fault(({ method, path }) =>
+      method === "POST" && isEviction(path)
+        ? answer(
+            403,
+            "Forbidden",
+            'pods "x" is forbidden: User "x" cannot create resource "pods/eviction" in API group ""',
+          )
+        : undefined,
+    );
+    await stand.create(wide("victim", 1_500_000, { spec: low }));
+    await runs(stand, "victim", 2);
+    await stand.create(wide("claimant", 30_000, { spec: high }));
+    await stand.turn(30_000);
+    assert.match(
+      JSON.stringify(stand.lines.filter(({ level }) => level === "warn")),
+      /rekindle manifests --features gang-evict grants this/,
+    );
+    assert.equal(running(stand, "victim").length, 2);
+    await stand.turn(615_000);
+    assert.equal(running(stand, "victim").length, 2);
+  });
 });
 
 describe("a group whose queue has less than it deserves", () => {
   const deserving = (name: string, cpu: string, more: object = {}) => queue(name, { deserved: { cpu }, ...more });
 
-  itOnStand(
+  itOnStand(oneNode("4"))(
     "gets the room of a group of a queue that has more, and not more room than it needs",
     async (stand) => {
       const ends = await opened(stand, "reclaim");
@@ -253,7 +234,6 @@ describe("a group whose queue has less than it deserves", () => {
       await stand.until("all are complete", () => all.every((name) => phaseOf(stand, name) === "Completed"), 900_000);
       for (const name of all) assert.equal(retriesOf(stand, name), 0);
     },
-    oneNode("4"),
   );
 
   const kept: readonly (readonly [string, Obj, Obj])[] = [
@@ -264,17 +244,13 @@ describe("a group whose queue has less than it deserves", () => {
     ["if its own queue deserves nothing in particular", queue("mine", {}), deserving("theirs", "1")],
   ];
   for (const [which, mine, theirs] of kept)
-    itOnStand(
-      `does not get the room of a queue ${which}`,
-      async (stand) => {
-        const ends = await opened(stand, "all");
-        for (const one of [mine, theirs]) await stand.create(one);
-        await stand.create(wide("victim", 600_000, { spec: { queue: "theirs" } }));
-        await runs(stand, "victim", 2);
-        await stand.create(wide("claimant", 30_000, { spec: { queue: "mine" } }));
-        await stand.turn(30_000);
-        assert.deepEqual(ends, []);
-      },
-      oneNode("2"),
-    );
+    it(`does not get the room of a queue ${which}`, async (stand) => {
+      const ends = await opened(stand, "all");
+      for (const one of [mine, theirs]) await stand.create(one);
+      await stand.create(wide("victim", 600_000, { spec: { queue: "theirs" } }));
+      await runs(stand, "victim", 2);
+      await stand.create(wide("claimant", 30_000, { spec: { queue: "mine" } }));
+      await stand.turn(30_000);
+      assert.deepEqual(ends, []);
+    });
 });

@@ -76,35 +76,29 @@ const three = {
   scripts: { "*": [{ jobMs: 40_000 }] },
 };
 
+const it = itOnStand(three);
+
 describe("a Spark application with gang: builtin", () => {
   for (const own of [false, true])
-    itOnStand(
-      `starts whole, ${own ? "own" : "assist"}: six of a driver and four executors on room for three all end, and no pod looks for a node`,
-      async (stand) => {
-        await stand.create(home);
-        await stand.host(settings);
-        const names = Array.from({ length: 6 }, (_, nth) => `app-${nth}`);
-        for (const name of names) await stand.create(gang(name, { own }));
-        assert.deepEqual(await follow(stand, names), { most: 3, whole: 6, homeless: [] });
-        assert.deepEqual(stand.all("PodGroup"), []);
-      },
-      three,
-    );
-
-  itOnStand(
-    "starts beside nine others on room for three, in both modes, and all end: no driver waits for a place of another",
-    async (stand) => {
+    it(`starts whole, ${own ? "own" : "assist"}: six of a driver and four executors on room for three all end, and no pod looks for a node`, async (stand) => {
       await stand.create(home);
       await stand.host(settings);
-      const names = Array.from({ length: 10 }, (_, nth) => `app-${nth}`);
-      for (const [nth, name] of names.entries()) await stand.create(gang(name, { own: nth % 2 === 0 }));
-      const { most, whole } = await follow(stand, names);
-      assert.deepEqual({ most, whole }, { most: 3, whole: 10 });
-    },
-    three,
-  );
+      const names = Array.from({ length: 6 }, (_, nth) => `app-${nth}`);
+      for (const name of names) await stand.create(gang(name, { own }));
+      assert.deepEqual(await follow(stand, names), { most: 3, whole: 6, homeless: [] });
+      assert.deepEqual(stand.all("PodGroup"), []);
+    });
 
-  itOnStand(
+  it("starts beside nine others on room for three, in both modes, and all end: no driver waits for a place of another", async (stand) => {
+    await stand.create(home);
+    await stand.host(settings);
+    const names = Array.from({ length: 10 }, (_, nth) => `app-${nth}`);
+    for (const [nth, name] of names.entries()) await stand.create(gang(name, { own: nth % 2 === 0 }));
+    const { most, whole } = await follow(stand, names);
+    assert.deepEqual({ most, whole }, { most: 3, whole: 10 });
+  });
+
+  itOnStand({ nodes: [node("a", "5")], scripts: { "*": [{ jobMs: 60_000 }] } })(
     "waits without a pod, and says why; its members are pinned to their plan, and go to default-scheduler",
     async (stand) => {
       await stand.create(home);
@@ -134,10 +128,9 @@ describe("a Spark application with gang: builtin", () => {
       assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), "Running");
       await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 300_000);
     },
-    { nodes: [node("a", "5")], scripts: { "*": [{ jobMs: 60_000 }] } },
   );
 
-  itOnStand(
+  itOnStand({ nodes: [node("a", "5")], scripts: { "*": [{ jobMs: 60_000 }] } })(
     "starts within a second of its admission, and Events about it have told its position and what it lacks",
     async (stand) => {
       await stand.create(home);
@@ -158,10 +151,9 @@ describe("a Spark application with gang: builtin", () => {
       await stand.turn(1_000);
       assert.equal(ofRole(stand, "driver").length, 1);
     },
-    { nodes: [node("a", "5")], scripts: { "*": [{ jobMs: 60_000 }] } },
   );
 
-  itOnStand(
+  itOnStand({ nodes: [node("a", "2"), node("b", "3")], scripts: { "*": [{ jobMs: 60_000 }] } })(
     "two of whose executors were not created has those that come instead pinned to the places that are left",
     async (stand) => {
       await stand.create(home);
@@ -182,10 +174,9 @@ describe("a Spark application with gang: builtin", () => {
       assert.ok(ofRole(stand, "executor").some(({ metadata: { name } }) => name.endsWith("-exec-1006")));
       assert.ok(refused >= 2);
     },
-    { nodes: [node("a", "2"), node("b", "3")], scripts: { "*": [{ jobMs: 60_000 }] } },
   );
 
-  itOnStand(
+  itOnStand({ nodes: [node("a", "2")], scripts: { "*": [{ jobMs: 5_000 }] } })(
     "whose driver's place another pod has taken is taken back, spends no retry, and runs when it has places again",
     async (stand) => {
       await stand.create(home);
@@ -203,10 +194,9 @@ describe("a Spark application with gang: builtin", () => {
       await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 900_000);
       assert.equal(at(stand.get("SparkApplication", "one"), "status", "executionAttempts"), 1);
     },
-    { nodes: [node("a", "2")], scripts: { "*": [{ jobMs: 5_000 }] } },
   );
 
-  itOnStand(
+  itOnStand({ nodes: [node("a", "2")], scripts: { "*": [{ jobMs: 5_000 }] } })(
     "whose driver cannot be created while its plan stands waits for the next plan, and has lost no driver",
     async (stand) => {
       await stand.create(home);
@@ -225,7 +215,6 @@ describe("a Spark application with gang: builtin", () => {
       assert.deepEqual([stateOf(stand, "one"), said(stand, "SparkDriverNotFound")], ["COMPLETED", []]);
       assert.equal(at(stand.get("SparkApplication", "one"), "status", "executionAttempts"), 1);
     },
-    { nodes: [node("a", "2")], scripts: { "*": [{ jobMs: 5_000 }] } },
   );
 
   /** A pod takes the place of the only executor as soon as the driver is bound. */
@@ -245,18 +234,14 @@ describe("a Spark application with gang: builtin", () => {
 
   const slow = { nodes: [node("a", "2")], scripts: { "*": [{ bootMs: 20_000, jobMs: 5_000 }] } };
 
-  itOnStand(
-    "keeps its running driver when an executor finds its place taken",
-    async (stand) => {
-      await robbed(stand, false);
-      assert.deepEqual([ofRole(stand, "driver").length, stateOf(stand, "one")], [1, "RUNNING"]);
-      await stand.remove("Pod", "thief");
-      await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 900_000);
-    },
-    slow,
-  );
+  itOnStand(slow)("keeps its running driver when an executor finds its place taken", async (stand) => {
+    await robbed(stand, false);
+    assert.deepEqual([ofRole(stand, "driver").length, stateOf(stand, "one")], [1, "RUNNING"]);
+    await stand.remove("Pod", "thief");
+    await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 900_000);
+  });
 
-  itOnStand(
+  itOnStand(slow)(
     "gives its driver back when an executor finds its place taken, if it asks for that",
     async (stand) => {
       await robbed(stand, true);
@@ -265,10 +250,9 @@ describe("a Spark application with gang: builtin", () => {
       await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 900_000);
       assert.equal(at(stand.get("SparkApplication", "one"), "status", "executionAttempts"), 1);
     },
-    slow,
   );
 
-  itOnStand(
+  itOnStand({ nodes: [node("a", "2")], scripts: { "*": [{ jobMs: 5_000 }] } })(
     "has no group while it is suspended, and asks again with its changed spec",
     async (stand) => {
       await stand.create(home);
@@ -285,10 +269,9 @@ describe("a Spark application with gang: builtin", () => {
       await stand.patch("SparkApplication", "one", { spec: { executor: { instances: 1 } } });
       await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 300_000);
     },
-    { nodes: [node("a", "2")], scripts: { "*": [{ jobMs: 5_000 }] } },
   );
 
-  itOnStand(
+  itOnStand({ nodes: [node("a", "8")], scripts: { "*": [{ jobMs: 5_000 }] } })(
     "is a group by the annotation rekindle.dev/gang alone, too, and none without it",
     async (stand) => {
       await stand.create(home);
@@ -303,36 +286,30 @@ describe("a Spark application with gang: builtin", () => {
         [],
       );
     },
-    { nodes: [node("a", "8")], scripts: { "*": [{ jobMs: 5_000 }] } },
   );
 });
 
 describe("a Spark application with gang: native", () => {
-  itOnStand(
-    "has a plan as with builtin, also where the cluster places gangs, and its group says why",
-    async (stand) => {
-      await stand.create(home);
-      const metadata = { name: "v1beta1.scheduling.k8s.io" };
-      await stand.create({ apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata });
-      await stand.host({ ...settings, gang: "native" });
-      // The cluster's gangs are tried for the group of a Job.
-      await stand.create(volcanoJob("job", { runMs: 2_000 }));
-      await stand.until(
-        "the job has ended",
-        () => at(stand.get("Job", "job"), "status", "state", "phase") === "Completed",
-        90_000,
-      );
-      await stand.create(gang("one"));
-      await stand.until("its executors exist", () => ofRole(stand, "executor").length === 4, 90_000);
-      const [group] = stand.all("PodGroup");
-      assert.match(String(planOf(group)), /"executor"/);
-      const why = /a PodGroup of Kubernetes cannot say that some of its members are created later/;
-      assert.match(JSON.stringify(at(group, "status", "conditions")), why);
-      for (const pod of stand.all("Pod").filter(mine("one")))
-        assert.equal(at(pod, "spec", "schedulingGroup"), undefined);
-      assert.deepEqual(stand.all("GangOfKubernetes"), []);
-      await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 600_000);
-    },
-    three,
-  );
+  it("has a plan as with builtin, also where the cluster places gangs, and its group says why", async (stand) => {
+    await stand.create(home);
+    const metadata = { name: "v1beta1.scheduling.k8s.io" };
+    await stand.create({ apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata });
+    await stand.host({ ...settings, gang: "native" });
+    // The cluster's gangs are tried for the group of a Job.
+    await stand.create(volcanoJob("job", { runMs: 2_000 }));
+    await stand.until(
+      "the job has ended",
+      () => at(stand.get("Job", "job"), "status", "state", "phase") === "Completed",
+      90_000,
+    );
+    await stand.create(gang("one"));
+    await stand.until("its executors exist", () => ofRole(stand, "executor").length === 4, 90_000);
+    const [group] = stand.all("PodGroup");
+    assert.match(String(planOf(group)), /"executor"/);
+    const why = /a PodGroup of Kubernetes cannot say that some of its members are created later/;
+    assert.match(JSON.stringify(at(group, "status", "conditions")), why);
+    for (const pod of stand.all("Pod").filter(mine("one"))) assert.equal(at(pod, "spec", "schedulingGroup"), undefined);
+    assert.deepEqual(stand.all("GangOfKubernetes"), []);
+    await stand.until("it is complete", () => stateOf(stand, "one") === "COMPLETED", 600_000);
+  });
 });

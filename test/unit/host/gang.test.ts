@@ -33,60 +33,56 @@ const lease = (stand: Stand, namespace = administrators): Obj => ({
   },
 });
 
+const it = itOnStand();
+
 describe("a host whose own namespace is missing", () => {
-  itOnStand(
-    "reports the namespace to create, tries again more and more rarely, and continues when it exists",
-    async (stand) => {
-      await stand.create(queue("root", { weight: 1 }));
-      await stand.host();
-      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
-      const told = (): readonly Stored[] =>
-        stand.all("Event").filter((one) => String(one["message"]).includes("kubectl create namespace rekindle"));
-      await stand.until("it is told", () => told().length > 0, 120_000);
-      await stand.turn(600_000);
-      const before = stand.writes().length;
-      await stand.turn(600_000);
-      assert.ok(stand.writes().length - before < 30, `${stand.writes().length - before} writes in ten minutes`);
-      assert.ok(told().length <= 3);
-      await stand.create(home);
-      await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 600_000);
-    },
-  );
+  it("reports the namespace to create, tries again more and more rarely, and continues when it exists", async (stand) => {
+    await stand.create(queue("root", { weight: 1 }));
+    await stand.host();
+    await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+    const told = (): readonly Stored[] =>
+      stand.all("Event").filter((one) => String(one["message"]).includes("kubectl create namespace rekindle"));
+    await stand.until("it is told", () => told().length > 0, 120_000);
+    await stand.turn(600_000);
+    const before = stand.writes().length;
+    await stand.turn(600_000);
+    assert.ok(stand.writes().length - before < 30, `${stand.writes().length - before} writes in ten minutes`);
+    assert.ok(told().length <= 3);
+    await stand.create(home);
+    await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 600_000);
+  });
 });
 
 describe("a Volcano job without Volcano's scheduler", () => {
-  itOnStand(
-    "is admitted, placed by the default scheduler, and completed, with no other object than its own",
-    async (stand) => {
-      await stand.create(home);
-      await stand.host();
-      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
-      await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 60_000);
-      const [group] = stand.all("PodGroup");
-      await stand.until("its group runs", () => at(stand.all("PodGroup")[0], "status", "phase") === "Running", 5_000);
-      assert.equal(at(group, "metadata", "annotations", "rekindle.dev/scheduled-by"), "default-scheduler");
-      assert.deepEqual(
-        stand.all("Pod").map((pod) => at(pod, "spec", "schedulerName")),
-        ["default-scheduler", "default-scheduler"],
-      );
-      await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
-      assert.deepEqual([stateOf(stand, "default"), stateOf(stand, "root")], ["Open", "Open"]);
-      assert.match(
-        said(stand, "GangAdmission").join(),
-        /no lease of Volcano's scheduler .* Rekindle admits groups of pods/,
-      );
-      await stand.turn(30_000);
-      const written = stand.writes().length;
-      await stand.pass(0.5);
-      assert.equal(stand.writes().length, written);
-      assert.deepEqual(
-        stand.lines.filter(({ level }) => level === "error" || level === "warn"),
-        [],
-      );
-    },
-  );
+  it("is admitted, placed by the default scheduler, and completed, with no other object than its own", async (stand) => {
+    await stand.create(home);
+    await stand.host();
+    await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+    await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 60_000);
+    const [group] = stand.all("PodGroup");
+    await stand.until("its group runs", () => at(stand.all("PodGroup")[0], "status", "phase") === "Running", 5_000);
+    assert.equal(at(group, "metadata", "annotations", "rekindle.dev/scheduled-by"), "default-scheduler");
+    assert.deepEqual(
+      stand.all("Pod").map((pod) => at(pod, "spec", "schedulerName")),
+      ["default-scheduler", "default-scheduler"],
+    );
+    await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
+    assert.deepEqual([stateOf(stand, "default"), stateOf(stand, "root")], ["Open", "Open"]);
+    assert.match(
+      said(stand, "GangAdmission").join(),
+      /no lease of Volcano's scheduler .* Rekindle admits groups of pods/,
+    );
+    await stand.turn(30_000);
+    const written = stand.writes().length;
+    await stand.pass(0.5);
+    assert.equal(stand.writes().length, written);
+    assert.deepEqual(
+      stand.lines.filter(({ level }) => level === "error" || level === "warn"),
+      [],
+    );
+  });
 
-  itOnStand("waits until its queue has room, reports that, and then is admitted", async (stand) => {
+  it("waits until its queue has room, reports that, and then is admitted", async (stand) => {
     await stand.create(home);
     await stand.host();
     await stand.create(queue("small", { capability: { cpu: "3" } }));
@@ -101,7 +97,7 @@ describe("a Volcano job without Volcano's scheduler", () => {
     assert.equal(phaseOf(stand, "first"), "Completed");
   });
 
-  itOnStand("waits while its queue is closed, and the queue closes when it is empty", async (stand) => {
+  it("waits while its queue is closed, and the queue closes when it is empty", async (stand) => {
     await stand.create(home);
     await stand.host();
     await stand.create(queue("daily", {}));
@@ -123,7 +119,7 @@ describe("a Volcano job without Volcano's scheduler", () => {
 });
 
 describe("a Volcano job beside Volcano's scheduler", () => {
-  itOnStand("is left to the scheduler until that has gone", async (stand) => {
+  it("is left to the scheduler until that has gone", async (stand) => {
     await stand.create(home);
     await stand.create(lease(stand));
     await stand.host();
@@ -161,29 +157,26 @@ describe("a Volcano job beside Volcano's scheduler", () => {
     ],
   ] as const;
   for (const [by, namespace, pod, rights] of kinds)
-    itOnStand(
-      `is left to a scheduler without a lease, known by a Ready pod with ${by}, and is taken over when that has gone`,
-      async (stand) => {
-        await stand.create(home);
-        for (const one of rights) {
-          const path = `/apis/rbac.authorization.k8s.io/v1/${one.kind.toLowerCase()}s`;
-          await request(stand.simulator.transport, "POST", path, one);
-        }
-        await installed(stand, pod);
-        await stand.turn(10_000);
-        await stand.host();
-        await stand.create(volcanoJob("pair", { runMs: 5_000 }));
-        await stand.turn(60_000);
-        assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), undefined);
-        assert.equal(stand.all("Pod").length, 1);
-        const events = stand.all("Event").filter((event) => event["reason"] === "GangAdmission");
-        assert.deepEqual(events.map((event) => event["type"]).sort(), ["Normal", "Warning"]);
-        assert.match(said(stand, "GangAdmission").join("\n"), /pod (default|kube-system)\/scheduler-0 .* left to it/);
-        assert.match(said(stand, "GangAdmission").join("\n"), /has written nothing of PodGroup default\/pair/);
-        await stand.remove("Pod", "scheduler-0", namespace);
-        await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 180_000);
-      },
-    );
+    it(`is left to a scheduler without a lease, known by a Ready pod with ${by}, and is taken over when that has gone`, async (stand) => {
+      await stand.create(home);
+      for (const one of rights) {
+        const path = `/apis/rbac.authorization.k8s.io/v1/${one.kind.toLowerCase()}s`;
+        await request(stand.simulator.transport, "POST", path, one);
+      }
+      await installed(stand, pod);
+      await stand.turn(10_000);
+      await stand.host();
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      await stand.turn(60_000);
+      assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), undefined);
+      assert.equal(stand.all("Pod").length, 1);
+      const events = stand.all("Event").filter((event) => event["reason"] === "GangAdmission");
+      assert.deepEqual(events.map((event) => event["type"]).sort(), ["Normal", "Warning"]);
+      assert.match(said(stand, "GangAdmission").join("\n"), /pod (default|kube-system)\/scheduler-0 .* left to it/);
+      assert.match(said(stand, "GangAdmission").join("\n"), /has written nothing of PodGroup default\/pair/);
+      await stand.remove("Pod", "scheduler-0", namespace);
+      await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 180_000);
+    });
 
   const forged: Readonly<Record<string, (stand: Stand) => Promise<unknown>>> = {
     "its lease": (stand) => stand.create(lease(stand, "default")),
@@ -201,20 +194,16 @@ describe("a Volcano job beside Volcano's scheduler", () => {
     },
   };
   for (const [what, forge] of Object.entries(forged))
-    itOnStand(
-      `is not left to a tenant that forges ${what}`,
-      async (stand) => {
-        await stand.create(home);
-        await forge(stand);
-        await stand.turn(10_000);
-        await stand.host();
-        await stand.create(volcanoJob("pair", { runMs: 5_000 }));
-        await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
-      },
-      { managedFields: true },
-    );
+    itOnStand({ managedFields: true })(`is not left to a tenant that forges ${what}`, async (stand) => {
+      await stand.create(home);
+      await forge(stand);
+      await stand.turn(10_000);
+      await stand.host();
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
+    });
 
-  itOnStand(
+  itOnStand({ managedFields: true })(
     "is left to a scheduler that runs as a process, known by its writes",
     async (stand) => {
       await stand.create(home);
@@ -240,10 +229,9 @@ describe("a Volcano job beside Volcano's scheduler", () => {
       await stand.turn(20_000);
       assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), "Pending");
     },
-    { managedFields: true },
   );
 
-  itOnStand(
+  itOnStand({ schedulers: ["volcano"] })(
     "shares the queues with pods without a group, which get a group and no record",
     async (stand) => {
       await stand.create(home);
@@ -266,10 +254,9 @@ describe("a Volcano job beside Volcano's scheduler", () => {
         [],
       );
     },
-    { schedulers: ["volcano"] },
   );
 
-  itOnStand("is admitted nevertheless if the setting excludes a scheduler", async (stand) => {
+  it("is admitted nevertheless if the setting excludes a scheduler", async (stand) => {
     await stand.create(home);
     await stand.create(lease(stand));
     await stand.host({ gang: "none" });

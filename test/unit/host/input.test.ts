@@ -52,6 +52,8 @@ const assertCalm = ({ lines }: Stand): void => {
 
 const good = application("app")["spec"];
 
+const it = itOnStand();
+
 describe("a spec that cannot run", () => {
   const cases: readonly { readonly name: string; readonly spec: unknown; readonly says: RegExp }[] = [
     { name: "no driver", spec: { driver: undefined }, says: /^spec\.driver is missing: add it/ },
@@ -82,32 +84,28 @@ describe("a spec that cannot run", () => {
     },
   ];
   for (const { name, spec, says } of cases) {
-    itOnStand(
-      `${name}: FAILED with the repair, and a repaired one runs`,
-      async (stand) => {
-        await stand.host();
-        await neighbours(stand);
-        const whole =
-          typeof spec === "object" && spec !== null ? { ...application("app", { spec: { ...spec } }) } : undefined;
-        await stand.create(whole ?? { ...application("app"), spec });
-        await stand.until("FAILED", () => state(stand, "app") === "FAILED", 5_000);
-        assert.match(refusalOf(stand.get("SparkApplication", "app")), says);
-        assert.match(events(stand, "app"), new RegExp(says.source.replaceAll(/[\^$]/g, "")));
-        assert.match(await rekindle(stand, "status", "default/app"), new RegExp(says.source.replaceAll(/[\^$]/g, "")));
-        assert.equal(stand.all("Pod").filter(({ metadata }) => metadata.name.startsWith("app-")).length, 0);
-        await assertUnharmed(stand);
-        await stand.turn(30_000);
-        const quiet = stand.writes().length;
-        await stand.pass(0.5);
-        assert.equal(stand.writes().length, quiet, "a bad spec is not written about for ever");
-        await stand.patch("SparkApplication", "app", { spec: null });
-        await stand.patch("SparkApplication", "app", { spec: good });
-        await completes(stand, "app");
-        assert.equal(errorOf(stand.get("SparkApplication", "app")), "");
-        assertCalm(stand);
-      },
-      { crds: crds.map(loose) },
-    );
+    itOnStand({ crds: crds.map(loose) })(`${name}: FAILED with the repair, and a repaired one runs`, async (stand) => {
+      await stand.host();
+      await neighbours(stand);
+      const whole =
+        typeof spec === "object" && spec !== null ? { ...application("app", { spec: { ...spec } }) } : undefined;
+      await stand.create(whole ?? { ...application("app"), spec });
+      await stand.until("FAILED", () => state(stand, "app") === "FAILED", 5_000);
+      assert.match(refusalOf(stand.get("SparkApplication", "app")), says);
+      assert.match(events(stand, "app"), new RegExp(says.source.replaceAll(/[\^$]/g, "")));
+      assert.match(await rekindle(stand, "status", "default/app"), new RegExp(says.source.replaceAll(/[\^$]/g, "")));
+      assert.equal(stand.all("Pod").filter(({ metadata }) => metadata.name.startsWith("app-")).length, 0);
+      await assertUnharmed(stand);
+      await stand.turn(30_000);
+      const quiet = stand.writes().length;
+      await stand.pass(0.5);
+      assert.equal(stand.writes().length, quiet, "a bad spec is not written about for ever");
+      await stand.patch("SparkApplication", "app", { spec: null });
+      await stand.patch("SparkApplication", "app", { spec: good });
+      await completes(stand, "app");
+      assert.equal(errorOf(stand.get("SparkApplication", "app")), "");
+      assertCalm(stand);
+    });
   }
 });
 
@@ -119,7 +117,7 @@ describe("a name that is invalid for the application's objects", () => {
     { name: "1st", says: /^metadata\.name "1st" must start with a lower case letter/ },
   ];
   for (const { name, says } of cases) {
-    itOnStand(`${name.slice(0, 20)} (${name.length}): FAILED with the repair, and a better one runs`, async (stand) => {
+    it(`${name.slice(0, 20)} (${name.length}): FAILED with the repair, and a better one runs`, async (stand) => {
       await stand.host();
       await neighbours(stand);
       await stand.create(application(name));
@@ -138,7 +136,7 @@ describe("a name that is invalid for the application's objects", () => {
     });
   }
 
-  itOnStand("a name of 63 characters runs", async (stand) => {
+  it("a name of 63 characters runs", async (stand) => {
     await stand.host();
     await stand.create(application("a".repeat(63)));
     await completes(stand, "a".repeat(63));
@@ -146,7 +144,7 @@ describe("a name that is invalid for the application's objects", () => {
 });
 
 describe("an object that the server refuses", () => {
-  itOnStand("a pod: FAILED with the server's message, and a repaired one runs", async (stand) => {
+  it("a pod: FAILED with the server's message, and a repaired one runs", async (stand) => {
     await stand.host();
     await neighbours(stand);
     await completes(stand, "neighbour");
@@ -168,35 +166,32 @@ describe("an object that the server refuses", () => {
     assertCalm(stand);
   });
 
-  itOnStand(
-    "a driver whose name another pod has: reported, that pod is left alone, and it runs when the name is free",
-    async (stand) => {
-      await stand.host();
-      const spec = { containers: [{ name: "x", image: "x" }] };
-      await stand.create({
-        apiVersion: "v1",
-        kind: "Pod",
-        metadata: { name: "app-driver", namespace: "default" },
-        spec,
-      });
-      const { uid } = stand.get("Pod", "app-driver")?.metadata ?? {};
-      await stand.create(application("app"));
-      await stand.until("FAILED", () => state(stand, "app") === "FAILED", 5_000);
-      assert.match(
-        refusalOf(stand.get("SparkApplication", "app")),
-        /app-driver exists and belongs to another owner; delete it or/,
-      );
-      await stand.pass(0.2);
-      assert.equal(stand.get("Pod", "app-driver")?.metadata.uid, uid);
-      await stand.remove("Pod", "app-driver");
-      await stand.until("the pod goes", () => stand.get("Pod", "app-driver") === undefined);
-      await stand.patch("SparkApplication", "app", { spec: { arguments: ["again"] } });
-      await completes(stand, "app");
-      assertCalm(stand);
-    },
-  );
+  it("a driver whose name another pod has: reported, that pod is left alone, and it runs when the name is free", async (stand) => {
+    await stand.host();
+    const spec = { containers: [{ name: "x", image: "x" }] };
+    await stand.create({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "app-driver", namespace: "default" },
+      spec,
+    });
+    const { uid } = stand.get("Pod", "app-driver")?.metadata ?? {};
+    await stand.create(application("app"));
+    await stand.until("FAILED", () => state(stand, "app") === "FAILED", 5_000);
+    assert.match(
+      refusalOf(stand.get("SparkApplication", "app")),
+      /app-driver exists and belongs to another owner; delete it or/,
+    );
+    await stand.pass(0.2);
+    assert.equal(stand.get("Pod", "app-driver")?.metadata.uid, uid);
+    await stand.remove("Pod", "app-driver");
+    await stand.until("the pod goes", () => stand.get("Pod", "app-driver") === undefined);
+    await stand.patch("SparkApplication", "app", { spec: { arguments: ["again"] } });
+    await completes(stand, "app");
+    assertCalm(stand);
+  });
 
-  itOnStand("an application with retries left waits for the next one, but not after a repaired spec", async (stand) => {
+  it("an application with retries left waits for the next one, but not after a repaired spec", async (stand) => {
     await stand.host();
     stand.fault(({ method, path }) =>
       method === "POST" && path.endsWith("/pods") ? answer(422, "Invalid", "the pod is invalid") : undefined,
@@ -216,7 +211,7 @@ describe("an object that the server refuses", () => {
 });
 
 describe("a namespace that is being deleted", () => {
-  itOnStand("ends its applications without new objects, leftovers or alarms", async (stand) => {
+  it("ends its applications without new objects, leftovers or alarms", async (stand) => {
     await stand.host();
     await stand.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } });
     await stand.create(application("app", { namespace: "team" }));

@@ -30,60 +30,50 @@ const kept = ({ all }: Stand): readonly string[] =>
 const over = (stand: Stand, state: string) =>
   stand.until(state, () => stateOf(stand.get("SparkApplication", "etl")) === state);
 
+const it = itOnStand({ scripts });
+
 describe("an application that is retried", () => {
-  itOnStand(
-    "keeps the end of its driver's log of the last three attempts, until it is deleted",
-    async (stand) => {
-      await stand.host({ spark });
-      await stand.create(application("etl", { spec: retried }));
-      await over(stand, "COMPLETED");
-      const { run } = onTerminal(stand.simulator);
-      assert.match((await run("log", "etl", "--attempt")).out, /^ATTEMPT +POD +KEPT +UNTIL\n2 .*\n3 .*\n4 .*$/);
-      assert.equal((await run("log", "etl", "--attempt", "3")).out, "third");
-      const gone = await run("log", "etl", "--attempt", "1");
-      assert.deepEqual([gone.code, /no log of attempt 1 is kept/.test(gone.err)], [1, true]);
-      assert.deepEqual(kept(stand), ["logs.sparkapplication.etl"]);
-      await stand.remove("SparkApplication", "etl");
-      await stand.until("its records are gone", () => stand.all("Checkpoint").length === 0);
-    },
-    { scripts },
-  );
+  it("keeps the end of its driver's log of the last three attempts, until it is deleted", async (stand) => {
+    await stand.host({ spark });
+    await stand.create(application("etl", { spec: retried }));
+    await over(stand, "COMPLETED");
+    const { run } = onTerminal(stand.simulator);
+    assert.match((await run("log", "etl", "--attempt")).out, /^ATTEMPT +POD +KEPT +UNTIL\n2 .*\n3 .*\n4 .*$/);
+    assert.equal((await run("log", "etl", "--attempt", "3")).out, "third");
+    const gone = await run("log", "etl", "--attempt", "1");
+    assert.deepEqual([gone.code, /no log of attempt 1 is kept/.test(gone.err)], [1, true]);
+    assert.deepEqual(kept(stand), ["logs.sparkapplication.etl"]);
+    await stand.remove("SparkApplication", "etl");
+    await stand.until("its records are gone", () => stand.all("Checkpoint").length === 0);
+  });
 
-  itOnStand(
-    "keeps none without the setting",
-    async (stand) => {
-      await stand.host();
-      await stand.create(application("etl", { spec: retried }));
-      await over(stand, "COMPLETED");
-      assert.deepEqual(kept(stand), []);
-      assert.equal(
-        stand.asked.some((call) => call.includes("/log")),
-        false,
-      );
-      assert.match((await onTerminal(stand.simulator).run("log", "etl", "--attempt")).out, /^no logs are kept/);
-    },
-    { scripts },
-  );
+  it("keeps none without the setting", async (stand) => {
+    await stand.host();
+    await stand.create(application("etl", { spec: retried }));
+    await over(stand, "COMPLETED");
+    assert.deepEqual(kept(stand), []);
+    assert.equal(
+      stand.asked.some((call) => call.includes("/log")),
+      false,
+    );
+    assert.match((await onTerminal(stand.simulator).run("log", "etl", "--attempt")).out, /^no logs are kept/);
+  });
 
-  itOnStand(
-    "goes on while kubelets do not answer, and tells that no log was kept",
-    async (stand) => {
-      await stand.host({ spark });
-      stand.fault(({ path }) =>
-        path.includes("/log?") ? answer(500, "InternalError", "the kubelet is away") : undefined,
-      );
-      await stand.create(application("etl", { spec: retried }));
-      await over(stand, "COMPLETED");
-      assert.deepEqual(kept(stand), []);
-      const told = stand.all("Event").filter((event) => event["reason"] === "DriverLogNotKept");
-      assert.equal(told.length, 4);
-    },
-    { scripts },
-  );
+  it("goes on while kubelets do not answer, and tells that no log was kept", async (stand) => {
+    await stand.host({ spark });
+    stand.fault(({ path }) =>
+      path.includes("/log?") ? answer(500, "InternalError", "the kubelet is away") : undefined,
+    );
+    await stand.create(application("etl", { spec: retried }));
+    await over(stand, "COMPLETED");
+    assert.deepEqual(kept(stand), []);
+    const told = stand.all("Event").filter((event) => event["reason"] === "DriverLogNotKept");
+    assert.equal(told.length, 4);
+  });
 });
 
 describe("an application whose time to live is over", () => {
-  itOnStand(
+  itOnStand({ scripts: { etl: [{ jobMs: 1_000, log: "first\n" }] } })(
     "leaves the log of its driver for the time of the setting",
     async (stand) => {
       await stand.host({ spark });
@@ -96,6 +86,5 @@ describe("an application whose time to live is over", () => {
       await stand.pass(1.2);
       assert.deepEqual(kept(stand), []);
     },
-    { scripts: { etl: [{ jobMs: 1_000, log: "first\n" }] } },
   );
 });

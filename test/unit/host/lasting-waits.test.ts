@@ -38,8 +38,10 @@ const rows: readonly (readonly [name: string, spec: object, todo: RegExp])[] = [
   ["field", {}, /^correct the field/],
 ];
 
+const it = itOnStand();
+
 describe("a wait that no time ends has advice", () => {
-  itOnStand("for a Job, and for a JobFlow without its template", async (stand) => {
+  it("for a Job, and for a JobFlow without its template", async (stand) => {
     await stand.create(home);
     await stand.create(queue);
     await stand.host();

@@ -39,8 +39,10 @@ const writtenIn = async (stand: Stand, ms: number): Promise<readonly string[]> =
 
 const names = ["one", "two", "three", "four", "five"];
 
+const it = itOnStand();
+
 describe("a host", () => {
-  itOnStand("runs an application to its end, logs one line for each event, and then writes nothing", async (stand) => {
+  it("runs an application to its end, logs one line for each event, and then writes nothing", async (stand) => {
     const drivers = watchDrivers(stand);
     await stand.host();
     await stand.create(application("spark-pi"));
@@ -64,7 +66,7 @@ describe("a host", () => {
     assert.deepEqual(await writtenIn(stand, 1_800_000), []);
   });
 
-  itOnStand("leaves neither pods nor a checkpoint of an application that is deleted while it runs", async (stand) => {
+  it("leaves neither pods nor a checkpoint of an application that is deleted while it runs", async (stand) => {
     await stand.host();
     await stand.create(application("spark-pi"));
     await stand.until("RUNNING", () => stateOf(stand.get("SparkApplication", "spark-pi")) === "RUNNING");
@@ -73,7 +75,7 @@ describe("a host", () => {
     assert.deepEqual(loud(stand), []);
   });
 
-  itOnStand(
+  itOnStand({ slow: true })(
     "leaves nothing half done when it is drained, and the next host continues from there",
     async (stand) => {
       const drivers = watchDrivers(stand);
@@ -92,10 +94,9 @@ describe("a host", () => {
       await completed(stand, ...names);
       assert.deepEqual([[...drivers.values()].map(({ size }) => size), loud(stand)], [names.map(() => 1), []]);
     },
-    { slow: true },
   );
 
-  itOnStand(
+  itOnStand({ scripts: { "*": [{ hangs: true }] } })(
     "takes a burst of 200 applications with less than ten requests each until their drivers exist",
     async (stand) => {
       await stand.host();
@@ -106,12 +107,11 @@ describe("a host", () => {
       assert.ok(stand.asked.length - before <= 10 * 200, `${stand.asked.length - before} requests`);
       assert.deepEqual(loud(stand), []);
     },
-    { scripts: { "*": [{ hangs: true }] } },
   );
 });
 
 describe("two hosts on one cluster", () => {
-  itOnStand(
+  itOnStand({ slow: true })(
     "create one driver for each application, log no trouble, come to the same end, and then write nothing",
     async (stand) => {
       const drivers = watchDrivers(stand);
@@ -131,12 +131,11 @@ describe("two hosts on one cluster", () => {
         "they met",
       );
     },
-    { slow: true },
   );
 });
 
 describe("a resync", () => {
-  itOnStand("finds an application whose watch event was lost", async (stand) => {
+  it("finds an application whose watch event was lost", async (stand) => {
     await stand.host();
     stand.cut();
     stand.fault(({ path }) => (path.includes("watch=1") ? new Error("no watches today") : undefined));
@@ -149,7 +148,7 @@ describe("a resync", () => {
     assert.equal(stateOf(stand.get("SparkApplication", "spark-pi")), "COMPLETED");
   });
 
-  itOnStand("cleans up after an application that was deleted while no host ran", async (stand) => {
+  it("cleans up after an application that was deleted while no host ran", async (stand) => {
     const first = await stand.host();
     await stand.create(application("spark-pi"));
     await stand.until("RUNNING", () => stateOf(stand.get("SparkApplication", "spark-pi")) === "RUNNING");
@@ -161,7 +160,7 @@ describe("a resync", () => {
     assert.deepEqual([stand.all("Pod"), loud(stand)], [[], []]);
   });
 
-  itOnStand("finds a spec that was changed while no host ran", async (stand) => {
+  it("finds a spec that was changed while no host ran", async (stand) => {
     const first = await stand.host();
     await stand.create(application("spark-pi"));
     await completed(stand, "spark-pi");

@@ -19,8 +19,10 @@ const driversNamed = (stand: Stand, name: string): readonly (string | undefined)
     .filter(({ metadata }) => metadata.name === name)
     .map(({ metadata }) => metadata.uid);
 
+const it = itOnStand();
+
 describe("two applications that claim one driver pod's name", () => {
-  itOnStand("the first runs, and the second names the owner and runs once it is repaired", async (stand) => {
+  it("the first runs, and the second names the owner and runs once it is repaired", async (stand) => {
     await stand.host();
     await stand.create(home);
     await stand.create(application("first", { spec: { driver: { podName: "same", cores: 1, memory: "512m" } } }));

@@ -33,9 +33,11 @@ const queuesOf = (stand: Stand): string =>
     .map((group) => String(at(group, "spec", "queue")))
     .join();
 
+const it = itOnStand();
+
 describe("the queue that a namespace names", () => {
   for (const gang of ["auto", "builtin"] as const)
-    itOnStand(`gets the group of a job, with gang ${gang}`, async (stand) => {
+    it(`gets the group of a job, with gang ${gang}`, async (stand) => {
       await stand.create(home);
       await stand.create(namespace);
       await stand.create(queue);
@@ -51,7 +53,7 @@ describe("the queue that a namespace names", () => {
       assert.deepEqual(queuesOf(stand).split(",").sort(), ["default", "q29"]);
     });
 
-  itOnStand("gets the group of a bare pod", async (stand) => {
+  it("gets the group of a bare pod", async (stand) => {
     await stand.create(home);
     await stand.create(namespace);
     await stand.create(queue);

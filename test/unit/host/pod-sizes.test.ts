@@ -63,33 +63,27 @@ const rows: readonly (readonly [string, Obj, Fields])[] = [
   ["the overhead of a RuntimeClass", sandboxed, { runtimeClassName: "sandboxed" }],
 ];
 
+const it = itOnStand({ nodes });
+
 for (const [what, object, more] of rows)
   describe(what, () => {
-    itOnStand(
-      "count in plans: three pods of an empty cluster get a node each, at once",
-      async (stand) => {
-        await stand.create(home);
-        await stand.create(object);
-        await stand.host({ gang: "builtin" });
-        await stand.create(queue({}));
-        await stand.create(job("wide", 3, more));
-        await stand.until("each has a node", () => placesOf(stand).join() === "n1,n2,n3", 15_000);
-      },
-      { nodes },
-    );
+    it("count in plans: three pods of an empty cluster get a node each, at once", async (stand) => {
+      await stand.create(home);
+      await stand.create(object);
+      await stand.host({ gang: "builtin" });
+      await stand.create(queue({}));
+      await stand.create(job("wide", 3, more));
+      await stand.until("each has a node", () => placesOf(stand).join() === "n1,n2,n3", 15_000);
+    });
 
-    itOnStand(
-      "count for the capability of a queue",
-      async (stand) => {
-        await stand.create(home);
-        await stand.create(object);
-        await stand.host();
-        await stand.create(queue({ capability: { cpu: "6" } }));
-        await stand.create(job("wide", 3, more));
-        await stand.turn(15_000);
-        assert.deepEqual(stand.all("Pod"), []);
-        assert.match(JSON.stringify(stand.all("PodGroup")), /queue q has 6 cpu in all, and 9 are needed/);
-      },
-      { nodes },
-    );
+    it("count for the capability of a queue", async (stand) => {
+      await stand.create(home);
+      await stand.create(object);
+      await stand.host();
+      await stand.create(queue({ capability: { cpu: "6" } }));
+      await stand.create(job("wide", 3, more));
+      await stand.turn(15_000);
+      assert.deepEqual(stand.all("Pod"), []);
+      assert.match(JSON.stringify(stand.all("PodGroup")), /queue q has 6 cpu in all, and 9 are needed/);
+    });
   });

@@ -67,38 +67,33 @@ const scale = async (stand: Stand, name: string, replicas: number): Promise<void
   await stand.patch("Job", name, { spec: { tasks: [{ ...task, replicas }] } });
 };
 
+const it = itOnStand();
+
 for (const gang of ["auto", "none", "builtin"] as const)
   describe(`the capability of a queue, with gang ${gang}`, () => {
-    itOnStand(
-      "bounds pods beyond the minimum, says how many wait, and lets them follow as others end",
-      async (stand) => {
-        await stand.create(home);
-        await stand.host({ gang });
-        await stand.create(queue("q", { cpu: "500m" }));
-        await stand.create(job("many", { replicas: 12, runMs: 60_000 }));
-        await stand.until(
-          "five run",
-          () => running(stand).length === 5 && phaseOf(stand, "many") === "Running",
-          60_000,
-        );
-        await stand.turn(20_000);
-        assert.equal(running(stand).length, 5);
-        assert.match(reasonOf(stand, "many"), /queue q has too little cpu left: 7 of 12 pods wait/);
-        assert.match(said(stand, "PodGroupPending").join(), /7 of 12 pods wait/);
-        let most = 0;
-        await stand.until(
-          "all have run",
-          () => {
-            most = Math.max(most, running(stand).length);
-            return phaseOf(stand, "many") === "Completed";
-          },
-          600_000,
-        );
-        assert.equal(most, 5);
-      },
-    );
+    it("bounds pods beyond the minimum, says how many wait, and lets them follow as others end", async (stand) => {
+      await stand.create(home);
+      await stand.host({ gang });
+      await stand.create(queue("q", { cpu: "500m" }));
+      await stand.create(job("many", { replicas: 12, runMs: 60_000 }));
+      await stand.until("five run", () => running(stand).length === 5 && phaseOf(stand, "many") === "Running", 60_000);
+      await stand.turn(20_000);
+      assert.equal(running(stand).length, 5);
+      assert.match(reasonOf(stand, "many"), /queue q has too little cpu left: 7 of 12 pods wait/);
+      assert.match(said(stand, "PodGroupPending").join(), /7 of 12 pods wait/);
+      let most = 0;
+      await stand.until(
+        "all have run",
+        () => {
+          most = Math.max(most, running(stand).length);
+          return phaseOf(stand, "many") === "Completed";
+        },
+        600_000,
+      );
+      assert.equal(most, 5);
+    });
 
-    itOnStand("bounds a job that is scaled up, and gives it the room that another leaves", async (stand) => {
+    it("bounds a job that is scaled up, and gives it the room that another leaves", async (stand) => {
       await stand.create(home);
       await stand.host({ gang });
       await stand.create(queue("q", { cpu: "400m" }));
@@ -116,7 +111,7 @@ for (const gang of ["auto", "none", "builtin"] as const)
       await stand.until("nothing waits", () => !reasonOf(stand, "grows").includes("wait"), 60_000);
     });
 
-    itOnStand("shares what is left among jobs whose pods are beyond their minimum", async (stand) => {
+    it("shares what is left among jobs whose pods are beyond their minimum", async (stand) => {
       await stand.create(home);
       await stand.create(queue("q", { cpu: "1" }));
       await stand.create(job("a", { replicas: 20 }));
@@ -129,7 +124,7 @@ for (const gang of ["auto", "none", "builtin"] as const)
       assert.ok(Math.min(...counts) >= 4, counts.join());
     });
 
-    itOnStand("counts a limit without a request as the request", async (stand) => {
+    it("counts a limit without a request as the request", async (stand) => {
       await stand.create(home);
       await stand.host({ gang });
       await stand.create(queue("q", { "nvidia.com/gpu": "2", cpu: "64" }));

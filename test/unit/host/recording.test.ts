@@ -25,7 +25,9 @@ const replayed = (stand: Stand, log = logOf(stand)): Promise<string> =>
 
 const isDone = (stand: Stand): boolean => stateOf(stand.get("SparkApplication", "pi")) === "COMPLETED";
 
-itOnStand("the recorded decisions about an annotated application decide the same in a replay", async (stand) => {
+const it = itOnStand();
+
+it("the recorded decisions about an annotated application decide the same in a replay", async (stand) => {
   await stand.host();
   await stand.create(application("other"));
   await stand.create(application("pi", { annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }));
@@ -39,7 +41,7 @@ itOnStand("the recorded decisions about an annotated application decide the same
   match(said, /create pods default\/pi-driver/);
 });
 
-itOnStand("the recorded decisions about every kind decide the same in a replay", async (stand) => {
+it("the recorded decisions about every kind decide the same in a replay", async (stand) => {
   await stand.host({ recordDecisions: "all" });
   const short = { runMs: 5_000 };
   await stand.create(home);
@@ -63,58 +65,49 @@ itOnStand("the recorded decisions about every kind decide the same in a replay",
   match(await replayed(stand), new RegExp(`^${recordingsOf(stand).length} decided the same$`, "m"));
 });
 
-itOnStand(
-  "a decision that this version makes differently is shown with its place, and the command fails",
-  async (stand) => {
-    await stand.host({ recordDecisions: "all" });
-    await stand.create(application("pi"));
-    await stand.until("it is COMPLETED", () => isDone(stand));
-    const changed = (text: string): string =>
-      gzipSync(unpacked(text).replaceAll('"name":"pi-driver"', '"name":"pi-leader"')).toString("base64");
-    const lines = logOf(stand).replaceAll(
-      /"recording":"([^"]+)"/g,
-      (_, text: string) => `"recording":"${changed(text)}"`,
-    );
-    const said = await replayed(stand, lines);
-    match(
-      said,
-      /✖ plan\.stages\[\d\]\[\d\]\.object\.metadata\.name\n {4}recorded: "pi-leader"\n {4}replayed: "pi-driver"/,
-    );
-    match(said, /\d+ decided otherwise, 0 could not be read, \d+ decided the same/);
-  },
-);
+it("a decision that this version makes differently is shown with its place, and the command fails", async (stand) => {
+  await stand.host({ recordDecisions: "all" });
+  await stand.create(application("pi"));
+  await stand.until("it is COMPLETED", () => isDone(stand));
+  const changed = (text: string): string =>
+    gzipSync(unpacked(text).replaceAll('"name":"pi-driver"', '"name":"pi-leader"')).toString("base64");
+  const lines = logOf(stand).replaceAll(
+    /"recording":"([^"]+)"/g,
+    (_, text: string) => `"recording":"${changed(text)}"`,
+  );
+  const said = await replayed(stand, lines);
+  match(
+    said,
+    /✖ plan\.stages\[\d\]\[\d\]\.object\.metadata\.name\n {4}recorded: "pi-leader"\n {4}replayed: "pi-driver"/,
+  );
+  match(said, /\d+ decided otherwise, 0 could not be read, \d+ decided the same/);
+});
 
-itOnStand(
-  "a damaged line is reported by its number, and a log without a recording gets the hint how to record",
-  async (stand) => {
-    match(await replayed(stand, '{"a":1}\n{"recording":"H4sI"}'), /line 2: its recording is cut off or damaged/);
-    match(await replayed(stand, "nothing"), /- has no recorded decision; rekindle record begins a recording/);
-  },
-);
+it("a damaged line is reported by its number, and a log without a recording gets the hint how to record", async (stand) => {
+  match(await replayed(stand, '{"a":1}\n{"recording":"H4sI"}'), /line 2: its recording is cut off or damaged/);
+  match(await replayed(stand, "nothing"), /- has no recorded decision; rekindle record begins a recording/);
+});
 
-itOnStand(
-  "rekindle record annotates the object, and --stop ends it; an ended recording records nothing",
-  async (stand) => {
-    await stand.host();
-    await stand.create(application("pi"));
-    const until = () => stand.get("SparkApplication", "pi")?.metadata.annotations?.["rekindle.dev/record-until"];
-    match(await rekindle(stand, "record", "default/pi", "--for", "25h"), /--for is 24h at most/);
-    equal(until(), undefined);
-    match(await rekindle(stand, "record", "default/pi"), /are recorded until 2026-11-02T09:00:00/);
-    match(String(until()), /^2026-11-02T09:00:00/);
-    await rekindle(stand, "record", "default/pi", "--stop");
-    equal(until(), undefined);
-    await stand.patch("SparkApplication", "pi", {
-      metadata: { annotations: { "rekindle.dev/record-until": "2026-11-02T08:00:00Z" } },
-    });
-    await stand.turn(1_000);
-    const before = recordingsOf(stand).length;
-    await stand.until("it is COMPLETED", () => isDone(stand));
-    equal(recordingsOf(stand).length, before);
-  },
-);
+it("rekindle record annotates the object, and --stop ends it; an ended recording records nothing", async (stand) => {
+  await stand.host();
+  await stand.create(application("pi"));
+  const until = () => stand.get("SparkApplication", "pi")?.metadata.annotations?.["rekindle.dev/record-until"];
+  match(await rekindle(stand, "record", "default/pi", "--for", "25h"), /--for is 24h at most/);
+  equal(until(), undefined);
+  match(await rekindle(stand, "record", "default/pi"), /are recorded until 2026-11-02T09:00:00/);
+  match(String(until()), /^2026-11-02T09:00:00/);
+  await rekindle(stand, "record", "default/pi", "--stop");
+  equal(until(), undefined);
+  await stand.patch("SparkApplication", "pi", {
+    metadata: { annotations: { "rekindle.dev/record-until": "2026-11-02T08:00:00Z" } },
+  });
+  await stand.turn(1_000);
+  const before = recordingsOf(stand).length;
+  await stand.until("it is COMPLETED", () => isDone(stand));
+  equal(recordingsOf(stand).length, before);
+});
 
-itOnStand("a secret in the environment of a driver is masked", async (stand) => {
+it("a secret in the environment of a driver is masked", async (stand) => {
   await stand.host({ recordDecisions: "all" });
   const { spec, ...rest } = application("pi");
   const env = [{ name: "API_TOKEN", value: "canary-4711" }];
@@ -124,34 +117,29 @@ itOnStand("a secret in the environment of a driver is masked", async (stand) => 
   ok(!recordingsOf(stand).join().includes("canary-4711"));
 });
 
-itOnStand("an annotated application is not recorded with the mode none", async (stand) => {
+it("an annotated application is not recorded with the mode none", async (stand) => {
   await stand.host({ recordDecisions: "none" });
   await stand.create(application("pi", { annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }));
   await stand.until("it is COMPLETED", () => isDone(stand));
   deepEqual(recordingsOf(stand), []);
 });
 
-itOnStand(
-  "recorded decisions are exported as a case of the sweep, which runs as the application did",
-  async (stand) => {
-    await stand.host();
-    const spec = { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 5 } };
-    await stand.create(
-      application("pi", { spec, annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }),
-    );
-    const runs = () => stateOf(stand.get("SparkApplication", "pi")) === "RUNNING";
-    await stand.until("it is RUNNING", runs);
-    stand.simulator.killPod("default", "pi-driver", { code: 3, reason: "Error" });
-    await stand.until("it is COMPLETED", () => isDone(stand));
-    const file = join(mkdtempSync(join(tmpdir(), "rekindle-case-")), "case.json");
-    const said = await rekindle({ ...stand, stdin: logOf(stand) }, "replay", "-", "--export", file);
-    match(said, /a case for npm run sweep -- --case \S+case.json, from \d+ decisions about default\/pi/);
-    const { drivers, ends, annotations } = JSON.parse(readFileSync(file, "utf8"));
-    deepEqual([drivers.length, drivers[0].exitCode, drivers[1].exitCode], [2, 3, undefined]);
-    deepEqual([ends, annotations], ["COMPLETED", {}]);
-    const scenario = recordedScenario(recordedName(file));
-    ok(scenario !== undefined);
-    const { violations, phase } = await runBaseline(openFixture(scenario));
-    deepEqual([violations, phase], [[], "COMPLETED"]);
-  },
-);
+it("recorded decisions are exported as a case of the sweep, which runs as the application did", async (stand) => {
+  await stand.host();
+  const spec = { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 5 } };
+  await stand.create(application("pi", { spec, annotations: { "rekindle.dev/record-until": "2026-11-02T20:00:00Z" } }));
+  const runs = () => stateOf(stand.get("SparkApplication", "pi")) === "RUNNING";
+  await stand.until("it is RUNNING", runs);
+  stand.simulator.killPod("default", "pi-driver", { code: 3, reason: "Error" });
+  await stand.until("it is COMPLETED", () => isDone(stand));
+  const file = join(mkdtempSync(join(tmpdir(), "rekindle-case-")), "case.json");
+  const said = await rekindle({ ...stand, stdin: logOf(stand) }, "replay", "-", "--export", file);
+  match(said, /a case for npm run sweep -- --case \S+case.json, from \d+ decisions about default\/pi/);
+  const { drivers, ends, annotations } = JSON.parse(readFileSync(file, "utf8"));
+  deepEqual([drivers.length, drivers[0].exitCode, drivers[1].exitCode], [2, 3, undefined]);
+  deepEqual([ends, annotations], ["COMPLETED", {}]);
+  const scenario = recordedScenario(recordedName(file));
+  ok(scenario !== undefined);
+  const { violations, phase } = await runBaseline(openFixture(scenario));
+  deepEqual([violations, phase], [[], "COMPLETED"]);
+});

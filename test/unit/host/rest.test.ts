@@ -26,14 +26,16 @@ const askedBy = async (stand: Stand, name: string): Promise<readonly string[]> =
 
 const isSame = (line: string): boolean => /^GET .*\/sparkapplications\/old-one$/.test(line);
 
+const it = itOnStand();
+
 describe("a host that starts beside a completed application", () => {
-  itOnStand("reads neither it nor its record nor its pods", async (stand) => {
+  it("reads neither it nor its record nor its pods", async (stand) => {
     await lived(stand, "old-one");
     assert.ok(stand.get("Pod", "old-one-driver") !== undefined, "its driver's pod is there");
     assert.deepEqual(await askedBy(stand, "old-one"), []);
   });
 
-  itOnStand("reads no suspended one either, until it is resumed", async (stand) => {
+  it("reads no suspended one either, until it is resumed", async (stand) => {
     const host = await stand.host();
     await stand.create(application("old-one", { spec: { suspend: true } }));
     await stand.turn(60_000);
@@ -44,13 +46,13 @@ describe("a host that starts beside a completed application", () => {
     await stand.until("it is COMPLETED", () => stateOf(stand.get("SparkApplication", "old-one")) === "COMPLETED");
   });
 
-  itOnStand("takes a step when its spec has changed while no host ran", async (stand) => {
+  it("takes a step when its spec has changed while no host ran", async (stand) => {
     await lived(stand, "old-one");
     await stand.patch("SparkApplication", "old-one", { spec: { mainClass: "org.example.Other" } });
     assert.ok((await askedBy(stand, "old-one")).some(isSame));
   });
 
-  itOnStand("takes a step when its status shows no end", async (stand) => {
+  it("takes a step when its status shows no end", async (stand) => {
     await lived(stand, "old-one");
     const object = stand.get("SparkApplication", "old-one");
     const status = { ...fieldsOf(object?.["status"]), applicationState: { state: "RUNNING" } };
@@ -59,13 +61,13 @@ describe("a host that starts beside a completed application", () => {
     assert.ok((await askedBy(stand, "old-one")).some(isSame));
   });
 
-  itOnStand("takes a step when its record is gone", async (stand) => {
+  it("takes a step when its record is gone", async (stand) => {
     await lived(stand, "old-one");
     await stand.remove("Checkpoint", "sparkapplication.old-one");
     assert.notDeepEqual(await askedBy(stand, "old-one"), []);
   });
 
-  itOnStand("takes a step when its spec changes later", async (stand) => {
+  it("takes a step when its spec changes later", async (stand) => {
     await lived(stand, "old-one");
     assert.deepEqual(await askedBy(stand, "old-one"), []);
     const before = stand.asked.length;
@@ -74,7 +76,7 @@ describe("a host that starts beside a completed application", () => {
     assert.ok(stand.asked.slice(before).some(isSame));
   });
 
-  itOnStand("reads it where the records cannot be listed", async (stand) => {
+  it("reads it where the records cannot be listed", async (stand) => {
     await lived(stand, "old-one");
     stand.fault(({ path }) => (path.includes("/checkpoints?") ? answer(500, "InternalError", "away") : undefined));
     assert.notDeepEqual(await askedBy(stand, "old-one"), []);

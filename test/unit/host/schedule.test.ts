@@ -26,8 +26,10 @@ const hanging = (...of: readonly string[]) =>
 
 const keep = { successfulRunHistoryLimit: 9 };
 
+const it = itOnStand();
+
 describe("a schedule", () => {
-  itOnStand(
+  itOnStand({ scripts: hanging("08:03:00", "08:06:00") })(
     "runs twice beside each other, has upstream's status, and keeps the configured number of runs",
     async (stand) => {
       await stand.host();
@@ -40,10 +42,9 @@ describe("a schedule", () => {
         .sort();
       assert.deepEqual(shown, ["Scheduled", "2026-11-02T08:06:00Z", last, "2026-11-02T08:09:00Z"]);
     },
-    { scripts: hanging("08:03:00", "08:06:00") },
   );
 
-  itOnStand("deletes old runs, and lists the kept ones", async (stand) => {
+  it("deletes old runs, and lists the kept ones", async (stand) => {
     await stand.host();
     await stand.create(schedule("often", { schedule: "* * * * *" }));
     await stand.turn(200_000);
@@ -52,7 +53,7 @@ describe("a schedule", () => {
     assert.deepEqual(statusOf(own(stand), "pastSuccessfulRunNames"), [done[0]?.metadata.name]);
   });
 
-  itOnStand("continues in the next host from its record, and catches up once on missed times", async (stand) => {
+  it("continues in the next host from its record, and catches up once on missed times", async (stand) => {
     const first = await stand.host();
     await stand.create(schedule("often", { schedule: "*/5 * * * *", ...keep }));
     await stand.turn(301_000);
@@ -66,7 +67,7 @@ describe("a schedule", () => {
     assert.deepEqual(times(stand), ["08:05:00", "08:10:00", "08:40:00"]);
   });
 
-  itOnStand("runs on time although the next time is beyond the longest timer", async (stand) => {
+  it("runs on time although the next time is beyond the longest timer", async (stand) => {
     await stand.host();
     await stand.create(schedule("often", { schedule: "0 10 * * *" }));
     await stand.pass(1.99);
@@ -76,20 +77,16 @@ describe("a schedule", () => {
     assert.equal(statusOf(own(stand), "lastRun"), "2026-11-02T10:00:00Z");
   });
 
-  itOnStand(
-    "that is deleted deletes its runs",
-    async (stand) => {
-      await stand.host();
-      await stand.create(schedule("often", { schedule: "*/1 * * * *" }));
-      await stand.until("it runs", () => runs(stand).some((run) => stateOf(run) === "RUNNING"), 90_000);
-      await stand.remove("ScheduledSparkApplication", "often");
-      await stand.pass(0.2);
-      assert.deepEqual([...runs(stand), ...stand.all("Pod"), ...stand.all("Checkpoint")], []);
-    },
-    { scripts: hanging("08:01:00") },
-  );
+  itOnStand({ scripts: hanging("08:01:00") })("that is deleted deletes its runs", async (stand) => {
+    await stand.host();
+    await stand.create(schedule("often", { schedule: "*/1 * * * *" }));
+    await stand.until("it runs", () => runs(stand).some((run) => stateOf(run) === "RUNNING"), 90_000);
+    await stand.remove("ScheduledSparkApplication", "often");
+    await stand.pass(0.2);
+    assert.deepEqual([...runs(stand), ...stand.all("Pod"), ...stand.all("Checkpoint")], []);
+  });
 
-  itOnStand("that waits causes no write", async (stand) => {
+  it("that waits causes no write", async (stand) => {
     await stand.host();
     await stand.create(schedule("often", { schedule: "0 0 1 1 *" }));
     await stand.turn(5_000);
@@ -101,7 +98,7 @@ describe("a schedule", () => {
 
 describe("a cluster without schedules", () => {
   const isSchedule = (crd: unknown): boolean => JSON.stringify(crd).includes('"plural":"scheduledsparkapplications"');
-  itOnStand(
+  itOnStand({ crds: crds.filter((crd) => !isSchedule(crd)) })(
     "runs other kinds, and runs its schedules once they can be listed",
     async (stand) => {
       const host = await stand.host();
@@ -115,6 +112,5 @@ describe("a cluster without schedules", () => {
       await stand.create(schedule("often", { schedule: "@every 20s" }));
       await stand.until("it has run", () => stand.all("SparkApplication").length > 1, 90_000);
     },
-    { crds: crds.filter((crd) => !isSchedule(crd)) },
   );
 });

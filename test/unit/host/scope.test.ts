@@ -42,9 +42,11 @@ const cases: readonly {
   },
 ];
 
+const it = itOnStand();
+
 describe("applications out of scope", () => {
   for (const { name, settings, theirs } of cases) {
-    itOnStand(`are not run, followed, resynced or ended: ${name}`, async (stand) => {
+    it(`are not run, followed, resynced or ended: ${name}`, async (stand) => {
       await stand.create(team);
       await stand.host(settings);
       await stand.create(application("mine", { labels: { team: "a" } }));
@@ -64,7 +66,7 @@ describe("applications out of scope", () => {
       assert.deepEqual(stand.writes().slice(before), []);
     });
 
-    itOnStand(`have checkpoints that are left alone: ${name}`, async (stand) => {
+    it(`have checkpoints that are left alone: ${name}`, async (stand) => {
       await stand.create(team);
       const everybody = await stand.host();
       await stand.create(application("mine", { labels: { team: "a" } }));
@@ -89,7 +91,7 @@ describe("applications out of scope", () => {
       );
     });
 
-    itOnStand(`cannot be triggered: ${name}`, async (stand) => {
+    it(`cannot be triggered: ${name}`, async (stand) => {
       await stand.create(team);
       const host = await stand.host(settings);
       await stand.create(application("theirs", theirs));
@@ -104,7 +106,7 @@ describe("namespaces that a selector chooses", () => {
   const label = (stand: Stand, spark: string | null) =>
     stand.patch("Namespace", "team", { metadata: { labels: { spark } } }, "");
 
-  itOnStand("are in scope as soon as they have the label, and only while they have it", async (stand) => {
+  it("are in scope as soon as they have the label, and only while they have it", async (stand) => {
     await stand.create(team);
     await stand.host({ namespaceSelector: "spark=enabled" });
     await stand.create(application("early", { namespace: "team" }));
@@ -122,7 +124,7 @@ describe("namespaces that a selector chooses", () => {
     assert.deepEqual([stand.writes().slice(before), writesAbout(stand, "theirs")], [[], []]);
   });
 
-  itOnStand("stay the same while namespaces cannot be listed", async (stand) => {
+  it("stay the same while namespaces cannot be listed", async (stand) => {
     await stand.create({ ...team, metadata: { ...team.metadata, labels: { spark: "enabled" } } });
     await stand.host({ namespaceSelector: "spark=enabled" });
     stand.fault(({ path }) => (/\/namespaces\?/.test(path) ? answer(403, "Forbidden", "no") : undefined));
@@ -142,50 +144,41 @@ const gist = (text: string): unknown => {
 };
 
 describe("a dry run", () => {
-  itOnStand(
-    "prints each plan once and writes nothing, even for an invalid, troubled or deleted application",
-    async (stand) => {
-      const first = await stand.host();
-      await stand.create(application("gone"));
-      await stand.until("it is done", isDone(stand, "gone"));
-      await stand.turn(30_000);
-      await first.drain(0);
-      await stand.remove("SparkApplication", "gone");
-      const before = stand.writes().length;
-      const plans: string[] = [];
-      await stand.host({ shadow: tellPlans((line) => void plans.push(line)) });
-      await stand.create(application("app"));
-      await stand.create(application("with.dots"));
-      await stand.turn(60_000);
-      await stand.pass(2);
-      assert.deepEqual(stand.writes().slice(before), []);
-      assert.deepEqual(plans.sort().map(gist), [
-        [
-          "app",
-          [
-            "create services",
-            "create configmaps",
-            "create configmaps",
-            "create pods",
-            "event SparkApplicationSubmitted",
-          ],
-        ],
-        ["gone", ["delete pods"]],
-        ["gone", []],
-        ["with.dots", ["event SparkApplicationSubmissionFailed"]],
-      ]);
-      await stand.patch("SparkApplication", "app", { spec: { arguments: ["1"] } });
-      await stand.turn(10_000);
-      assert.equal(plans.length, 4, "what would be done is still the same");
-      await stand.patch("SparkApplication", "app", { spec: { driver: { memory: "1q" } } });
-      await stand.turn(10_000);
-      assert.match(plans[4] ?? "", /1q/);
-    },
-  );
+  it("prints each plan once and writes nothing, even for an invalid, troubled or deleted application", async (stand) => {
+    const first = await stand.host();
+    await stand.create(application("gone"));
+    await stand.until("it is done", isDone(stand, "gone"));
+    await stand.turn(30_000);
+    await first.drain(0);
+    await stand.remove("SparkApplication", "gone");
+    const before = stand.writes().length;
+    const plans: string[] = [];
+    await stand.host({ shadow: tellPlans((line) => void plans.push(line)) });
+    await stand.create(application("app"));
+    await stand.create(application("with.dots"));
+    await stand.turn(60_000);
+    await stand.pass(2);
+    assert.deepEqual(stand.writes().slice(before), []);
+    assert.deepEqual(plans.sort().map(gist), [
+      [
+        "app",
+        ["create services", "create configmaps", "create configmaps", "create pods", "event SparkApplicationSubmitted"],
+      ],
+      ["gone", ["delete pods"]],
+      ["gone", []],
+      ["with.dots", ["event SparkApplicationSubmissionFailed"]],
+    ]);
+    await stand.patch("SparkApplication", "app", { spec: { arguments: ["1"] } });
+    await stand.turn(10_000);
+    assert.equal(plans.length, 4, "what would be done is still the same");
+    await stand.patch("SparkApplication", "app", { spec: { driver: { memory: "1q" } } });
+    await stand.turn(10_000);
+    assert.match(plans[4] ?? "", /1q/);
+  });
 });
 
 describe("a paused application", () => {
-  itOnStand("is left alone until it is resumed, and its pods continue", async (stand) => {
+  it("is left alone until it is resumed, and its pods continue", async (stand) => {
     await stand.host();
     await stand.create(application("app"));
     await stand.until("RUNNING", () => state(stand, "app") === "RUNNING");
@@ -199,7 +192,7 @@ describe("a paused application", () => {
     await stand.until("it is done", isDone(stand, "app"), 10_000);
   });
 
-  itOnStand("that never began starts when it is resumed", async (stand) => {
+  it("that never began starts when it is resumed", async (stand) => {
     await stand.host();
     await stand.create(application("app", { annotations: { "rekindle.dev/paused": "true" } }));
     await stand.pass(0.25);

@@ -22,6 +22,8 @@ const reasons = (stand: Stand, name: string): readonly unknown[] =>
     .filter((reason) => /Rekindle|Recovery/.test(String(reason)))
     .sort();
 
+const it = itOnStand();
+
 describe("a schedule", () => {
   const record = "scheduledsparkapplication.often";
   const named = "scheduledsparkapplication/default/often";
@@ -36,7 +38,7 @@ describe("a schedule", () => {
     return runs(stand);
   };
 
-  itOnStand(
+  itOnStand({ scripts: { "*": [{ hangs: true }] } })(
     "that is cleaned up ends its run, reports that, and starts no other until its spec changes",
     async (stand) => {
       await stand.host();
@@ -54,10 +56,9 @@ describe("a schedule", () => {
       await stand.patch("ScheduledSparkApplication", "often", { spec: { failedRunHistoryLimit: 3 } });
       await stand.until("it runs again", () => runs(stand).length > 0, 400_000);
     },
-    { scripts: { "*": [{ hangs: true }] } },
   );
 
-  itOnStand("whose record is damaged: is refused in strict mode; otherwise no time runs twice", async (stand) => {
+  it("whose record is damaged: is refused in strict mode; otherwise no time runs twice", async (stand) => {
     const before = await ran(stand);
     await stand.patch("Checkpoint", record, { spec: { memory: { timing: 7, nextRun: "x", lastRun: 7 } } });
     assert.match(await rekindle(stand, "recover", named), /refused: checkpoint cannot be read/);
@@ -68,7 +69,7 @@ describe("a schedule", () => {
     await stand.until("the next time is taken", () => runs(stand).length === 2, 400_000);
   });
 
-  itOnStand("in another cluster runs no time twice, and its next one as before", async (stand) => {
+  it("in another cluster runs no time twice, and its next one as before", async (stand) => {
     const before = await ran(stand);
     await stand.patch("Checkpoint", record, { ...unsealed, spec: elsewhere });
     assert.match(await rekindle(stand, "recover", named), /voided[\s\S]*0 refused/);
@@ -92,20 +93,17 @@ describe("a Connect server", () => {
     return uid(stand);
   };
 
-  itOnStand(
-    "whose record is damaged: is refused in strict mode; otherwise it continues, and the server stays",
-    async (stand) => {
-      const before = await ready(stand);
-      await stand.patch("Checkpoint", record, { spec: { memory: { ends: "many" } } });
-      assert.match(await rekindle(stand, "recover", named), /refused: checkpoint cannot be read/);
-      assert.match(await rekindle(stand, "recover", named, "--no-strict"), /salvaged[\s\S]*0 refused, 0 not settled/);
-      assert.deepEqual(reasons(stand, "sc"), ["RecoveryFailed", "RekindleRecovered"]);
-      await stand.turn(60_000);
-      assert.deepEqual([uid(stand), isReady(stand)], [before, true]);
-    },
-  );
+  it("whose record is damaged: is refused in strict mode; otherwise it continues, and the server stays", async (stand) => {
+    const before = await ready(stand);
+    await stand.patch("Checkpoint", record, { spec: { memory: { ends: "many" } } });
+    assert.match(await rekindle(stand, "recover", named), /refused: checkpoint cannot be read/);
+    assert.match(await rekindle(stand, "recover", named, "--no-strict"), /salvaged[\s\S]*0 refused, 0 not settled/);
+    assert.deepEqual(reasons(stand, "sc"), ["RecoveryFailed", "RekindleRecovered"]);
+    await stand.turn(60_000);
+    assert.deepEqual([uid(stand), isReady(stand)], [before, true]);
+  });
 
-  itOnStand("whose record was lost is adopted, and the server stays", async (stand) => {
+  it("whose record was lost is adopted, and the server stays", async (stand) => {
     const before = await ready(stand);
     await stand.remove("Checkpoint", record);
     assert.match(await rekindle(stand, "recover", named), /found +missing[\s\S]*0 refused, 0 not settled/);
@@ -113,7 +111,7 @@ describe("a Connect server", () => {
     assert.deepEqual([uid(stand), isReady(stand)], [before, true]);
   });
 
-  itOnStand("in another cluster continues with the existing server", async (stand) => {
+  it("in another cluster continues with the existing server", async (stand) => {
     const before = await ready(stand);
     await stand.patch("Checkpoint", record, { ...unsealed, spec: elsewhere });
     assert.match(await rekindle(stand, "recover", named), /voided[\s\S]*0 refused/);

@@ -184,6 +184,8 @@ export const onStand =
     }
   };
 
-/** A test on a stand of its own. */
-export const itOnStand = (title: string, act: (stand: Stand) => Promise<void>, options: Options = {}): void =>
-  void it(title, onStand(act, options));
+/** A test on a stand of its own, as `it` of `node:test`: each file makes its own `it`, with the options of its stands. */
+export const itOnStand =
+  (options: Options = {}) =>
+  (title: string, act: (stand: Stand) => Promise<void>): void =>
+    void it(title, onStand(act, options));

@@ -34,61 +34,55 @@ const waitsFor = (stand: Stand, name: string): string =>
 
 const listsEvents = (line: string): boolean => /^GET .*\/events\?/.test(line);
 
-describe("a driver that cannot mount a ConfigMap", () => {
-  itOnStand(
-    "is reported within a minute, once, with the object to create, and runs after that",
-    async (stand) => {
-      await stand.host();
-      await stand.create(application("app", { spec: mounting }));
-      await stand.until("the warning", () => warningsOf(stand, "SparkApplication").length > 0, 65_000);
-      const says = /FailedMount: MountVolume\.SetUp failed for volume "config" : configmap "app-config" not found/;
-      assert.match(waitsFor(stand, "sparkapplication.app"), says);
-      const [warning = ""] = warningsOf(stand, "SparkApplication");
-      assert.match(warning, says);
-      assert.match(warning, /create configmap app-config in namespace default/);
-      assert.match(await rekindle(stand, "status", "default/app"), /^do {9}create configmap app-config/m);
-      assert.match(await rekindle(stand, "list"), says);
-      // The step that wrote the warning saves that it did.
-      await stand.turn(1_000);
-      const writes = stand.writes().length;
-      const before = stand.asked.filter(listsEvents).length;
-      await stand.turn(840_000);
-      assert.equal(stand.writes().length, writes, "nothing new is written while nothing changes");
-      const looks = stand.asked.filter(listsEvents).length - before;
-      assert.ok(looks <= 16, `${looks} looks at events in 14 minutes`);
-      assert.equal(warningsOf(stand, "SparkApplication").length, 1);
-      await stand.create(config);
-      await stand.until("it is COMPLETED", () => state(stand) === "COMPLETED", 60_000);
-    },
-    { events: true },
-  );
+const it = itOnStand({ events: true });
 
-  itOnStand(
-    "is reported by its status alone if Events may not be listed",
-    async (stand) => {
-      stand.fault(({ method, path }) =>
-        method === "GET" && path.includes("/events?") ? answer(403, "Forbidden", "events is forbidden") : undefined,
-      );
-      await stand.host();
-      await stand.create(application("app", { spec: mounting }));
-      await stand.until("the warning", () => warningsOf(stand, "SparkApplication").length > 0, 65_000);
-      assert.match(
-        waitsFor(stand, "sparkapplication.app"),
-        /NotStarted: the kubelet of node \S+ has reported nothing about it/,
-      );
-      await stand.create(config);
-      await stand.until("it is COMPLETED", () => state(stand) === "COMPLETED", 60_000);
-      assert.deepEqual(
-        stand.lines.filter(({ level }) => level === "warn" || level === "error"),
-        [],
-      );
-    },
-    { events: true },
-  );
+describe("a driver that cannot mount a ConfigMap", () => {
+  it("is reported within a minute, once, with the object to create, and runs after that", async (stand) => {
+    await stand.host();
+    await stand.create(application("app", { spec: mounting }));
+    await stand.until("the warning", () => warningsOf(stand, "SparkApplication").length > 0, 65_000);
+    const says = /FailedMount: MountVolume\.SetUp failed for volume "config" : configmap "app-config" not found/;
+    assert.match(waitsFor(stand, "sparkapplication.app"), says);
+    const [warning = ""] = warningsOf(stand, "SparkApplication");
+    assert.match(warning, says);
+    assert.match(warning, /create configmap app-config in namespace default/);
+    assert.match(await rekindle(stand, "status", "default/app"), /^do {9}create configmap app-config/m);
+    assert.match(await rekindle(stand, "list"), says);
+    // The step that wrote the warning saves that it did.
+    await stand.turn(1_000);
+    const writes = stand.writes().length;
+    const before = stand.asked.filter(listsEvents).length;
+    await stand.turn(840_000);
+    assert.equal(stand.writes().length, writes, "nothing new is written while nothing changes");
+    const looks = stand.asked.filter(listsEvents).length - before;
+    assert.ok(looks <= 16, `${looks} looks at events in 14 minutes`);
+    assert.equal(warningsOf(stand, "SparkApplication").length, 1);
+    await stand.create(config);
+    await stand.until("it is COMPLETED", () => state(stand) === "COMPLETED", 60_000);
+  });
+
+  it("is reported by its status alone if Events may not be listed", async (stand) => {
+    stand.fault(({ method, path }) =>
+      method === "GET" && path.includes("/events?") ? answer(403, "Forbidden", "events is forbidden") : undefined,
+    );
+    await stand.host();
+    await stand.create(application("app", { spec: mounting }));
+    await stand.until("the warning", () => warningsOf(stand, "SparkApplication").length > 0, 65_000);
+    assert.match(
+      waitsFor(stand, "sparkapplication.app"),
+      /NotStarted: the kubelet of node \S+ has reported nothing about it/,
+    );
+    await stand.create(config);
+    await stand.until("it is COMPLETED", () => state(stand) === "COMPLETED", 60_000);
+    assert.deepEqual(
+      stand.lines.filter(({ level }) => level === "warn" || level === "error"),
+      [],
+    );
+  });
 });
 
 describe("a driver with a scheduler that does not run", () => {
-  itOnStand("is reported with the scheduler's name", async (stand) => {
+  itOnStand()("is reported with the scheduler's name", async (stand) => {
     await stand.host();
     const driver = { cores: 1, memory: "512m", schedulerName: "gangs" };
     await stand.create(application("app", { spec: { driver } }));
@@ -105,40 +99,32 @@ describe("a Connect server that cannot mount a ConfigMap", () => {
     },
   };
 
-  itOnStand(
-    "is reported within a minute, once, with the object to create, and becomes ready after that",
-    async (stand) => {
-      await stand.host();
-      await stand.create(connect("sc", { server: { template } }));
-      await stand.until("the warning", () => warningsOf(stand, "SparkConnect").length > 0, 65_000);
-      const says = /FailedMount: MountVolume\.SetUp failed for volume "config" : configmap "app-config" not found/;
-      assert.match(waitsFor(stand, "sparkconnect.sc"), says);
-      const [warning = ""] = warningsOf(stand, "SparkConnect");
-      assert.match(warning, says);
-      assert.match(warning, /create configmap app-config in namespace default/);
-      assert.match(await rekindle(stand, "status", "sparkconnect/default/sc"), /^do {9}create configmap app-config/m);
-      const writes = stand.writes().length;
-      await stand.turn(840_000);
-      assert.equal(stand.writes().length, writes, "nothing new is written while nothing changes");
-      assert.equal(warningsOf(stand, "SparkConnect").length, 1);
-      await stand.create(config);
-      const isReady = (): boolean => statusOf(stand.get("SparkConnect", "sc"), "state") === "Ready";
-      await stand.until("it is ready", isReady, 60_000);
-    },
-    { events: true },
-  );
+  it("is reported within a minute, once, with the object to create, and becomes ready after that", async (stand) => {
+    await stand.host();
+    await stand.create(connect("sc", { server: { template } }));
+    await stand.until("the warning", () => warningsOf(stand, "SparkConnect").length > 0, 65_000);
+    const says = /FailedMount: MountVolume\.SetUp failed for volume "config" : configmap "app-config" not found/;
+    assert.match(waitsFor(stand, "sparkconnect.sc"), says);
+    const [warning = ""] = warningsOf(stand, "SparkConnect");
+    assert.match(warning, says);
+    assert.match(warning, /create configmap app-config in namespace default/);
+    assert.match(await rekindle(stand, "status", "sparkconnect/default/sc"), /^do {9}create configmap app-config/m);
+    const writes = stand.writes().length;
+    await stand.turn(840_000);
+    assert.equal(stand.writes().length, writes, "nothing new is written while nothing changes");
+    assert.equal(warningsOf(stand, "SparkConnect").length, 1);
+    await stand.create(config);
+    const isReady = (): boolean => statusOf(stand.get("SparkConnect", "sc"), "state") === "Ready";
+    await stand.until("it is ready", isReady, 60_000);
+  });
 });
 
 describe("an application that starts", () => {
-  itOnStand(
-    "causes no list of Events",
-    async (stand) => {
-      await stand.host();
-      await stand.create(application("app"));
-      await stand.until("it is COMPLETED", () => state(stand) === "COMPLETED", 60_000);
-      await stand.turn(120_000);
-      assert.deepEqual(stand.asked.filter(listsEvents), []);
-    },
-    { events: true },
-  );
+  it("causes no list of Events", async (stand) => {
+    await stand.host();
+    await stand.create(application("app"));
+    await stand.until("it is COMPLETED", () => state(stand) === "COMPLETED", 60_000);
+    await stand.turn(120_000);
+    assert.deepEqual(stand.asked.filter(listsEvents), []);
+  });
 });

@@ -40,48 +40,38 @@ const besieged = async (stand: Stand): Promise<readonly (string | undefined)[]> 
 
 const scripts = { app: [{ jobMs: 1_200_000 }] };
 
+const it = itOnStand({ scripts });
+
 describe("pods of another owner under the names of future executors", () => {
-  itOnStand(
-    "are skipped: the lost executor is replaced under another id, once, and they stay",
-    async (stand) => {
-      const strangers = await besieged(stand);
-      await stand.until("two executors run again", () => running(stand).length === 2, 60_000);
-      await stand.turn(60_000);
-      assert.equal(running(stand).length, 2);
-      const there = new Map(executors(stand).map(({ metadata }) => [metadata.uid, metadata.deletionTimestamp]));
-      for (const uid of strangers) assert.deepEqual([there.has(uid ?? ""), there.get(uid ?? "")], [true, undefined]);
-    },
-    { scripts },
-  );
+  it("are skipped: the lost executor is replaced under another id, once, and they stay", async (stand) => {
+    const strangers = await besieged(stand);
+    await stand.until("two executors run again", () => running(stand).length === 2, 60_000);
+    await stand.turn(60_000);
+    assert.equal(running(stand).length, 2);
+    const there = new Map(executors(stand).map(({ metadata }) => [metadata.uid, metadata.deletionTimestamp]));
+    for (const uid of strangers) assert.deepEqual([there.has(uid ?? ""), there.get(uid ?? "")], [true, undefined]);
+  });
 
-  itOnStand(
-    "are reported by an Event each, and are not what the application waits for",
-    async (stand) => {
-      await besieged(stand);
-      await stand.turn(60_000);
-      const told = stand.all("Event").filter(({ reason }) => reason === "ExecutorRefused");
-      assert.equal(told.length, 2);
-      for (const { message } of told) assert.match(String(message), /exec-100[34] exists and belongs to another owner/);
-      const status = await rekindle(stand, "status", "default/app");
-      assert.match(status, /lost +1 killed/);
-      assert.match(status, /state +RUNNING\nwaits for +the driver to finish/);
-      assert.doesNotMatch(status, /100[34]/);
-    },
-    { scripts },
-  );
+  it("are reported by an Event each, and are not what the application waits for", async (stand) => {
+    await besieged(stand);
+    await stand.turn(60_000);
+    const told = stand.all("Event").filter(({ reason }) => reason === "ExecutorRefused");
+    assert.equal(told.length, 2);
+    for (const { message } of told) assert.match(String(message), /exec-100[34] exists and belongs to another owner/);
+    const status = await rekindle(stand, "status", "default/app");
+    assert.match(status, /lost +1 killed/);
+    assert.match(status, /state +RUNNING\nwaits for +the driver to finish/);
+    assert.doesNotMatch(status, /100[34]/);
+  });
 
-  itOnStand(
-    "do not make rekindle delete wait",
-    async (stand) => {
-      const strangers = await besieged(stand);
-      await stand.turn(30_000);
-      const said = await rekindle(stand, "delete", "default/app", "--wait", "--timeout", "120s");
-      assert.doesNotMatch(said, /still there/);
-      assert.deepEqual(
-        executors(stand).map(({ metadata }) => metadata.uid),
-        strangers,
-      );
-    },
-    { scripts },
-  );
+  it("do not make rekindle delete wait", async (stand) => {
+    const strangers = await besieged(stand);
+    await stand.turn(30_000);
+    const said = await rekindle(stand, "delete", "default/app", "--wait", "--timeout", "120s");
+    assert.doesNotMatch(said, /still there/);
+    assert.deepEqual(
+      executors(stand).map(({ metadata }) => metadata.uid),
+      strangers,
+    );
+  });
 });

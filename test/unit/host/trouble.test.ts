@@ -3,7 +3,7 @@
  * it ends.
  */
 import assert from "node:assert/strict";
-import { before, describe, it } from "node:test";
+import { before, describe } from "node:test";
 import type { HttpRequest } from "../../../shared/core/http.ts";
 import { crds } from "../../support/crds.ts";
 import { rekindle } from "./command.ts";
@@ -72,6 +72,8 @@ type Case = {
   readonly says: RegExp;
 };
 
+const it = itOnStand();
+
 describe("trouble of one application costs it no retry, is reported on it, and ends with its cause:", () => {
   const quota =
     'pods "app-driver" is forbidden: exceeded quota: small, requested: pods=1, used: pods=4, limited: pods=4';
@@ -121,39 +123,36 @@ describe("trouble of one application costs it no retry, is reported on it, and e
     }),
   );
   for (const { name, fault, says } of cases) {
-    it(
-      name,
-      onStand(async (stand) => {
-        await stand.host();
-        stand.fault(fault);
-        await stand.create(application("app"));
-        await stand.pass(1);
-        const hour = stand.asked.length;
-        await stand.pass(1);
-        const more = stand.asked.length - hour - calm;
-        assert.ok(more < 300, `${more} requests in the second hour, beyond the ${calm} of an hour without it`);
-        assert.equal(stand.all("Pod").length, 0);
-        assert.match(events(stand).join("\n"), says);
-        assert.match(read(stand).join("\n"), says);
-        assert.match(await rekindle(stand, "status", "default/app"), says);
-        assertReadable(stand);
-        stand.fault(undefined);
-        await completes(stand);
-        const object = stand.get("SparkApplication", "app");
-        assert.deepEqual([statusOf(object, "executionAttempts"), statusOf(object, "submissionAttempts")], [1, 1]);
-        await stand.turn(30_000);
-        const lines = (await rekindle(stand, "status", "default/app")).split("\n");
-        assert.deepEqual(
-          lines.filter((line) => says.test(line)).map((line) => line.split(" ")[0]),
-          ["waited"],
-        );
-      }),
-    );
+    it(name, async (stand) => {
+      await stand.host();
+      stand.fault(fault);
+      await stand.create(application("app"));
+      await stand.pass(1);
+      const hour = stand.asked.length;
+      await stand.pass(1);
+      const more = stand.asked.length - hour - calm;
+      assert.ok(more < 300, `${more} requests in the second hour, beyond the ${calm} of an hour without it`);
+      assert.equal(stand.all("Pod").length, 0);
+      assert.match(events(stand).join("\n"), says);
+      assert.match(read(stand).join("\n"), says);
+      assert.match(await rekindle(stand, "status", "default/app"), says);
+      assertReadable(stand);
+      stand.fault(undefined);
+      await completes(stand);
+      const object = stand.get("SparkApplication", "app");
+      assert.deepEqual([statusOf(object, "executionAttempts"), statusOf(object, "submissionAttempts")], [1, 1]);
+      await stand.turn(30_000);
+      const lines = (await rekindle(stand, "status", "default/app")).split("\n");
+      assert.deepEqual(
+        lines.filter((line) => says.test(line)).map((line) => line.split(" ")[0]),
+        ["waited"],
+      );
+    });
   }
 });
 
 describe("a second trouble", () => {
-  itOnStand("replaces the first, even under the same reason", async (stand) => {
+  it("replaces the first, even under the same reason", async (stand) => {
     await stand.host();
     const pods = on("POST", "/pods");
     stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=4")));
@@ -230,31 +229,28 @@ describe("trouble of all applications is in the log, and every application conti
     await earlier.drain(1_000);
   };
   for (const { name, fault, says, hasBegun = false } of cases) {
-    it(
-      name,
-      onStand(async (stand) => {
-        if (hasBegun) await begin(stand);
-        stand.fault(hasBegun ? fault : undefined);
-        const host = await stand.host();
-        stand.cut();
-        stand.fault(fault);
-        if (!hasBegun) await stand.create(application("app"));
-        await stand.pass(2);
-        assert.match(read(stand).join("\n"), says);
-        assertReadable(stand);
-        assert.ok(state(stand) === "COMPLETED" || resting(stand).length === 0, "a resync would not pass by");
-        stand.fault(undefined);
-        await completes(stand);
-        assert.ok(host.ready());
-        assert.equal(statusOf(stand.get("SparkApplication", "app"), "executionAttempts"), 1);
-      }),
-    );
+    it(name, async (stand) => {
+      if (hasBegun) await begin(stand);
+      stand.fault(hasBegun ? fault : undefined);
+      const host = await stand.host();
+      stand.cut();
+      stand.fault(fault);
+      if (!hasBegun) await stand.create(application("app"));
+      await stand.pass(2);
+      assert.match(read(stand).join("\n"), says);
+      assertReadable(stand);
+      assert.ok(state(stand) === "COMPLETED" || resting(stand).length === 0, "a resync would not pass by");
+      stand.fault(undefined);
+      await completes(stand);
+      assert.ok(host.ready());
+      assert.equal(statusOf(stand.get("SparkApplication", "app"), "executionAttempts"), 1);
+    });
   }
 });
 
 describe("a missing CRD", () => {
   const isMissing = (crd: unknown): boolean => JSON.stringify(crd).includes('"plural":"checkpoints"');
-  itOnStand(
+  itOnStand({ crds: crds.filter((crd) => !isMissing(crd)) })(
     "of checkpoints: the host reports it, is not ready, and continues half a minute after the installation",
     async (stand) => {
       const host = await stand.host();
@@ -267,7 +263,6 @@ describe("a missing CRD", () => {
       await stand.create(application("app"));
       await completes(stand);
     },
-    { crds: crds.filter((crd) => !isMissing(crd)) },
   );
 });
 
@@ -282,7 +277,7 @@ describe("a checkpoint that cannot be used", () => {
     },
   ];
   for (const { name, mend } of mended) {
-    itOnStand(
+    itOnStand({ scripts: { app: [{ jobMs: 60_000 }] } })(
       `stops its application only, is reported with the repair, and ${name} lets it continue with the same driver`,
       async (stand) => {
         await stand.host();
@@ -308,7 +303,6 @@ describe("a checkpoint that cannot be used", () => {
         assert.deepEqual([statusOf(object, "executionAttempts"), errorOf(object)], [1, ""]);
         assert.equal(stand.get("Pod", "app-driver")?.metadata.uid, driver);
       },
-      { scripts: { app: [{ jobMs: 60_000 }] } },
     );
   }
 });

@@ -58,8 +58,10 @@ const untilReal = async (stand: Stand, what: string, isSo: () => boolean): Promi
 
 const records = (stand: Stand): readonly string[] => stand.all("Checkpoint").map(({ metadata }) => metadata.name);
 
+const it = itOnStand();
+
 describe("a host with a listener", () => {
-  itOnStand(
+  it(
     "sends it every state, up to the deletion, and keeps nothing when all are acknowledged",
     hearing(true, async (stand, told, url) => {
       await stand.host({ listening });
@@ -75,7 +77,7 @@ describe("a host with a listener", () => {
     }),
   );
 
-  itOnStand(
+  it(
     "of a schedule sends it updates of the schedule and of its runs",
     hearing(true, async (stand, told, url) => {
       await stand.host({ listening });
@@ -93,7 +95,7 @@ describe("a host with a listener", () => {
     }),
   );
 
-  itOnStand(
+  it(
     "of a Connect server sends it an update when the server is ready, and one when it is deleted",
     hearing(true, async (stand, told, url) => {
       const states = (): readonly string[] => told.map(({ data }) => data.state);
@@ -109,7 +111,7 @@ describe("a host with a listener", () => {
     }),
   );
 
-  itOnStand(
+  it(
     "runs its applications although listeners never answer",
     hearing(false, async (stand, told, url) => {
       await stand.host({ listening, concurrency: 2 });
@@ -124,7 +126,7 @@ describe("a host with a listener", () => {
     }),
   );
 
-  itOnStand("that is Kubernetes itself creates one Event for each state", async (stand) => {
+  it("that is Kubernetes itself creates one Event for each state", async (stand) => {
     await stand.host({ listening: { ...listening, to: "events" } });
     await stand.create(application("pi"));
     const events = () => stand.all("Event").filter(({ reason }) => reason === "StatusUpdate");
@@ -140,6 +142,8 @@ describe("a host with a listener", () => {
 });
 
 describe("a host with a listener to Volcano's kinds", () => {
+  const it = itOnStand(schedulers);
+
   const opened = async (stand: Stand, to = ""): Promise<void> => {
     await stand.create(home);
     admitting(stand);
@@ -153,7 +157,7 @@ describe("a host with a listener to Volcano's kinds", () => {
     metadata: { ...object.metadata, annotations: { "rekindle.dev/updates-to": to } },
   });
 
-  itOnStand(
+  it(
     "sends it every phase of a Job, and the deletion of a job before its end",
     hearing(true, async (stand, told, url) => {
       await opened(stand);
@@ -169,10 +173,9 @@ describe("a host with a listener to Volcano's kinds", () => {
       assert.deepEqual(heardBy(told, "Job/default/pair"), ["Pending", "Running", "Completed"]);
       assert.deepEqual(heardBy(told, "Job/default/other"), ["Pending", "Running", "DELETED"]);
     }),
-    schedulers,
   );
 
-  itOnStand(
+  it(
     "of a JobFlow or a CronJob sends it updates of that and of its jobs",
     hearing(true, async (stand, told, url) => {
       await opened(stand);
@@ -189,10 +192,9 @@ describe("a host with a listener to Volcano's kinds", () => {
       assert.ok(told.some(({ subject }) => /^Job\/default\/c-\d+$/.test(subject)));
       assert.deepEqual(heardBy(told, "JobTemplate/default/a"), []);
     }),
-    schedulers,
   );
 
-  itOnStand(
+  it(
     "of the operator sends it updates of all kinds, including queues and templates",
     hearing(true, async (stand, told, url) => {
       await opened(stand, url);
@@ -204,10 +206,9 @@ describe("a host with a listener to Volcano's kinds", () => {
       assert.deepEqual(heardBy(told, "Queue/deep"), ["Open", "DELETED"]);
       assert.deepEqual(heardBy(told, "JobTemplate/default/a"), ["Unused", "Used"]);
     }),
-    schedulers,
   );
 
-  itOnStand(
+  it(
     "of a namespace sends it updates of its jobs, and records Events for a queue",
     hearing(true, async (stand, told, url) => {
       await opened(stand, "events");
@@ -218,6 +219,5 @@ describe("a host with a listener to Volcano's kinds", () => {
       const about = new Set(events.map((event) => Object(event["involvedObject"]).name));
       assert.deepEqual([...about].sort(), ["default", "root"]);
     }),
-    schedulers,
   );
 });

@@ -160,29 +160,26 @@ const adopted = async (stand: Stand, row: Row): Promise<void> => {
   assert.deepEqual(counters(stand), row.counts ?? [0, 0]);
 };
 
+const it = itOnStand(schedulers);
+
 describe("a host that comes after Volcano's controllers", () => {
   for (const row of followed)
-    itOnStand(
-      `${row.left}: is ${row.ends}, with its pods, its group and its keys as they were`,
-      async (stand) => {
-        let before: readonly string[] = [];
-        const kinds = ["Pod", "PodGroup", "Secret", "ConfigMap", "Service"];
-        const all = (): readonly string[] => kinds.flatMap((kind) => uids(stand, kind));
-        const seen: typeof row.told = (now) => {
-          before = all();
-          return row.told(now);
-        };
-        await adopted(stand, { ...row, told: seen });
-        const after = new Set(all());
-        assert.deepEqual(
-          before.filter((uid) => !after.has(uid)),
-          [],
-        );
-        assert.equal(after.size - before.length, row.makes?.length ?? 0);
-      },
-      schedulers,
-    );
+    it(`${row.left}: is ${row.ends}, with its pods, its group and its keys as they were`, async (stand) => {
+      let before: readonly string[] = [];
+      const kinds = ["Pod", "PodGroup", "Secret", "ConfigMap", "Service"];
+      const all = (): readonly string[] => kinds.flatMap((kind) => uids(stand, kind));
+      const seen: typeof row.told = (now) => {
+        before = all();
+        return row.told(now);
+      };
+      await adopted(stand, { ...row, told: seen });
+      const after = new Set(all());
+      assert.deepEqual(
+        before.filter((uid) => !after.has(uid)),
+        [],
+      );
+      assert.equal(after.size - before.length, row.makes?.length ?? 0);
+    });
 
-  for (const row of going)
-    itOnStand(`${row.left}: its pods end, and it is ${row.ends}`, (stand) => adopted(stand, row), schedulers);
+  for (const row of going) it(`${row.left}: its pods end, and it is ${row.ends}`, (stand) => adopted(stand, row));
 });

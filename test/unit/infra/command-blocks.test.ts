@@ -277,6 +277,8 @@ const spans = pages.flatMap((page) =>
   })),
 );
 
+const it = itOnStand({ commands: true });
+
 describe("commands that the documentation shows", () => {
   test("within sentences have options and values that their commands take", async () => {
     assert.ok(spans.length > 40, `${spans.length} commands`);
@@ -294,19 +296,15 @@ describe("commands that the documentation shows", () => {
   });
 
   for (const page of shown.filter((one) => !isReference(one)))
-    itOnStand(
-      `of ${page} do what the page says beside a host, one after the other, or have a reason`,
-      async (stand) => {
-        await make(stand.simulator, ...installed);
-        await stand.host();
-        const terminal = onTerminal(stand.simulator, { answer: true, slept: () => immediate() });
-        for (const command of commandsIn(page)) {
-          await whileTimePasses(stand, tryOut(terminal, command));
-          if (argumentsOf(command)?.startsWith("create ")) await stand.pass(40 / 3_600);
-        }
-      },
-      { commands: true },
-    );
+    it(`of ${page} do what the page says beside a host, one after the other, or have a reason`, async (stand) => {
+      await make(stand.simulator, ...installed);
+      await stand.host();
+      const terminal = onTerminal(stand.simulator, { answer: true, slept: () => immediate() });
+      for (const command of commandsIn(page)) {
+        await whileTimePasses(stand, tryOut(terminal, command));
+        if (argumentsOf(command)?.startsWith("create ")) await stand.pass(40 / 3_600);
+      }
+    });
 
   for (const page of shown.filter(isReference))
     test(`of ${page} do what the page says to what it names, or have a reason`, async () => {

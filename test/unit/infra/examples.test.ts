@@ -28,6 +28,8 @@ const account = (name: string): Obj => ({
 
 const isRendered = ({ kind }: Obj): boolean => /^(Scheduled)?Spark/.test(kind);
 
+const it = itOnStand();
+
 describe("the examples", () => {
   test("have one for Python alone, with dependencies and S3 under an account of its own, and with dynamic allocation", () => {
     const found = files.filter((file) => file.startsWith("pyspark-")).flatMap(objectsOf);
@@ -53,7 +55,7 @@ describe("the examples", () => {
 
   const demo = { commands: true } as const;
 
-  itOnStand(
+  itOnStand(demo)(
     "spark-pi.yaml runs for ten minutes in the demo, where sleep 10m is among its arguments",
     async (stand) => {
       await make(stand.simulator, account("spark"));
@@ -66,26 +68,21 @@ describe("the examples", () => {
       assert.equal(state(), "RUNNING");
       await stand.until("it completes", () => state() === "COMPLETED", 100_000);
     },
-    demo,
   );
 
-  itOnStand(
-    "spark-connect.yaml is ready in the demo, and stays so",
-    async (stand) => {
-      await make(stand.simulator, account("spark"));
-      await stand.host();
-      for (const object of objectsOf("spark-connect.yaml")) await stand.create(object);
-      const state = () => statusOf(stand.all("SparkConnect")[0], "state");
-      await stand.until("it is ready", () => state() === "Ready", 60_000);
-      await stand.turn(300_000);
-      assert.equal(state(), "Ready");
-      assert.equal(stand.all("Pod").length, 1);
-    },
-    demo,
-  );
+  itOnStand(demo)("spark-connect.yaml is ready in the demo, and stays so", async (stand) => {
+    await make(stand.simulator, account("spark"));
+    await stand.host();
+    for (const object of objectsOf("spark-connect.yaml")) await stand.create(object);
+    const state = () => statusOf(stand.all("SparkConnect")[0], "state");
+    await stand.until("it is ready", () => state() === "Ready", 60_000);
+    await stand.turn(300_000);
+    assert.equal(state(), "Ready");
+    assert.equal(stand.all("Pod").length, 1);
+  });
 
   for (const file of files.filter((name) => objectsOf(name).some(({ kind }) => kind === "SparkApplication")))
-    itOnStand(`${file} runs to its end beside a host`, async (stand) => {
+    it(`${file} runs to its end beside a host`, async (stand) => {
       await make(stand.simulator, account("spark"), account("etl"));
       await stand.host();
       for (const object of objectsOf(file)) await stand.create(object);

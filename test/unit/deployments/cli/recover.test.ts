@@ -2,12 +2,12 @@
  * `rekindle recover` where another controller leads: as a host does, it writes nothing; and with a server in trouble.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import type { Transport } from "../../../../shared/core/http.ts";
 import { recoverKey } from "../../../../shared/deployments/cli/recover.ts";
 import { rekindle } from "../../host/command.ts";
 import { application, stateOf } from "../../host/objects.ts";
-import { itOnStand, onStand, type Stand } from "../../host/stand.ts";
+import { itOnStand, type Stand } from "../../host/stand.ts";
 import { answer } from "../../host/way.ts";
 
 const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");
@@ -33,38 +33,32 @@ const written = (stand: Stand, before: number): readonly string[] => stand.write
 
 const scripts = { scripts: { app: [{ hangs: true }] } };
 
-describe("rekindle recover beside the leader of a kind", () => {
-  itOnStand(
-    "writes nothing for that kind, and names the leader",
-    async (stand) => {
-      await abandoned(stand);
-      await leads(stand, "spark-operator-lock");
-      const before = stand.writes().length;
-      const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes");
-      assert.match(told, /kubeflow spark-operator holds the lease kube-system\/spark-operator-lock.*--coexist/);
-      assert.match(told, /1 checked, 1 refused/);
-      assert.deepEqual(written(stand, before), []);
-      const looked = await rekindle(stand, "recover", "default/app", "--dry-run");
-      assert.match(looked, /wrong +kubeflow spark-operator holds the lease/);
-      assert.deepEqual(written(stand, before), []);
-    },
-    scripts,
-  );
+const it = itOnStand(scripts);
 
-  itOnStand(
-    "recovers with --coexist, and recovers beside the leader of another kind",
-    async (stand) => {
-      await abandoned(stand);
-      await leads(stand, "spark-operator-lock");
-      assert.match(await rekindle(stand, "recover", "default/app", "--coexist"), /0 refused/);
-      await stand.remove("Checkpoint", "sparkapplication.app");
-      await stand.remove("Lease", "spark-operator-lock", "kube-system");
-      await leads(stand, "vc-controller-manager");
-      assert.match(await rekindle(stand, "recover", "default/app"), /0 refused/);
-      assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
-    },
-    scripts,
-  );
+describe("rekindle recover beside the leader of a kind", () => {
+  it("writes nothing for that kind, and names the leader", async (stand) => {
+    await abandoned(stand);
+    await leads(stand, "spark-operator-lock");
+    const before = stand.writes().length;
+    const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes");
+    assert.match(told, /kubeflow spark-operator holds the lease kube-system\/spark-operator-lock.*--coexist/);
+    assert.match(told, /1 checked, 1 refused/);
+    assert.deepEqual(written(stand, before), []);
+    const looked = await rekindle(stand, "recover", "default/app", "--dry-run");
+    assert.match(looked, /wrong +kubeflow spark-operator holds the lease/);
+    assert.deepEqual(written(stand, before), []);
+  });
+
+  it("recovers with --coexist, and recovers beside the leader of another kind", async (stand) => {
+    await abandoned(stand);
+    await leads(stand, "spark-operator-lock");
+    assert.match(await rekindle(stand, "recover", "default/app", "--coexist"), /0 refused/);
+    await stand.remove("Checkpoint", "sparkapplication.app");
+    await stand.remove("Lease", "spark-operator-lock", "kube-system");
+    await leads(stand, "vc-controller-manager");
+    assert.match(await rekindle(stand, "recover", "default/app"), /0 refused/);
+    assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
+  });
 });
 
 const app = { cluster: "default", kind: "SparkApplication", namespace: "default", name: "app" };
@@ -95,14 +89,11 @@ describe("the Event of a recovery by rekindle recover", () => {
     { why: "is given up after lasting trouble, and the recovery continues", times: 99, told: 0 },
   ];
   for (const { why, times, told } of rows)
-    it(
-      why,
-      onStand(async (stand) => {
-        await abandoned(stand);
-        const { transport } = stand.simulator;
-        const { refused } = await recoverKey({ transport: busy(transport, times) }, app, how, (ms) => stand.turn(ms));
-        assert.deepEqual([refused, toldOf(stand)], [undefined, told]);
-        assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
-      }, scripts),
-    );
+    it(why, async (stand) => {
+      await abandoned(stand);
+      const { transport } = stand.simulator;
+      const { refused } = await recoverKey({ transport: busy(transport, times) }, app, how, (ms) => stand.turn(ms));
+      assert.deepEqual([refused, toldOf(stand)], [undefined, told]);
+      assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
+    });
 });

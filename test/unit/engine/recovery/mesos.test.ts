@@ -49,6 +49,8 @@ const completes = (stand: Stand, of = "app"): Promise<void> =>
 
 const long = { scripts: { app: [{ jobMs: 120_000 }, { jobMs: 5_000 }], other: [{ jobMs: 10_000 }] } };
 
+const it = itOnStand(long);
+
 describe("a record whose run id is damaged", () => {
   const spoils = [
     { what: "the state", spec: { memory: { state: { phase: "NONSENSE" } } } },
@@ -61,44 +63,36 @@ describe("a record whose run id is damaged", () => {
     },
   ];
   for (const { what, spec } of spoils)
-    itOnStand(
-      `${what}: is refused in strict mode; otherwise the running driver is adopted`,
-      async (stand) => {
-        const driver = await underWay(stand);
-        await stand.patch("Checkpoint", name, { spec });
-        const refused = await rekindle(stand, "recover", "default/app");
-        assert.match(refused, /sparkapplication\/default\/app {2}refused[\s\S]*1 refused: checkpoint cannot be read/);
-        const told = await rekindle(stand, "recover", "default/app", "--no-strict");
-        assert.match(told, /salvaged[\s\S]*adopted .*pods default\/app-driver[\s\S]*0 refused, 0 not settled yet/);
-        await completes(stand);
-        const object = stand.get("SparkApplication", "app");
-        assert.deepEqual([statusOf(object, "executionAttempts"), errorOf(object)], [1, ""]);
-        assert.deepEqual(drivers(stand), [driver]);
-      },
-      long,
-    );
+    it(`${what}: is refused in strict mode; otherwise the running driver is adopted`, async (stand) => {
+      const driver = await underWay(stand);
+      await stand.patch("Checkpoint", name, { spec });
+      const refused = await rekindle(stand, "recover", "default/app");
+      assert.match(refused, /sparkapplication\/default\/app {2}refused[\s\S]*1 refused: checkpoint cannot be read/);
+      const told = await rekindle(stand, "recover", "default/app", "--no-strict");
+      assert.match(told, /salvaged[\s\S]*adopted .*pods default\/app-driver[\s\S]*0 refused, 0 not settled yet/);
+      await completes(stand);
+      const object = stand.get("SparkApplication", "app");
+      assert.deepEqual([statusOf(object, "executionAttempts"), errorOf(object)], [1, ""]);
+      assert.deepEqual(drivers(stand), [driver]);
+    });
 });
 
 describe("rows 18 and 19: rekindle recover --mode cleanup", () => {
-  itOnStand(
-    "ends every object of the application and no other, records that, and stops the key",
-    async (stand) => {
-      await underWay(stand);
-      const asking = await rekindle(stand, "recover", "default/app", "--mode", "cleanup");
-      assert.match(asking, /nothing was changed \(--yes skips the question\)/);
-      const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes");
-      assert.match(told, /cleaning[\s\S]*ended .*pods default\/app-driver[\s\S]*0 refused, 0 not settled yet/);
-      assert.deepEqual(pods(stand), []);
-      await stand.until("FAILED", () => state(stand) === "FAILED");
-      assert.match(errorOf(stand.get("SparkApplication", "app")), /rekindle recover --mode cleanup/);
-      await completes(stand, "other");
-      await stand.pass(0.5);
-      assert.deepEqual([state(stand), pods(stand)], ["FAILED", []]);
-    },
-    long,
-  );
+  it("ends every object of the application and no other, records that, and stops the key", async (stand) => {
+    await underWay(stand);
+    const asking = await rekindle(stand, "recover", "default/app", "--mode", "cleanup");
+    assert.match(asking, /nothing was changed \(--yes skips the question\)/);
+    const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes");
+    assert.match(told, /cleaning[\s\S]*ended .*pods default\/app-driver[\s\S]*0 refused, 0 not settled yet/);
+    assert.deepEqual(pods(stand), []);
+    await stand.until("FAILED", () => state(stand) === "FAILED");
+    assert.match(errorOf(stand.get("SparkApplication", "app")), /rekindle recover --mode cleanup/);
+    await completes(stand, "other");
+    await stand.pass(0.5);
+    assert.deepEqual([state(stand), pods(stand)], ["FAILED", []]);
+  });
 
-  itOnStand(
+  itOnStand({ scripts: { app: [{ jobMs: 120_000, stopMs: 600_000 }], other: [{ jobMs: 10_000 }] } })(
     "deletes by force, by its UID, a pod that outlives its grace period",
     async (stand) => {
       await underWay(stand);
@@ -117,44 +111,35 @@ describe("rows 18 and 19: rekindle recover --mode cleanup", () => {
       assert.match(told, /0 refused, 0 not settled yet/);
       assert.deepEqual(pods(stand), []);
     },
-    { scripts: { app: [{ jobMs: 120_000, stopMs: 600_000 }], other: [{ jobMs: 10_000 }] } },
   );
 
-  itOnStand(
-    "is carried out by a host if the command ends before",
-    async (stand) => {
-      await underWay(stand);
-      const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes", "--wait", "0s");
-      assert.match(told, /the timeout has passed: default\/app waits for/);
-      await stand.until("FAILED", () => state(stand) === "FAILED", 400_000);
-      assert.deepEqual(pods(stand), []);
-    },
-    long,
-  );
+  it("is carried out by a host if the command ends before", async (stand) => {
+    await underWay(stand);
+    const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes", "--wait", "0s");
+    assert.match(told, /the timeout has passed: default\/app waits for/);
+    await stand.until("FAILED", () => state(stand) === "FAILED", 400_000);
+    assert.deepEqual(pods(stand), []);
+  });
 });
 
 describe("rows 24 to 27: a record of another cluster", () => {
   const elsewhere = { cluster: "another-cluster", uid: "another-uid" };
 
-  itOnStand(
-    "makes a run in progress the next attempt, with one driver, and spends no retry",
-    async (stand) => {
-      const before = await underWay(stand);
-      await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
-      await completes(stand);
-      const after = drivers(stand);
-      assert.deepEqual([after.length, after.includes(before)], [1, false]);
-      assert.equal(fieldOf(stand, "cluster"), stand.get("Namespace", "kube-system", "")?.metadata.uid);
-      const runs = fieldOf(stand, "runs");
-      assert.match(await rekindle(stand, "status", "default/app"), /attempts +1 voided/);
-      assert.deepEqual(Array.isArray(runs) ? runs.map(({ attempt, outcome }) => [attempt, outcome]) : [], [
-        [1, "voided"],
-      ]);
-    },
-    long,
-  );
+  it("makes a run in progress the next attempt, with one driver, and spends no retry", async (stand) => {
+    const before = await underWay(stand);
+    await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
+    await completes(stand);
+    const after = drivers(stand);
+    assert.deepEqual([after.length, after.includes(before)], [1, false]);
+    assert.equal(fieldOf(stand, "cluster"), stand.get("Namespace", "kube-system", "")?.metadata.uid);
+    const runs = fieldOf(stand, "runs");
+    assert.match(await rekindle(stand, "status", "default/app"), /attempts +1 voided/);
+    assert.deepEqual(Array.isArray(runs) ? runs.map(({ attempt, outcome }) => [attempt, outcome]) : [], [
+      [1, "voided"],
+    ]);
+  });
 
-  itOnStand(
+  itOnStand({ scripts: { app: [{ jobMs: 5_000 }], other: [{ jobMs: 5_000 }] } })(
     "leaves a completed run completed",
     async (stand) => {
       await underWay(stand);
@@ -168,131 +153,102 @@ describe("rows 24 to 27: a record of another cluster", () => {
         ["COMPLETED", 1],
       );
     },
-    { scripts: { app: [{ jobMs: 5_000 }], other: [{ jobMs: 5_000 }] } },
   );
 
-  itOnStand(
-    "neither adopts nor ends a pod of another owner",
-    async (stand) => {
-      await underWay(stand);
-      const stranger: Obj = {
-        apiVersion: "v1",
-        kind: "Pod",
-        metadata: {
-          name: "app-exec-stranger",
-          namespace: "default",
-          labels: { "sparkoperator.k8s.io/app-name": "app", "spark-role": "executor" },
-        },
-        spec: { containers: [{ name: "x", image: "busybox" }], schedulingGates: [{ name: "held" }] },
-      };
-      await stand.create(stranger);
-      await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
-      await completes(stand);
-      assert.ok(stand.get("Pod", "app-exec-stranger") !== undefined);
-    },
-    long,
-  );
+  it("neither adopts nor ends a pod of another owner", async (stand) => {
+    await underWay(stand);
+    const stranger: Obj = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "app-exec-stranger",
+        namespace: "default",
+        labels: { "sparkoperator.k8s.io/app-name": "app", "spark-role": "executor" },
+      },
+      spec: { containers: [{ name: "x", image: "busybox" }], schedulingGates: [{ name: "held" }] },
+    };
+    await stand.create(stranger);
+    await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
+    await completes(stand);
+    assert.ok(stand.get("Pod", "app-exec-stranger") !== undefined);
+  });
 
-  itOnStand(
-    "rows 26 and 27: starts afresh if its schema is later, too, and that decision lasts",
-    async (stand) => {
-      await underWay(stand);
-      await stand.patch("Checkpoint", name, { ...unsealed, spec: { ...elsewhere, schema: 9 } });
-      await completes(stand);
-      const recovered = fieldOf(stand, "recovered");
-      assert.ok(isRecord(recovered) && recovered["how"] === "fresh" && isRecord(recovered["was"]));
-      assert.equal(drivers(stand).length, 1);
-    },
-    long,
-  );
+  it("rows 26 and 27: starts afresh if its schema is later, too, and that decision lasts", async (stand) => {
+    await underWay(stand);
+    await stand.patch("Checkpoint", name, { ...unsealed, spec: { ...elsewhere, schema: 9 } });
+    await completes(stand);
+    const recovered = fieldOf(stand, "recovered");
+    assert.ok(isRecord(recovered) && recovered["how"] === "fresh" && isRecord(recovered["was"]));
+    assert.equal(drivers(stand).length, 1);
+  });
 });
 
 describe("a record of a later schema in the same cluster", () => {
-  itOnStand(
-    "is refused, strict or not, until rekindle recover --fresh; then the running driver is adopted",
-    async (stand) => {
-      const driver = await underWay(stand);
-      await stand.patch("Checkpoint", name, { ...unsealed, spec: { schema: 9 } });
-      for (const flag of ["--strict", "--no-strict"])
-        assert.match(
-          await rekindle(stand, "recover", "default/app", flag),
-          /refused: written by a newer Rekindle, schema 9/,
-        );
-      const told = await rekindle(stand, "recover", "default/app", "--fresh", "--yes");
-      assert.match(told, /fresh[\s\S]*adopted .*pods default\/app-driver/);
-      await completes(stand);
-      assert.deepEqual(drivers(stand), [driver]);
-    },
-    long,
-  );
+  it("is refused, strict or not, until rekindle recover --fresh; then the running driver is adopted", async (stand) => {
+    const driver = await underWay(stand);
+    await stand.patch("Checkpoint", name, { ...unsealed, spec: { schema: 9 } });
+    for (const flag of ["--strict", "--no-strict"])
+      assert.match(
+        await rekindle(stand, "recover", "default/app", flag),
+        /refused: written by a newer Rekindle, schema 9/,
+      );
+    const told = await rekindle(stand, "recover", "default/app", "--fresh", "--yes");
+    assert.match(told, /fresh[\s\S]*adopted .*pods default\/app-driver/);
+    await completes(stand);
+    assert.deepEqual(drivers(stand), [driver]);
+  });
 });
 
 describe("rows 4, 32, 39 and 41: an application with a record alone, or with none", () => {
-  itOnStand(
-    "that loses its record while it runs is rebuilt, and nothing is created twice",
-    async (stand) => {
-      const driver = await underWay(stand);
-      await stand.remove("Checkpoint", name);
-      const told = await rekindle(stand, "recover", "default/app");
-      assert.match(told, /missing[\s\S]*adopted .*pods default\/app-driver/);
-      await completes(stand);
-      assert.deepEqual(drivers(stand), [driver]);
-    },
-    long,
-  );
+  it("that loses its record while it runs is rebuilt, and nothing is created twice", async (stand) => {
+    const driver = await underWay(stand);
+    await stand.remove("Checkpoint", name);
+    const told = await rekindle(stand, "recover", "default/app");
+    assert.match(told, /missing[\s\S]*adopted .*pods default\/app-driver/);
+    await completes(stand);
+    assert.deepEqual(drivers(stand), [driver]);
+  });
 
-  itOnStand(
-    "whose status was set back gets the right status again",
-    async (stand) => {
-      const driver = await underWay(stand);
-      const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/app/status";
-      const body = JSON.stringify({ status: { applicationState: { state: "SUBMITTED" }, submissionID: "old" } });
-      const headers = { "content-type": "application/merge-patch+json" };
-      stand.simulator.handle({ method: "PATCH", path, headers, body });
-      assert.match(await rekindle(stand, "recover", "default/app"), /reconnecting/);
-      await completes(stand);
-      assert.deepEqual(drivers(stand), [driver]);
-    },
-    long,
-  );
+  it("whose status was set back gets the right status again", async (stand) => {
+    const driver = await underWay(stand);
+    const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/app/status";
+    const body = JSON.stringify({ status: { applicationState: { state: "SUBMITTED" }, submissionID: "old" } });
+    const headers = { "content-type": "application/merge-patch+json" };
+    stand.simulator.handle({ method: "PATCH", path, headers, body });
+    assert.match(await rekindle(stand, "recover", "default/app"), /reconnecting/);
+    await completes(stand);
+    assert.deepEqual(drivers(stand), [driver]);
+  });
 
-  itOnStand(
-    "with which nothing is wrong is reported as sound, and nothing is written, unless the user asks for more",
-    async (stand) => {
-      await underWay(stand);
-      await completes(stand, "other");
-      const everything = () =>
-        JSON.stringify(["SparkApplication", "Checkpoint", "Event", "Pod"].map((kind) => stand.all(kind)));
-      const before = everything();
-      for (const flags of [[], ["--dry-run"]])
-        assert.match(
-          await rekindle(stand, "recover", "-n", "default", ...flags),
-          /^sparkapplication\/default\/app {2}sound: nothing to do\nsparkapplication\/default\/other {2}sound: nothing to do\n2 checked/,
-        );
-      assert.equal(everything(), before);
-      assert.match(await rekindle(stand, "recover", "default/app", "--timeout", "5s"), /reconnecting/);
-    },
-    long,
-  );
-
-  itOnStand(
-    "whose record is damaged never blocks another",
-    async (stand) => {
-      await underWay(stand);
-      await stand.patch("Checkpoint", name, { spec: { memory: 7, cluster: "", uid: "", saves: 0 } });
-      await completes(stand, "other");
-      const told = await rekindle(stand, "recover", "-n", "default", "-o", "json");
-      assert.deepEqual(
-        JSON.parse(told.slice(0, told.lastIndexOf("]") + 1)).map(({ name: of, did }: { name: string; did: string }) => [
-          of,
-          did,
-        ]),
-        [
-          ["app", "refused"],
-          ["other", "nothing"],
-        ],
+  it("with which nothing is wrong is reported as sound, and nothing is written, unless the user asks for more", async (stand) => {
+    await underWay(stand);
+    await completes(stand, "other");
+    const everything = () =>
+      JSON.stringify(["SparkApplication", "Checkpoint", "Event", "Pod"].map((kind) => stand.all(kind)));
+    const before = everything();
+    for (const flags of [[], ["--dry-run"]])
+      assert.match(
+        await rekindle(stand, "recover", "-n", "default", ...flags),
+        /^sparkapplication\/default\/app {2}sound: nothing to do\nsparkapplication\/default\/other {2}sound: nothing to do\n2 checked/,
       );
-    },
-    long,
-  );
+    assert.equal(everything(), before);
+    assert.match(await rekindle(stand, "recover", "default/app", "--timeout", "5s"), /reconnecting/);
+  });
+
+  it("whose record is damaged never blocks another", async (stand) => {
+    await underWay(stand);
+    await stand.patch("Checkpoint", name, { spec: { memory: 7, cluster: "", uid: "", saves: 0 } });
+    await completes(stand, "other");
+    const told = await rekindle(stand, "recover", "-n", "default", "-o", "json");
+    assert.deepEqual(
+      JSON.parse(told.slice(0, told.lastIndexOf("]") + 1)).map(({ name: of, did }: { name: string; did: string }) => [
+        of,
+        did,
+      ]),
+      [
+        ["app", "refused"],
+        ["other", "nothing"],
+      ],
+    );
+  });
 });

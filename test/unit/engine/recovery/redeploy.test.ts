@@ -35,24 +35,22 @@ const completes = (stand: Stand): Promise<void> =>
 const unsealed = { "rekindle.dev/seal": null };
 const long = { scripts: { app: [{ jobMs: 300_000 }] } };
 
-describe("rows 20 and 21: an application without a record", () => {
-  itOnStand(
-    "has lost its run if its driver is gone, too, but only after the recovery window",
-    async (stand) => {
-      const { host } = await underWay(stand);
-      await host.drain(1_000);
-      await stand.remove("Checkpoint", name);
-      await stand.remove("Pod", "app-driver");
-      await stand.turn(40_000);
-      await stand.host();
-      await stand.turn(25_000);
-      assert.equal(state(stand), "RUNNING");
-      await stand.until("FAILED", () => state(stand) === "FAILED", 60_000);
-    },
-    long,
-  );
+const it = itOnStand(long);
 
-  itOnStand("gets no record while it is paused", async (stand) => {
+describe("rows 20 and 21: an application without a record", () => {
+  it("has lost its run if its driver is gone, too, but only after the recovery window", async (stand) => {
+    const { host } = await underWay(stand);
+    await host.drain(1_000);
+    await stand.remove("Checkpoint", name);
+    await stand.remove("Pod", "app-driver");
+    await stand.turn(40_000);
+    await stand.host();
+    await stand.turn(25_000);
+    assert.equal(state(stand), "RUNNING");
+    await stand.until("FAILED", () => state(stand) === "FAILED", 60_000);
+  });
+
+  itOnStand()("gets no record while it is paused", async (stand) => {
     await stand.host();
     await stand.create(application("app", { annotations: { "rekindle.dev/paused": "true" } }));
     await stand.pass(0.5);
@@ -61,44 +59,36 @@ describe("rows 20 and 21: an application without a record", () => {
 });
 
 describe("rows 30 and 31: a host that is stopped", () => {
-  itOnStand(
-    "is followed by a host that writes nothing, and the run continues",
-    async (stand) => {
-      const { host, driver } = await underWay(stand);
-      await stand.pass(0.02);
-      await host.drain(1_000);
-      const [before, version] = [stand.writes().length, stand.get("Checkpoint", name)?.metadata.resourceVersion];
-      await stand.host();
-      await stand.turn(60_000);
-      assert.deepEqual([stand.writes().slice(before), uidOf(stand)], [[], driver]);
-      assert.equal(stand.get("Checkpoint", name)?.metadata.resourceVersion, version);
-    },
-    long,
-  );
+  it("is followed by a host that writes nothing, and the run continues", async (stand) => {
+    const { host, driver } = await underWay(stand);
+    await stand.pass(0.02);
+    await host.drain(1_000);
+    const [before, version] = [stand.writes().length, stand.get("Checkpoint", name)?.metadata.resourceVersion];
+    await stand.host();
+    await stand.turn(60_000);
+    assert.deepEqual([stand.writes().slice(before), uidOf(stand)], [[], driver]);
+    assert.equal(stand.get("Checkpoint", name)?.metadata.resourceVersion, version);
+  });
 
-  itOnStand(
-    "leaves no finalizer and no lease, and its successor cleans up after a deletion in the meantime",
-    async (stand) => {
-      const { host } = await underWay(stand);
-      await host.drain(1_000);
-      const all = ["SparkApplication", "Pod", "Service", "ConfigMap", "Checkpoint"].flatMap((kind) => stand.all(kind));
-      assert.deepEqual(
-        all.filter(({ metadata }) => (metadata.finalizers ?? []).length > 0),
-        [],
-      );
-      assert.deepEqual(stand.all("Lease"), []);
-      await stand.remove("SparkApplication", "app");
-      await stand.turn(60_000);
-      await stand.host();
-      await stand.until("its record is gone", () => stand.get("Checkpoint", name) === undefined, 60_000);
-      assert.equal(uidOf(stand), undefined);
-    },
-    long,
-  );
+  it("leaves no finalizer and no lease, and its successor cleans up after a deletion in the meantime", async (stand) => {
+    const { host } = await underWay(stand);
+    await host.drain(1_000);
+    const all = ["SparkApplication", "Pod", "Service", "ConfigMap", "Checkpoint"].flatMap((kind) => stand.all(kind));
+    assert.deepEqual(
+      all.filter(({ metadata }) => (metadata.finalizers ?? []).length > 0),
+      [],
+    );
+    assert.deepEqual(stand.all("Lease"), []);
+    await stand.remove("SparkApplication", "app");
+    await stand.turn(60_000);
+    await stand.host();
+    await stand.until("its record is gone", () => stand.get("Checkpoint", name) === undefined, 60_000);
+    assert.equal(uidOf(stand), undefined);
+  });
 });
 
 describe("a death between save and effect", () => {
-  itOnStand("makes the next host do what was saved, once", async (stand) => {
+  itOnStand()("makes the next host do what was saved, once", async (stand) => {
     const host = await stand.host();
     stand.fault(({ method, path, body }) =>
       method === "POST" && path.includes("/pods") && (body ?? "").includes('"app-driver"')
@@ -118,20 +108,16 @@ describe("a death between save and effect", () => {
 });
 
 describe("rows 40, 44 and 45: a record of another version or other settings", () => {
-  itOnStand(
-    "of a shorter fence leaves its run alone, and takes the new fence with the next write",
-    async (stand) => {
-      const { host, driver } = await underWay(stand);
-      await host.drain(1_000);
-      await stand.host({ timing: { ...timing, fenceMs: 12_000 } });
-      await completes(stand);
-      assert.equal(statusOf(stand.get("SparkApplication", "app"), "executionAttempts"), 1);
-      assert.ok(driver !== undefined);
-      const made = recordOf(stand)["made"];
-      assert.equal(isRecord(made) ? made["fenceMs"] : undefined, 12_000);
-    },
-    long,
-  );
+  it("of a shorter fence leaves its run alone, and takes the new fence with the next write", async (stand) => {
+    const { host, driver } = await underWay(stand);
+    await host.drain(1_000);
+    await stand.host({ timing: { ...timing, fenceMs: 12_000 } });
+    await completes(stand);
+    assert.equal(statusOf(stand.get("SparkApplication", "app"), "executionAttempts"), 1);
+    assert.ok(driver !== undefined);
+    const made = recordOf(stand)["made"];
+    assert.equal(isRecord(made) ? made["fenceMs"] : undefined, 12_000);
+  });
 
   const others = [
     {
@@ -148,18 +134,14 @@ describe("rows 40, 44 and 45: a record of another version or other settings", ()
     },
   ];
   for (const { what, annotations, spec, kept } of others)
-    itOnStand(
-      `${what}: its run continues, and this version ends its pods`,
-      async (stand) => {
-        const { driver } = await underWay(stand, { spec: { timeToLiveSeconds: 600 } });
-        await stand.patch("Checkpoint", name, { metadata: { annotations }, spec });
-        await stand.turn(310_000);
-        await completes(stand);
-        assert.deepEqual([uidOf(stand), recordOf(stand)["invented"]], [driver, kept]);
-        await stand.until("it is gone", () => stand.get("SparkApplication", "app") === undefined, 900_000);
-        await stand.until("its record, too", () => stand.get("Checkpoint", name) === undefined, 60_000);
-        assert.equal(uidOf(stand), undefined);
-      },
-      long,
-    );
+    it(`${what}: its run continues, and this version ends its pods`, async (stand) => {
+      const { driver } = await underWay(stand, { spec: { timeToLiveSeconds: 600 } });
+      await stand.patch("Checkpoint", name, { metadata: { annotations }, spec });
+      await stand.turn(310_000);
+      await completes(stand);
+      assert.deepEqual([uidOf(stand), recordOf(stand)["invented"]], [driver, kept]);
+      await stand.until("it is gone", () => stand.get("SparkApplication", "app") === undefined, 900_000);
+      await stand.until("its record, too", () => stand.get("Checkpoint", name) === undefined, 60_000);
+      assert.equal(uidOf(stand), undefined);
+    });
 });

@@ -90,8 +90,10 @@ const marked = (airflow: Tool, name: string) =>
     body: { metadata: { labels: { already_checked: "True" } } },
   });
 
+const it = itOnStand({ scripts: { "*": [{ hangs: true }] } });
+
 describe("Airflow's SparkKubernetesOperator", () => {
-  itOnStand(
+  itOnStand({ scripts: { "*": [{ jobMs: 30_000 }] } })(
     "creates, waits, reads the driver's log, marks its pod and deletes: one run, and no object is left",
     async (stand) => {
       await stand.host();
@@ -122,40 +124,31 @@ describe("Airflow's SparkKubernetesOperator", () => {
       await stand.until("its pods are gone", () => stand.all("Pod").length === 0);
       assert.equal((await airflow({ method: "DELETE", path: `${applications}/transform-x1y2z3a4` })).status, 404);
     },
-    { scripts: { "*": [{ jobMs: 30_000 }] } },
   );
 
-  itOnStand(
-    "finds the driver by labels of the task after its worker has died",
-    async (stand) => {
-      await stand.host();
-      const airflow = toolOn(stand, agent);
-      await create(airflow, "transform-a");
-      await started(stand, airflow, "transform-a");
-      const pod = itemsOf(await airflow({ method: "GET", path: pods, query: { labelSelector: selector } }));
-      assert.deepEqual(
-        pod.map((each) => within(each, "metadata", "name")),
-        ["transform-a-driver"],
-      );
-    },
-    { scripts: { "*": [{ hangs: true }] } },
-  );
+  it("finds the driver by labels of the task after its worker has died", async (stand) => {
+    await stand.host();
+    const airflow = toolOn(stand, agent);
+    await create(airflow, "transform-a");
+    await started(stand, airflow, "transform-a");
+    const pod = itemsOf(await airflow({ method: "GET", path: pods, query: { labelSelector: selector } }));
+    assert.deepEqual(
+      pod.map((each) => within(each, "metadata", "name")),
+      ["transform-a-driver"],
+    );
+  });
 
-  itOnStand(
-    "gets 409 for a name that is taken, and a killed task leaves no object",
-    async (stand) => {
-      await stand.host();
-      const airflow = toolOn(stand, agent);
-      await create(airflow, "transform-b");
-      assert.equal((await create(airflow, "transform-b")).status, 409);
-      await started(stand, airflow, "transform-b");
-      await airflow({ method: "DELETE", path: `${applications}/transform-b` });
-      await stand.until("all is gone", () => leftOf(stand, "transform-b").length === 0);
-    },
-    { scripts: { "*": [{ hangs: true }] } },
-  );
+  it("gets 409 for a name that is taken, and a killed task leaves no object", async (stand) => {
+    await stand.host();
+    const airflow = toolOn(stand, agent);
+    await create(airflow, "transform-b");
+    assert.equal((await create(airflow, "transform-b")).status, 409);
+    await started(stand, airflow, "transform-b");
+    await airflow({ method: "DELETE", path: `${applications}/transform-b` });
+    await stand.until("all is gone", () => leftOf(stand, "transform-b").length === 0);
+  });
 
-  itOnStand(
+  itOnStand({ scripts: { "*": [{ jobMs: 5_000, exitCode: 7 }] } })(
     "gets from the status why a run failed, and its sensor gets it from the same state",
     async (stand) => {
       await stand.host();
@@ -172,6 +165,5 @@ describe("Airflow's SparkKubernetesOperator", () => {
       assert.equal(within(body, "status", "applicationState", "state"), "FAILED");
       assert.equal(within(body, "status", "driverInfo", "podName"), "transform-c-driver");
     },
-    { scripts: { "*": [{ jobMs: 5_000, exitCode: 7 }] } },
   );
 });

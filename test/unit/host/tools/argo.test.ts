@@ -75,13 +75,15 @@ const workflows = {
   },
 };
 
+const it = itOnStand({ scripts: { app: [{ hangs: true }] } });
+
 describe("Argo's resource template", () => {
   const ends = [
     { how: "succeeds", script: { jobMs: 10_000 }, verdict: "succeeded" },
     { how: "fails", script: { jobMs: 10_000, exitCode: 1 }, verdict: "failed" },
   ] as const;
   for (const { how, script, verdict } of ends) {
-    itOnStand(
+    itOnStand({ scripts: { app: [script] } })(
       `creates an application, and its conditions see that it ${how}`,
       async (stand) => {
         await stand.host();
@@ -93,75 +95,62 @@ describe("Argo's resource template", () => {
         );
         assert.equal(await waited(stand, "app"), verdict);
       },
-      { scripts: { app: [script] } },
     );
   }
 
-  itOnStand(
-    "fails when the application is deleted in the meantime",
-    async (stand) => {
-      await stand.host();
-      await create(stand, application("app"));
-      await stand.turn(20_000);
-      await stand.remove("SparkApplication", "app");
-      assert.equal(await waited(stand, "app"), "gone");
-    },
-    { scripts: { app: [{ hangs: true }] } },
-  );
+  it("fails when the application is deleted in the meantime", async (stand) => {
+    await stand.host();
+    await create(stand, application("app"));
+    await stand.turn(20_000);
+    await stand.remove("SparkApplication", "app");
+    assert.equal(await waited(stand, "app"), "gone");
+  });
 
-  itOnStand(
-    "with setOwnerReference: the workflow's deletion deletes the run and its objects",
-    async (stand) => {
-      await stand.host();
-      await stand.create(workflows);
-      const argo = toolOn(stand, executor);
-      const path = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows";
-      const workflow = {
-        apiVersion: "argoproj.io/v1alpha1",
-        kind: "Workflow",
-        metadata: { name: "wf", namespace: "default" },
-      };
-      const { body } = await argo({ method: "POST", path, body: workflow });
-      const owner = {
-        ...{ apiVersion: "argoproj.io/v1alpha1", kind: "Workflow", name: "wf" },
-        ...{ uid: String(within(body, "metadata", "uid")), controller: true, blockOwnerDeletion: true },
-      };
-      const owned = application("app");
-      await create(stand, { ...owned, metadata: { ...owned.metadata, ownerReferences: [owner] } });
-      await stand.until("it runs", () => stand.all("Pod").length === 2);
-      await argo({ method: "DELETE", path: `${path}/wf`, body: { propagationPolicy: "Background" } });
-      await stand.until("nothing is left", () => leftOf(stand, "app").length === 0);
-    },
-    { scripts: { app: [{ hangs: true }] } },
-  );
+  it("with setOwnerReference: the workflow's deletion deletes the run and its objects", async (stand) => {
+    await stand.host();
+    await stand.create(workflows);
+    const argo = toolOn(stand, executor);
+    const path = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows";
+    const workflow = {
+      apiVersion: "argoproj.io/v1alpha1",
+      kind: "Workflow",
+      metadata: { name: "wf", namespace: "default" },
+    };
+    const { body } = await argo({ method: "POST", path, body: workflow });
+    const owner = {
+      ...{ apiVersion: "argoproj.io/v1alpha1", kind: "Workflow", name: "wf" },
+      ...{ uid: String(within(body, "metadata", "uid")), controller: true, blockOwnerDeletion: true },
+    };
+    const owned = application("app");
+    await create(stand, { ...owned, metadata: { ...owned.metadata, ownerReferences: [owner] } });
+    await stand.until("it runs", () => stand.all("Pod").length === 2);
+    await argo({ method: "DELETE", path: `${path}/wf`, body: { propagationPolicy: "Background" } });
+    await stand.until("nothing is left", () => leftOf(stand, "app").length === 0);
+  });
 
-  itOnStand(
-    "with action patch and mergeStrategy merge: a suspension takes effect, and its end begins one more run",
-    async (stand) => {
-      await stand.host();
-      await create(stand, application("app"));
-      const patch = (suspend: boolean) =>
-        toolOn(
-          stand,
-          kubectl,
-        )({
-          method: "PATCH",
-          path: `${applications}/app`,
-          query: { fieldManager: "kubectl-patch" },
-          type: "application/merge-patch+json",
-          body: { spec: { suspend } },
-        });
-      const state = (): unknown => within(stand.get("SparkApplication", "app"), "status", "applicationState", "state");
-      await stand.until("it runs", () => state() === "RUNNING");
-      assert.equal((await patch(true)).status, 200);
-      await stand.until("it is suspended", () => state() === "SUSPENDED" && stand.all("Pod").length === 0);
-      await patch(false);
-      await stand.until("it runs again", () => state() === "RUNNING");
-    },
-    { scripts: { app: [{ hangs: true }] } },
-  );
+  it("with action patch and mergeStrategy merge: a suspension takes effect, and its end begins one more run", async (stand) => {
+    await stand.host();
+    await create(stand, application("app"));
+    const patch = (suspend: boolean) =>
+      toolOn(
+        stand,
+        kubectl,
+      )({
+        method: "PATCH",
+        path: `${applications}/app`,
+        query: { fieldManager: "kubectl-patch" },
+        type: "application/merge-patch+json",
+        body: { spec: { suspend } },
+      });
+    const state = (): unknown => within(stand.get("SparkApplication", "app"), "status", "applicationState", "state");
+    await stand.until("it runs", () => state() === "RUNNING");
+    assert.equal((await patch(true)).status, 200);
+    await stand.until("it is suspended", () => state() === "SUSPENDED" && stand.all("Pod").length === 0);
+    await patch(false);
+    await stand.until("it runs again", () => state() === "RUNNING");
+  });
 
-  itOnStand("with action delete and --ignore-not-found: succeeds with both answers", async (stand) => {
+  itOnStand()("with action delete and --ignore-not-found: succeeds with both answers", async (stand) => {
     await stand.host();
     await create(stand, application("app"));
     const remove = () =>

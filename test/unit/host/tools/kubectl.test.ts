@@ -39,47 +39,37 @@ const watching = async (stand: Stand) => {
   return { events, close: () => stream.close() };
 };
 
+const it = itOnStand({ scripts: { app: [{ jobMs: 10_000 }] } });
+
 describe("kubectl wait", () => {
   for (const wanted of ["RUNNING", "COMPLETED"]) {
-    itOnStand(
-      `--for=jsonpath='{.status.applicationState.state}'=${wanted} sees that state`,
-      async (stand) => {
-        await stand.host();
-        await stand.create(application("app"));
-        const { events, close } = await watching(stand);
-        await stand.until(`${wanted} is told`, () => events.some(({ object }) => stateOf(object) === wanted));
-        close();
-        const states = events.map(({ object }) => stateOf(object)).filter((state) => state !== undefined);
-        assert.equal(states[0], "SUBMITTED");
-      },
-      { scripts: { app: [{ jobMs: 10_000 }] } },
-    );
-  }
-
-  itOnStand(
-    "gets the states in their order, and each of them once",
-    async (stand) => {
+    it(`--for=jsonpath='{.status.applicationState.state}'=${wanted} sees that state`, async (stand) => {
       await stand.host();
       await stand.create(application("app"));
       const { events, close } = await watching(stand);
-      await stand.until("it has completed", () => events.some(({ object }) => stateOf(object) === "COMPLETED"));
+      await stand.until(`${wanted} is told`, () => events.some(({ object }) => stateOf(object) === wanted));
       close();
       const states = events.map(({ object }) => stateOf(object)).filter((state) => state !== undefined);
-      const inOrder = states.filter((state, at) => state !== states[at - 1] && state !== "SUCCEEDING");
-      assert.deepEqual(inOrder, ["SUBMITTED", "RUNNING", "COMPLETED"]);
-    },
-    { scripts: { app: [{ jobMs: 10_000 }] } },
-  );
+      assert.equal(states[0], "SUBMITTED");
+    });
+  }
 
-  itOnStand(
-    "--for=delete sees the end of an application whose time to live is over",
-    async (stand) => {
-      await stand.host();
-      await stand.create(application("app", { spec: { timeToLiveSeconds: 30 } }));
-      const { events, close } = await watching(stand);
-      await stand.until("its end is told", () => events.some(({ type }) => type === "DELETED"));
-      close();
-    },
-    { scripts: { app: [{ jobMs: 10_000 }] } },
-  );
+  it("gets the states in their order, and each of them once", async (stand) => {
+    await stand.host();
+    await stand.create(application("app"));
+    const { events, close } = await watching(stand);
+    await stand.until("it has completed", () => events.some(({ object }) => stateOf(object) === "COMPLETED"));
+    close();
+    const states = events.map(({ object }) => stateOf(object)).filter((state) => state !== undefined);
+    const inOrder = states.filter((state, at) => state !== states[at - 1] && state !== "SUCCEEDING");
+    assert.deepEqual(inOrder, ["SUBMITTED", "RUNNING", "COMPLETED"]);
+  });
+
+  it("--for=delete sees the end of an application whose time to live is over", async (stand) => {
+    await stand.host();
+    await stand.create(application("app", { spec: { timeToLiveSeconds: 30 } }));
+    const { events, close } = await watching(stand);
+    await stand.until("its end is told", () => events.some(({ type }) => type === "DELETED"));
+    close();
+  });
 });

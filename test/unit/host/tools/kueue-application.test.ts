@@ -90,131 +90,109 @@ const options = {
   scripts: { app: [{ jobMs: 300_000, gauge: [[0, 4] as const], executors: { "*": { busyMs: 0 } } }] },
 };
 
+const it = itOnStand(options);
+
 describe("an application whose annotation names a LocalQueue", () => {
-  itOnStand(
-    "has no pod before Kueue admits its base, begins with the executors that are admitted, and grows to the rest",
-    async (stand) => {
-      await queued(stand);
-      await stand.turn(60_000);
-      assert.equal(podsIn(stand, "driver").length, 0);
-      assert.equal(state(stand), "SUSPENDED");
-      const workload = baseIn(stand);
-      assert.equal(within(workload, "spec", "queueName"), "team-a");
-      const [driver, executor] = Object(within(workload, "spec", "podSets"));
-      assert.deepEqual([driver.name, driver.count, driver.minCount], ["driver", 1, undefined]);
-      assert.deepEqual([executor.name, executor.count, executor.minCount], ["executor", 4, 1]);
-      assert.equal(workload?.metadata.ownerReferences?.[0]?.controller, true);
-      await write(stand, (one, now) => reservedInPart(one, "spot", now));
-      await stand.until("its driver runs", () => podsIn(stand, "driver").length === 1);
-      await stand.until("its growth waits", () => growthsIn(stand).length === 1);
-      await stand.turn(30_000);
-      assert.equal(podsIn(stand, "executor").length, 1);
-      assert.equal(Object(within(growthsIn(stand)[0], "spec", "podSets"))[0].count, 3);
-      for (const role of ["driver", "executor"])
-        for (const pod of podsIn(stand, role))
-          assert.deepEqual(within(pod, "spec", "nodeSelector"), { "cloud.example/flavour": "spot" });
-    },
-    options,
-  );
+  it("has no pod before Kueue admits its base, begins with the executors that are admitted, and grows to the rest", async (stand) => {
+    await queued(stand);
+    await stand.turn(60_000);
+    assert.equal(podsIn(stand, "driver").length, 0);
+    assert.equal(state(stand), "SUSPENDED");
+    const workload = baseIn(stand);
+    assert.equal(within(workload, "spec", "queueName"), "team-a");
+    const [driver, executor] = Object(within(workload, "spec", "podSets"));
+    assert.deepEqual([driver.name, driver.count, driver.minCount], ["driver", 1, undefined]);
+    assert.deepEqual([executor.name, executor.count, executor.minCount], ["executor", 4, 1]);
+    assert.equal(workload?.metadata.ownerReferences?.[0]?.controller, true);
+    await write(stand, (one, now) => reservedInPart(one, "spot", now));
+    await stand.until("its driver runs", () => podsIn(stand, "driver").length === 1);
+    await stand.until("its growth waits", () => growthsIn(stand).length === 1);
+    await stand.turn(30_000);
+    assert.equal(podsIn(stand, "executor").length, 1);
+    assert.equal(Object(within(growthsIn(stand)[0], "spec", "podSets"))[0].count, 3);
+    for (const role of ["driver", "executor"])
+      for (const pod of podsIn(stand, role))
+        assert.deepEqual(within(pod, "spec", "nodeSelector"), { "cloud.example/flavour": "spot" });
+  });
 
-  itOnStand(
-    "loses its run with its quota, gives the quota back when no pod is left, runs again when it is admitted, and finishes its Workload",
-    async (stand) => {
-      await queued(stand);
-      await write(stand, (one, now) => reserved(one, "spot", now, true));
-      await stand.until("it runs", () => podsIn(stand, "executor").length === 4);
-      let releasedWithPods = false;
-      stand.simulator.subscribe(({ object }) => {
-        if (object.kind === "Workload" && within(object, "status", "admission") === undefined)
-          releasedWithPods ||= podsIn(stand, "executor").length + podsIn(stand, "driver").length > 0;
-      });
-      await write(stand, (one, now) => evicted(one, "Preempted", now));
-      await stand.until("its quota is released", () => conditionOf(baseIn(stand), "QuotaReserved") === "False");
-      assert.equal(releasedWithPods, false);
-      assert.equal(state(stand), "SUSPENDED");
-      await stand.turn(60_000);
-      assert.equal(podsIn(stand, "driver").length, 0);
-      await write(stand, (one, now) => reserved(one, "spot", now, true));
-      await stand.until("it runs again", () => podsIn(stand, "executor").length === 4);
-      await stand.until("it has completed", () => state(stand) === "COMPLETED", 900_000);
-      await stand.until("its Workload is finished", () => conditionOf(baseIn(stand), "Finished") === "True");
-    },
-    options,
-  );
+  it("loses its run with its quota, gives the quota back when no pod is left, runs again when it is admitted, and finishes its Workload", async (stand) => {
+    await queued(stand);
+    await write(stand, (one, now) => reserved(one, "spot", now, true));
+    await stand.until("it runs", () => podsIn(stand, "executor").length === 4);
+    let releasedWithPods = false;
+    stand.simulator.subscribe(({ object }) => {
+      if (object.kind === "Workload" && within(object, "status", "admission") === undefined)
+        releasedWithPods ||= podsIn(stand, "executor").length + podsIn(stand, "driver").length > 0;
+    });
+    await write(stand, (one, now) => evicted(one, "Preempted", now));
+    await stand.until("its quota is released", () => conditionOf(baseIn(stand), "QuotaReserved") === "False");
+    assert.equal(releasedWithPods, false);
+    assert.equal(state(stand), "SUSPENDED");
+    await stand.turn(60_000);
+    assert.equal(podsIn(stand, "driver").length, 0);
+    await write(stand, (one, now) => reserved(one, "spot", now, true));
+    await stand.until("it runs again", () => podsIn(stand, "executor").length === 4);
+    await stand.until("it has completed", () => state(stand) === "COMPLETED", 900_000);
+    await stand.until("its Workload is finished", () => conditionOf(baseIn(stand), "Finished") === "True");
+  });
 
-  itOnStand(
-    "is ranked by the class of its label: it waits for a class that is missing, and is queued anew with another one while it waits",
-    async (stand) => {
-      await applied(stand, {}, { [classLabel]: "urgent" });
-      await stand.turn(60_000);
-      assert.equal(baseIn(stand), undefined);
-      const record = stand.get("Checkpoint", stand.all("Checkpoint")[0]?.metadata.name ?? "");
-      assert.match(JSON.stringify(record), /WorkloadPriorityClass urgent is not found/);
-      await stand.create(priorityClass("urgent", 70));
-      await stand.create(priorityClass("calm", 3));
-      await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
-      assert.deepEqual(rankIn(stand), rankBy("urgent", 70));
-      await stand.patch("SparkApplication", "app", { metadata: { labels: { [classLabel]: "calm" } } });
-      await stand.until("it is queued anew", () => rankIn(stand)[0] === 3);
-      await write(stand, (one, now) => reservedInPart(one, "spot", now));
-      await stand.until("its growth waits", () => growthsIn(stand).length === 1);
-      assert.equal(within(growthsIn(stand)[0], "spec", "priority"), 3);
-      const uid = baseIn(stand)?.metadata.uid;
-      await stand.patch("SparkApplication", "app", { metadata: { labels: { [classLabel]: "urgent" } } });
-      await stand.turn(60_000);
-      assert.deepEqual([baseIn(stand)?.metadata.uid, podsIn(stand, "driver").length], [uid, 1]);
-    },
-    options,
-  );
+  it("is ranked by the class of its label: it waits for a class that is missing, and is queued anew with another one while it waits", async (stand) => {
+    await applied(stand, {}, { [classLabel]: "urgent" });
+    await stand.turn(60_000);
+    assert.equal(baseIn(stand), undefined);
+    const record = stand.get("Checkpoint", stand.all("Checkpoint")[0]?.metadata.name ?? "");
+    assert.match(JSON.stringify(record), /WorkloadPriorityClass urgent is not found/);
+    await stand.create(priorityClass("urgent", 70));
+    await stand.create(priorityClass("calm", 3));
+    await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
+    assert.deepEqual(rankIn(stand), rankBy("urgent", 70));
+    await stand.patch("SparkApplication", "app", { metadata: { labels: { [classLabel]: "calm" } } });
+    await stand.until("it is queued anew", () => rankIn(stand)[0] === 3);
+    await write(stand, (one, now) => reservedInPart(one, "spot", now));
+    await stand.until("its growth waits", () => growthsIn(stand).length === 1);
+    assert.equal(within(growthsIn(stand)[0], "spec", "priority"), 3);
+    const uid = baseIn(stand)?.metadata.uid;
+    await stand.patch("SparkApplication", "app", { metadata: { labels: { [classLabel]: "urgent" } } });
+    await stand.turn(60_000);
+    assert.deepEqual([baseIn(stand)?.metadata.uid, podsIn(stand, "driver").length], [uid, 1]);
+  });
 
-  itOnStand(
-    "is ranked by the priority class of its pods where no label names one",
-    async (stand) => {
-      const metadata = { name: "batch" };
-      await stand.create({ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata, value: 9 });
-      await applied(stand, { driver: { cores: 1, memory: "512m", priorityClassName: "batch" } });
-      await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
-      assert.deepEqual(rankIn(stand), [9, { group: "scheduling.k8s.io", kind: "PriorityClass", name: "batch" }]);
-      await stand.turn(60_000);
-      assert.equal(baseIn(stand)?.metadata.generation, 1);
-    },
-    options,
-  );
+  it("is ranked by the priority class of its pods where no label names one", async (stand) => {
+    const metadata = { name: "batch" };
+    await stand.create({ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata, value: 9 });
+    await applied(stand, { driver: { cores: 1, memory: "512m", priorityClassName: "batch" } });
+    await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
+    assert.deepEqual(rankIn(stand), [9, { group: "scheduling.k8s.io", kind: "PriorityClass", name: "batch" }]);
+    await stand.turn(60_000);
+    assert.equal(baseIn(stand)?.metadata.generation, 1);
+  });
 
-  itOnStand(
-    "whose submission is refused fails with the reason, and asks for no quota until its spec is mended",
-    async (stand) => {
-      await applied(stand, { sparkVersion: "2.4.8", driver: { cores: 1, memory: "512m" } });
-      await stand.until("it has failed", () => state(stand) === "FAILED");
-      const { errorMessage } = Object(within(stand.get("SparkApplication", "app"), "status", "applicationState"));
-      assert.match(errorMessage, /a Spark version whose rules are not known here/);
-      assert.equal(baseIn(stand), undefined);
-      await stand.patch("SparkApplication", "app", { spec: { sparkVersion: "4.1.1" } });
-      await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
-      await stand.turn(60_000);
-      assert.deepEqual([state(stand), podsIn(stand, "driver").length], ["SUSPENDED", 0]);
-    },
-    options,
-  );
+  it("whose submission is refused fails with the reason, and asks for no quota until its spec is mended", async (stand) => {
+    await applied(stand, { sparkVersion: "2.4.8", driver: { cores: 1, memory: "512m" } });
+    await stand.until("it has failed", () => state(stand) === "FAILED");
+    const { errorMessage } = Object(within(stand.get("SparkApplication", "app"), "status", "applicationState"));
+    assert.match(errorMessage, /a Spark version whose rules are not known here/);
+    assert.equal(baseIn(stand), undefined);
+    await stand.patch("SparkApplication", "app", { spec: { sparkVersion: "4.1.1" } });
+    await stand.until("its Workload exists", () => baseIn(stand) !== undefined);
+    await stand.turn(60_000);
+    assert.deepEqual([state(stand), podsIn(stand, "driver").length], ["SUSPENDED", 0]);
+  });
 
-  itOnStand(
-    "has no Workload while its user suspends it, and another one once it asks for other numbers",
-    async (stand) => {
-      await queued(stand);
-      await stand.patch("SparkApplication", "app", { spec: { suspend: true } });
-      await stand.until("it has no Workload", () => baseIn(stand) === undefined);
-      await stand.patch("SparkApplication", "app", { spec: { suspend: false, executor: { instances: 3 } } });
-      await stand.patch("SparkApplication", "app", {
-        spec: { sparkConf: { "spark.dynamicAllocation.initialExecutors": "2" } },
-      });
-      const countOf = (): unknown => Object(within(baseIn(stand), "spec", "podSets"))[1]?.count;
-      await stand.until("it asks for three", () => countOf() === 3);
-      await write(stand, (one, now) => reserved(one, "spot", now, true));
-      await stand.until("it runs", () => podsIn(stand, "executor").length === 3);
-      await stand.remove("Workload", baseIn(stand)?.metadata.name ?? "");
-      await stand.until("its run has ended", () => podsIn(stand, "driver").length === 0);
-      await stand.until("there is another", () => baseIn(stand) !== undefined);
-    },
-    options,
-  );
+  it("has no Workload while its user suspends it, and another one once it asks for other numbers", async (stand) => {
+    await queued(stand);
+    await stand.patch("SparkApplication", "app", { spec: { suspend: true } });
+    await stand.until("it has no Workload", () => baseIn(stand) === undefined);
+    await stand.patch("SparkApplication", "app", { spec: { suspend: false, executor: { instances: 3 } } });
+    await stand.patch("SparkApplication", "app", {
+      spec: { sparkConf: { "spark.dynamicAllocation.initialExecutors": "2" } },
+    });
+    const countOf = (): unknown => Object(within(baseIn(stand), "spec", "podSets"))[1]?.count;
+    await stand.until("it asks for three", () => countOf() === 3);
+    await write(stand, (one, now) => reserved(one, "spot", now, true));
+    await stand.until("it runs", () => podsIn(stand, "executor").length === 3);
+    await stand.remove("Workload", baseIn(stand)?.metadata.name ?? "");
+    await stand.until("its run has ended", () => podsIn(stand, "driver").length === 0);
+    await stand.until("there is another", () => baseIn(stand) !== undefined);
+  });
 });

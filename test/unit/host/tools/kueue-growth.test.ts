@@ -114,8 +114,10 @@ const needing = (gauge: readonly (readonly [number, Gauge])[], jobMs = 900_000, 
   scripts: { app: [{ jobMs, gauge, executors: { "*": { busyMs } } }] },
 });
 
+const it = itOnStand(needing([[0, 6]]));
+
 describe("an application that Kueue admits, and whose driver needs more executors", () => {
-  itOnStand(
+  itOnStand(needing([[0, 8]], 200_000))(
     "grows as its queue has room, in part where it has less, and gives all quota back at its end",
     async (stand) => {
       const queue = { quota: 5 };
@@ -141,42 +143,37 @@ describe("an application that Kueue admits, and whose driver needs more executor
       await until(stand, queue, "no growth is left", () => growthsIn(stand).length === 0);
       assert.deepEqual(blamed, []);
     },
-    needing([[0, 8]], 200_000),
   );
 
-  itOnStand(
-    "grows on the nodes of another flavor, and creates no executor for it while that flavor cannot be read",
-    async (stand) => {
-      const queue = { quota: base, reserved: 4 };
-      const blamed = watched(stand);
-      await stand.create(flavorOf("spot"));
-      await opened(stand, queue);
-      await until(stand, queue, "its growth is admitted", () => used(stand) === 6);
-      await stand.turn(30_000);
-      assert.equal(staying(stand), base, "no executor is created before its nodes are known");
-      await stand.create(flavorOf("reserved"));
-      await until(stand, queue, "it has grown", () => staying(stand) === 6);
-      const [template] = Object(within(growthsIn(stand)[0], "spec", "podSets"));
-      const asked = within(template, "template", "spec");
-      assert.deepEqual([within(asked, "nodeSelector"), within(asked, "tolerations")], [undefined, undefined]);
-      const placed = executorsIn(stand).map(({ metadata, spec }) => [
-        metadata.annotations?.["rekindle.dev/kueue-flavors"],
-        within(spec, "nodeSelector", "cloud.example/flavour"),
-        Object(within(spec, "tolerations"))
-          .map(({ key }: { readonly key: string }) => key)
-          .filter(isFlavor),
-      ]);
-      const [first, last] = [
-        [undefined, "spot", ["spot"]],
-        ["reserved", "reserved", ["reserved"]],
-      ];
-      assert.deepEqual(placed, [first, first, last, last, last, last]);
-      assert.deepEqual(blamed, []);
-    },
-    needing([[0, 6]]),
-  );
+  it("grows on the nodes of another flavor, and creates no executor for it while that flavor cannot be read", async (stand) => {
+    const queue = { quota: base, reserved: 4 };
+    const blamed = watched(stand);
+    await stand.create(flavorOf("spot"));
+    await opened(stand, queue);
+    await until(stand, queue, "its growth is admitted", () => used(stand) === 6);
+    await stand.turn(30_000);
+    assert.equal(staying(stand), base, "no executor is created before its nodes are known");
+    await stand.create(flavorOf("reserved"));
+    await until(stand, queue, "it has grown", () => staying(stand) === 6);
+    const [template] = Object(within(growthsIn(stand)[0], "spec", "podSets"));
+    const asked = within(template, "template", "spec");
+    assert.deepEqual([within(asked, "nodeSelector"), within(asked, "tolerations")], [undefined, undefined]);
+    const placed = executorsIn(stand).map(({ metadata, spec }) => [
+      metadata.annotations?.["rekindle.dev/kueue-flavors"],
+      within(spec, "nodeSelector", "cloud.example/flavour"),
+      Object(within(spec, "tolerations"))
+        .map(({ key }: { readonly key: string }) => key)
+        .filter(isFlavor),
+    ]);
+    const [first, last] = [
+      [undefined, "spot", ["spot"]],
+      ["reserved", "reserved", ["reserved"]],
+    ];
+    assert.deepEqual(placed, [first, first, last, last, last, last]);
+    assert.deepEqual(blamed, []);
+  });
 
-  itOnStand(
+  itOnStand(needing([[0, 6]], 900_000, 900_000))(
     "loses the executors of an evicted growth, also busy ones, and no others; grows again when its quota is back",
     async (stand) => {
       const queue = { quota: 20 };
@@ -204,10 +201,17 @@ describe("an application that Kueue admits, and whose driver needs more executor
       ]);
       assert.deepEqual(blamed, []);
     },
-    needing([[0, 6]], 900_000, 900_000),
   );
 
   itOnStand(
+    needing([
+      [0, 6],
+      [40_000, 3],
+      [80_000, 1],
+      [140_000, 6],
+      [180_000, 1],
+    ]),
+  )(
     "changes the growth that waits in place as its need moves, deletes it when the need has gone, and shrinks by growths",
     async (stand) => {
       const queue = { quota: base };
@@ -223,42 +227,29 @@ describe("an application that Kueue admits, and whose driver needs more executor
       await until(stand, queue, "it has shrunk", () => staying(stand) <= base && used(stand) === base);
       assert.equal(growthsIn(stand).length, 0);
     },
-    needing([
-      [0, 6],
-      [40_000, 3],
-      [80_000, 1],
-      [140_000, 6],
-      [180_000, 1],
-    ]),
   );
 
-  itOnStand(
-    "keeps its base, and creates no growth, while Kueue refuses to answer; a growth that somebody deletes is evicted",
-    async (stand) => {
-      const queue = { quota: 20 };
-      const blamed = watched(stand);
-      await opened(stand, queue);
-      const failing = {
-        kind: "Status",
-        status: "Failure",
-        reason: "InternalError",
-        message: "failed calling webhook",
-      };
-      stand.fault(({ method, path }) =>
-        method === "POST" && path === workloads
-          ? { status: 500, headers: {}, body: JSON.stringify(failing) }
-          : undefined,
-      );
-      await until(stand, queue, "it has its base", () => staying(stand) === base);
-      await stand.turn(60_000);
-      assert.equal(staying(stand), base);
-      stand.fault(undefined);
-      await until(stand, queue, "it has grown", () => staying(stand) === 6);
-      queue.quota = base;
-      await stand.remove("Workload", growthsIn(stand)[0]?.metadata.name ?? "");
-      await until(stand, queue, "it has its base again", () => executorsIn(stand).length === base);
-      assert.deepEqual(blamed, []);
-    },
-    needing([[0, 6]]),
-  );
+  it("keeps its base, and creates no growth, while Kueue refuses to answer; a growth that somebody deletes is evicted", async (stand) => {
+    const queue = { quota: 20 };
+    const blamed = watched(stand);
+    await opened(stand, queue);
+    const failing = {
+      kind: "Status",
+      status: "Failure",
+      reason: "InternalError",
+      message: "failed calling webhook",
+    };
+    stand.fault(({ method, path }) =>
+      method === "POST" && path === workloads ? { status: 500, headers: {}, body: JSON.stringify(failing) } : undefined,
+    );
+    await until(stand, queue, "it has its base", () => staying(stand) === base);
+    await stand.turn(60_000);
+    assert.equal(staying(stand), base);
+    stand.fault(undefined);
+    await until(stand, queue, "it has grown", () => staying(stand) === 6);
+    queue.quota = base;
+    await stand.remove("Workload", growthsIn(stand)[0]?.metadata.name ?? "");
+    await until(stand, queue, "it has its base again", () => executorsIn(stand).length === base);
+    assert.deepEqual(blamed, []);
+  });
 });

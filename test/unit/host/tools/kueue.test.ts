@@ -121,32 +121,30 @@ const statesOf = (stand: Stand): (() => ReadonlySet<unknown>) => {
   return () => seen;
 };
 
-describe("Kueue", () => {
-  itOnStand(
-    "creates it suspended without a pod, and one patch with node selectors starts one run on these nodes",
-    async (stand) => {
-      await stand.host();
-      await stand.create(admitted("app"));
-      await stand.until("it is suspended", () => state(stand) === "SUSPENDED");
-      await stand.turn(60_000);
-      assert.equal(stand.all("Pod").length, 0);
-      assert.equal((await patched(stand, starting("spot"))).status, 200);
-      await stand.until("it runs", () => state(stand) === "RUNNING");
-      assert.deepEqual(within(driver(stand), "spec", "nodeSelector"), nodes);
-      assert.match(JSON.stringify(within(driver(stand), "spec", "tolerations")), /"key":"spot"/);
-      assert.equal(driver(stand)?.metadata.labels?.["kueue.x-k8s.io/podset"], "spark-kubernetes-driver");
-      assert.equal(driver(stand)?.metadata.labels?.["kueue.x-k8s.io/queue-name"], undefined);
-      await stand.until("it has completed", () => state(stand) === "COMPLETED");
-      await stand.turn(120_000);
-      const { body } = await read(stand);
-      assert.equal(within(body, "status", "executionAttempts"), 1);
-      assert.equal(within(body, "status", "submissionAttempts"), 1);
-      assert.equal(submissionsIn(stand), 1);
-    },
-    { scripts: { app: [{ jobMs: 20_000 }] }, nodes: [{ name: "n1", labels: nodes }] },
-  );
+const it = itOnStand({ scripts: { app: [{ jobMs: 20_000 }] }, nodes: [{ name: "n1", labels: nodes }] });
 
-  itOnStand(
+describe("Kueue", () => {
+  it("creates it suspended without a pod, and one patch with node selectors starts one run on these nodes", async (stand) => {
+    await stand.host();
+    await stand.create(admitted("app"));
+    await stand.until("it is suspended", () => state(stand) === "SUSPENDED");
+    await stand.turn(60_000);
+    assert.equal(stand.all("Pod").length, 0);
+    assert.equal((await patched(stand, starting("spot"))).status, 200);
+    await stand.until("it runs", () => state(stand) === "RUNNING");
+    assert.deepEqual(within(driver(stand), "spec", "nodeSelector"), nodes);
+    assert.match(JSON.stringify(within(driver(stand), "spec", "tolerations")), /"key":"spot"/);
+    assert.equal(driver(stand)?.metadata.labels?.["kueue.x-k8s.io/podset"], "spark-kubernetes-driver");
+    assert.equal(driver(stand)?.metadata.labels?.["kueue.x-k8s.io/queue-name"], undefined);
+    await stand.until("it has completed", () => state(stand) === "COMPLETED");
+    await stand.turn(120_000);
+    const { body } = await read(stand);
+    assert.equal(within(body, "status", "executionAttempts"), 1);
+    assert.equal(within(body, "status", "submissionAttempts"), 1);
+    assert.equal(submissionsIn(stand), 1);
+  });
+
+  itOnStand({ scripts: { app: [{ hangs: true }] } })(
     "counts the pods as ready by the status: RUNNING, with all requested executors RUNNING",
     async (stand) => {
       await stand.host();
@@ -161,10 +159,9 @@ describe("Kueue", () => {
       };
       await stand.until("it is ready", ready);
     },
-    { scripts: { app: [{ hangs: true }] } },
   );
 
-  itOnStand(
+  itOnStand({ scripts: { app: [{ hangs: true }] }, nodes: [{ name: "n1", labels: nodes }] })(
     "preempts by one patch, so that its pods go and it is inactive, and readmits it for one more run",
     async (stand) => {
       await stand.host();
@@ -181,10 +178,9 @@ describe("Kueue", () => {
       await stand.until("it runs again", () => state(stand) === "RUNNING");
       assert.equal(submissionsIn(stand), 2);
     },
-    { scripts: { app: [{ hangs: true }] }, nodes: [{ name: "n1", labels: nodes }] },
   );
 
-  itOnStand("gets a refusal for a patch of an old version, and nothing starts", async (stand) => {
+  itOnStand()("gets a refusal for a patch of an old version, and nothing starts", async (stand) => {
     await stand.host();
     await stand.create(admitted("app"));
     const old = String(within((await read(stand)).body, "metadata", "resourceVersion"));
@@ -195,53 +191,45 @@ describe("Kueue", () => {
   });
 
   for (const executors of ["assist", "own"])
-    itOnStand(
-      `places what it gives both roles on their pods, and its gates hold them, with executors in mode ${executors}`,
-      async (stand) => {
-        await stand.host();
-        const made = admitted("app");
-        const annotations = { "rekindle.dev/executors": executors };
-        await stand.create({ ...made, metadata: { ...made.metadata, annotations } });
-        await stand.until("it is suspended", () => state(stand) === "SUSPENDED");
-        assert.equal((await patched(stand, gating("spot"))).status, 200);
-        await stand.until("the driver pod exists", () => driver(stand) !== undefined);
-        await stand.turn(60_000);
-        assert.notEqual(state(stand), "RUNNING");
-        assertPlaced(driver(stand), "spark-kubernetes-driver");
-        await open(stand, "app-driver");
-        await stand.until("it runs", () => state(stand) === "RUNNING");
-        await stand.until("an executor exists", () => executorsOf(stand).length === 1);
-        const [executor] = executorsOf(stand);
-        assertPlaced(executor, "spark-kubernetes-executor");
-        await open(stand, executor?.metadata.name ?? "");
-        await stand.until("it has completed", () => state(stand) === "COMPLETED");
-        assert.equal(within(stand.get("SparkApplication", "app"), "status", "executionAttempts"), 1);
-      },
-      { scripts: { app: [{ jobMs: 20_000 }] }, nodes: [{ name: "n1", labels: nodes }] },
-    );
-
-  itOnStand(
-    "does not take a refused submission for the end while it is to be tried again",
-    async (stand) => {
-      const seen = statesOf(stand);
+    it(`places what it gives both roles on their pods, and its gates hold them, with executors in mode ${executors}`, async (stand) => {
       await stand.host();
-      await stand.create(retried("app", queue));
-      await stand.until("it is suspended", () => seen().has("SUSPENDED"));
-      stand.fault(driverRefused);
-      await patched(stand, starting("spot"));
-      await stand.until("it waits for the next submission", () => seen().has("PENDING_RERUN"));
-      assert.match(
-        String(within(stand.get("SparkApplication", "app"), "status", "applicationState", "errorMessage")),
-        /Pod is invalid/,
-      );
-      stand.fault(undefined);
-      await stand.until("it has completed", () => seen().has("COMPLETED"));
-      assert.ok(!seen().has("SUBMISSION_FAILED"), [...seen()].join(" "));
-    },
-    { scripts: { app: [{ jobMs: 20_000 }] }, nodes: [{ name: "n1", labels: nodes }] },
-  );
+      const made = admitted("app");
+      const annotations = { "rekindle.dev/executors": executors };
+      await stand.create({ ...made, metadata: { ...made.metadata, annotations } });
+      await stand.until("it is suspended", () => state(stand) === "SUSPENDED");
+      assert.equal((await patched(stand, gating("spot"))).status, 200);
+      await stand.until("the driver pod exists", () => driver(stand) !== undefined);
+      await stand.turn(60_000);
+      assert.notEqual(state(stand), "RUNNING");
+      assertPlaced(driver(stand), "spark-kubernetes-driver");
+      await open(stand, "app-driver");
+      await stand.until("it runs", () => state(stand) === "RUNNING");
+      await stand.until("an executor exists", () => executorsOf(stand).length === 1);
+      const [executor] = executorsOf(stand);
+      assertPlaced(executor, "spark-kubernetes-executor");
+      await open(stand, executor?.metadata.name ?? "");
+      await stand.until("it has completed", () => state(stand) === "COMPLETED");
+      assert.equal(within(stand.get("SparkApplication", "app"), "status", "executionAttempts"), 1);
+    });
 
-  itOnStand("takes a refused submission for the end when it is not tried again", async (stand) => {
+  it("does not take a refused submission for the end while it is to be tried again", async (stand) => {
+    const seen = statesOf(stand);
+    await stand.host();
+    await stand.create(retried("app", queue));
+    await stand.until("it is suspended", () => seen().has("SUSPENDED"));
+    stand.fault(driverRefused);
+    await patched(stand, starting("spot"));
+    await stand.until("it waits for the next submission", () => seen().has("PENDING_RERUN"));
+    assert.match(
+      String(within(stand.get("SparkApplication", "app"), "status", "applicationState", "errorMessage")),
+      /Pod is invalid/,
+    );
+    stand.fault(undefined);
+    await stand.until("it has completed", () => seen().has("COMPLETED"));
+    assert.ok(!seen().has("SUBMISSION_FAILED"), [...seen()].join(" "));
+  });
+
+  itOnStand()("takes a refused submission for the end when it is not tried again", async (stand) => {
     const seen = statesOf(stand);
     await stand.host();
     await stand.create(admitted("app"));
@@ -251,7 +239,7 @@ describe("Kueue", () => {
     await stand.until("it has failed", () => seen().has("FAILED"));
   });
 
-  itOnStand("is not there: the state of a refused submission is upstream's", async (stand) => {
+  itOnStand()("is not there: the state of a refused submission is upstream's", async (stand) => {
     const seen = statesOf(stand);
     await stand.host();
     stand.fault(driverRefused);
@@ -260,7 +248,7 @@ describe("Kueue", () => {
     await stand.until("its submission has failed", () => seen().has("SUBMISSION_FAILED"));
   });
 
-  itOnStand(
+  itOnStand({ crds: crds.map(withManagedBy) })(
     "has an application to itself whose spec.managedBy names MultiKueue, where the CRD has the field",
     async (stand) => {
       await stand.host();
@@ -287,6 +275,5 @@ describe("Kueue", () => {
       assert.equal(told.length, 2);
       assert.equal(stand.get("Pod", "own-driver")?.metadata.name, "own-driver");
     },
-    { crds: crds.map(withManagedBy) },
   );
 });

@@ -31,15 +31,24 @@ type Decided<Memory> = Pick<Operator<Memory>, "decide" | "resource" | "kind" | "
 
 type Status = Fields & { readonly state?: { phase?: string; message?: string }; readonly active?: unknown };
 
-const idOf = (plural: string, name: string): string => `${plural}/${name}`;
+export const idOf = (plural: string, name: string): string => `${plural}/${name}`;
+
+/** The objects, the time, and what steps have done. Fixtures of several objects share one. */
+export type World = {
+  now: number;
+  /** Count of all writes, also of those by the test. */
+  count: number;
+  readonly objects: Map<string, Stored>;
+  /** Writes of steps in order: `create jobs a`, `delete jobs a`. */
+  readonly deeds: string[];
+  /** The name of the object of each Event, and the Event as `Reason: message`. */
+  readonly events: (readonly [about: string, text: string])[];
+};
+
+export const openWorld = (now: number): World => ({ now, count: 0, objects: new Map(), deeds: [], events: [] });
 
 export class Fixture<Memory> {
   memory: Memory | undefined;
-  readonly objects = new Map<string, Stored>();
-  /** Writes in order: `create jobs a`, `delete jobs a`. */
-  readonly deeds: string[] = [];
-  /** Events as `Reason: message`. */
-  readonly told: string[] = [];
   /** Phases that the status has shown, in order. */
   readonly phases: string[] = [];
   /** The answers of pods to proxied requests. */
@@ -56,29 +65,51 @@ export class Fixture<Memory> {
   returning: Returning | undefined;
   /** The plan of the last step, with all stages of the step. */
   last: Plan<Memory> | undefined;
-  private count = 0;
   readonly key: Key;
+  readonly world: World;
   private readonly operator: Decided<Memory>;
-  now: number;
 
-  constructor(operator: Decided<Memory>, object: Obj, now: number) {
+  /** The object of this name and namespace in the world; the test puts it there. */
+  constructor(operator: Decided<Memory>, { name, namespace }: Pick<Key, "name" | "namespace">, world: World) {
     this.operator = operator;
-    this.now = now;
-    this.key = { cluster: "here", kind: operator.kind, namespace: "ns", name: object.metadata.name };
-    this.put(operator.resource.plural, object);
+    this.world = world;
+    this.key = { cluster: "here", kind: operator.kind, namespace, name };
+  }
+
+  get now(): number {
+    return this.world.now;
+  }
+
+  set now(now: number) {
+    this.world.now = now;
+  }
+
+  get objects(): World["objects"] {
+    return this.world.objects;
+  }
+
+  get deeds(): string[] {
+    return this.world.deeds;
+  }
+
+  /** Events as `Reason: message`, each once. */
+  get told(): readonly string[] {
+    return [...new Set(this.world.events.map(([, text]) => text))];
   }
 
   put(plural: string, object: Obj): Stored {
-    this.count += 1;
+    const count = this.world.count + 1;
+    this.world.count = count;
     const id = idOf(plural, object.metadata.name);
     const before = this.objects.get(id)?.metadata;
+    const { namespace } = this.key;
     const stored: Stored = {
       ...object,
       metadata: {
+        ...(namespace === "" ? {} : { namespace }),
         ...object.metadata,
-        namespace: "ns",
-        uid: before?.uid ?? `uid-${this.count}`,
-        resourceVersion: `${this.count}`,
+        uid: before?.uid ?? `uid-${count}`,
+        resourceVersion: `${count}`,
         creationTimestamp: before?.creationTimestamp ?? object.metadata.creationTimestamp ?? timeText(this.now),
       },
     };
@@ -203,15 +234,14 @@ export class Fixture<Memory> {
 
   private perform(effect: Effect): Refusal | undefined {
     if (effect.do === "record") {
-      const text = `${effect.reason}: ${effect.message}`;
-      if (!this.told.includes(text)) this.told.push(text);
+      this.world.events.push([effect.about.metadata.name, `${effect.reason}: ${effect.message}`]);
       return undefined;
     }
     if (effect.do === "create") return this.create(effect);
     const { plural } = effect.ref.resource;
     const there = this.objects.get(idOf(plural, effect.ref.name));
     if (there?.metadata.uid !== effect.uid) return undefined;
-    this.deeds.push(`${effect.do} ${plural} ${effect.ref.name}`);
+    this.world.deeds.push(`${effect.do} ${plural} ${effect.ref.name}`);
     if (effect.do === "patch") this.put(plural, { ...there, ...Object(patched(there, effect.patch)) });
     else this.end(plural, there);
     return undefined;
@@ -231,7 +261,7 @@ export class Fixture<Memory> {
     const refusal = this.refuses?.(object);
     if (refusal !== undefined) return { effect, ...refusal };
     if (this.objects.has(idOf(plural, object.metadata.name))) return undefined;
-    this.deeds.push(`create ${plural} ${object.metadata.name}`);
+    this.world.deeds.push(`create ${plural} ${object.metadata.name}`);
     this.put(plural, plural === "pods" ? { ...object, status: { phase: "Pending" } } : object);
     return undefined;
   }
@@ -280,10 +310,10 @@ export class Fixture<Memory> {
   /** Steps until a step writes nothing and asks for no further step, or the object is gone. */
   run(): this {
     for (let steps = 0; steps < 40; steps += 1) {
-      const before = this.count + this.deeds.length;
+      const before = this.world.count + this.deeds.length;
       const again = does(this.step(), "again");
       if (!this.objects.has(idOf(this.operator.resource.plural, this.key.name))) return this;
-      if (again !== true && this.count + this.deeds.length === before) return this;
+      if (again !== true && this.world.count + this.deeds.length === before) return this;
     }
     throw new Error(`never rests: ${this.deeds.slice(-6).join(", ")}`);
   }
@@ -302,3 +332,10 @@ export class Fixture<Memory> {
     return this;
   }
 }
+
+/** The only object of a world of its own, in namespace `ns`. */
+export const fixtureOf = <Memory>(operator: Decided<Memory>, object: Obj, now: number): Fixture<Memory> => {
+  const fixture = new Fixture(operator, { name: object.metadata.name, namespace: "ns" }, openWorld(now));
+  fixture.put(operator.resource.plural, object);
+  return fixture;
+};

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { volcanoCronJob } from "../../../../shared/volcano/cron/decide.ts";
 import { does, waitIn } from "../../../support/plans.ts";
-import { Fixture } from "../fixture.ts";
+import { fixtureOf } from "../fixture.ts";
 
 const operator = volcanoCronJob({ settledMs: 16_000 });
 
@@ -14,7 +14,7 @@ const at = (text: string): number => Date.parse(`2026-11-02T${text}Z`);
 const minute = 60_000;
 
 const nightly = (spec: object = {}, time = "08:00:30", { status = {}, metadata = {} } = {}) =>
-  new Fixture(
+  fixtureOf(
     operator,
     {
       apiVersion: "batch.volcano.sh/v1alpha1",

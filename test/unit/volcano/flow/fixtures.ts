@@ -2,7 +2,7 @@
 
 import { volcanoJobFlow } from "../../../../shared/volcano/flow/decide.ts";
 import { jobTemplates } from "../../../../shared/volcano/schema/resource.ts";
-import { Fixture } from "../fixture.ts";
+import { fixtureOf } from "../fixture.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,7 +32,7 @@ export const flowOf = (
     spec: { flows, ...spec },
     status,
   };
-  const fixture = new Fixture(volcanoJobFlow({ settledMs: 16_000 }), object, eight);
+  const fixture = fixtureOf(volcanoJobFlow({ settledMs: 16_000 }), object, eight);
   const names = templates ?? flows.map(({ name }) => `${name}`);
   for (const name of names) fixture.put(jobTemplates.plural, template(name));
   return fixture;

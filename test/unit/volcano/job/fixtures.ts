@@ -2,7 +2,7 @@
 import type { Key } from "../../../../shared/core/key.ts";
 import { volcanoJob } from "../../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";
-import { Fixture } from "../fixture.ts";
+import { type Fixture, fixtureOf } from "../fixture.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,7 @@ export const task = (name: string, replicas: number, more: Fields = {}): Fields 
 /** Opens a fixture of the job `j` in an open queue. */
 export const openJob = (spec: Fields, more: Fields = {}): JobFixture => {
   const job = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata: { name: "j" }, spec, ...more };
-  const fixture = new Fixture(volcanoJob, job, eight);
+  const fixture = fixtureOf(volcanoJob, job, eight);
   fixture.put("queues", { apiVersion: "v1", kind: "Queue", metadata: { name: "default" }, status: { state: "Open" } });
   return fixture;
 };

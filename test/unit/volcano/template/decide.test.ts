@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { volcanoJobTemplate } from "../../../../shared/volcano/template/decide.ts";
 import { does } from "../../../support/plans.ts";
-import { Fixture } from "../fixture.ts";
+import { fixtureOf } from "../fixture.ts";
 import { template } from "../flow/fixtures.ts";
 
 const made = (name: string, from: string) => ({
@@ -15,7 +15,7 @@ const made = (name: string, from: string) => ({
 
 describe("a JobTemplate's status", () => {
   test("names the jobs of the template, and keeps the last names when all jobs are gone, as upstream does", () => {
-    const fixture = new Fixture(volcanoJobTemplate, template("a"), 0).run();
+    const fixture = fixtureOf(volcanoJobTemplate, template("a"), 0).run();
     assert.deepEqual([fixture.status(), does(fixture.last, "wait")], [{}, true]);
     for (const [name, from] of [
       ["g-a", "a"],

@@ -1,5 +1,7 @@
 /** The OpenAPI v3 schemas of a server: the types of fields, and the merge keys of lists. Descriptions are left out. */
+
 import { at, fieldsAt, isFields, itemsAt, textAt } from "../../../shared/simulator/storage/json.ts";
+import { testCase } from "../../support/test-case.ts";
 import type { Scenario } from "./scenario.ts";
 
 const asked: readonly (readonly [group: string, names: readonly string[]])[] = [
@@ -38,18 +40,15 @@ const typeOf = (schema: unknown): string => {
 };
 
 export const schemas: readonly Scenario[] = [
-  {
-    name: "schemas",
-    run: async ({ api, note }) => {
-      for (const [group, names] of asked) {
-        const { body } = await api.call("GET", `/openapi/v3/${group}`);
-        const all = fieldsAt(body, "components", "schemas");
-        for (const name of names) {
-          const found = Object.keys(all).find((each) => last(each) === name) ?? "";
-          const fields = Object.entries(fieldsAt(all, found, "properties"));
-          note(`${group} ${name}`, fields.map(([field, schema]) => `${field} ${typeOf(schema)}`).sort());
-        }
+  testCase("schemas", async ({ api, note }) => {
+    for (const [group, names] of asked) {
+      const { body } = await api.call("GET", `/openapi/v3/${group}`);
+      const all = fieldsAt(body, "components", "schemas");
+      for (const name of names) {
+        const found = Object.keys(all).find((each) => last(each) === name) ?? "";
+        const fields = Object.entries(fieldsAt(all, found, "properties"));
+        note(`${group} ${name}`, fields.map(([field, schema]) => `${field} ${typeOf(schema)}`).sort());
       }
-    },
-  },
+    }
+  }),
 ];

@@ -1,8 +1,10 @@
 /** The event source mapping behaves as Lambda's: batches, partial answers, redelivery, order under kills. */
+
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { testCase } from "../../support/test-case.ts";
 import { fatesOf } from "./fates.ts";
 import { type Mapping, startMapping } from "./mapping.ts";
 import type { Lambda } from "./pool.ts";
@@ -67,9 +69,9 @@ const batches: readonly {
   },
 ];
 
-const redelivered: Case = {
-  name: "batches of mixed groups: what is done is deleted, the rest comes back when its time is over",
-  run: async (scene) => {
+const redelivered: Case = testCase(
+  "batches of mixed groups: what is done is deleted, the rest comes back when its time is over",
+  async (scene) => {
     const lines: string[] = [];
     for (const [index, { name, messages, seen }] of batches.entries()) {
       const settings = { visibilitySeconds: 1, maxReceiveCount: 10 };
@@ -91,7 +93,7 @@ const redelivered: Case = {
     }
     return lines;
   },
-};
+);
 
 const groups = 40;
 const numbers = 10;
@@ -110,9 +112,9 @@ const sendNumbered = async (scene: Scene, fifo: string): Promise<void> => {
 /**
  * Sends 40 groups × 10 messages, with kills and failures: every message takes effect once, in the order of its group.
  */
-const ordered: Case = {
-  name: `${groups * numbers} messages in ${groups} groups under kills: all applied, in order`,
-  run: async (scene) => {
+const ordered: Case = testCase(
+  `${groups * numbers} messages in ${groups} groups under kills: all applied, in order`,
+  async (scene) => {
     const settings = { visibilitySeconds: 2, maxReceiveCount: 100 };
     const { fifo, dead } = await createQueues(scene.queue, "ordered", settings);
     await sendNumbered(scene, fifo);
@@ -136,6 +138,6 @@ const ordered: Case = {
       }),
     );
   },
-};
+);
 
 export const deliveries: readonly Case[] = [redelivered, ordered];

@@ -2,6 +2,7 @@
  * Further behaviours of the dispatcher: functions as processes that are killed, away, or that refuse. Whatever happens
  * to them, no message is lost, and only a delivery that somebody has begun counts.
  */
+
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,6 +12,7 @@ import { openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { startWorkers } from "../../../shared/adapters/embedded/workers.ts";
 import { recordsOf } from "../../../shared/adapters/lambda.ts";
 import { freePort } from "../../support/port.ts";
+import { testCase } from "../../support/test-case.ts";
 import { messageOf } from "./counter.ts";
 
 const script = new URL("receiver.ts", import.meta.url).pathname;
@@ -87,56 +89,48 @@ type Case = { readonly name: string; readonly run: () => Promise<void> };
 const texts = (seen: readonly Seen[]): string => seen.map(({ text }) => text).join(", ");
 
 export const processCases: readonly Case[] = [
-  {
-    name: "what a killed function had in hand comes again, counted, and what came meanwhile after it",
-    run: () =>
-      onStage(async ({ seen, send, start, kill, until }) => {
-        const first = await start("never");
-        await send("a", "1");
-        await until("the first call", () => seen.length === 1);
-        await send("a", "2");
-        await kill(first);
-        await start("done");
-        await until("the next call", () => seen.length === 2);
-        assert.equal(texts(seen), "1×1, 1×2 2×1");
-      }),
-  },
-  {
-    name: "a function that is away loses nothing, is asked with growing waits, and no attempt counts",
-    run: () =>
-      onStage(async ({ seen, send, start, until }) => {
-        for (const name of ["a", "b", "c"]) await send(name, "1");
-        await sleep(4_000);
-        await start("done");
-        await until("all calls", () => seen.length === 3);
-        assert.equal(texts(seen), "1×1, 1×1, 1×1");
-      }),
-  },
-  {
-    name: "429 with Retry-After closes the URL for every key for that time, and no attempt counts",
-    run: () =>
-      onStage(async ({ seen, send, start, until }) => {
-        await start("429", "3");
-        await send("a", "1");
-        await until("the refused call", () => seen.length === 1);
-        await sleep(200);
-        await send("b", "1");
-        await until("both calls", () => seen.length === 3);
-        assert.equal(texts(seen), "1×1, 1×1, 1×1");
-        const waited = (seen[1]?.at ?? 0) - (seen[0]?.at ?? 0);
-        assert.ok(waited >= 2_900, `called again after ${waited} ms`);
-      }),
-  },
-  {
-    name: "503 without Retry-After counts, and holds up no other key",
-    run: () =>
-      onStage(async ({ seen, send, start, until }) => {
-        await start("503");
-        await send("a", "1");
-        await until("the failed call", () => seen.length === 1);
-        await send("b", "1");
-        await until("both keys", () => seen.length === 3);
-        assert.equal(texts(seen), "1×1, 1×1, 1×2");
-      }),
-  },
+  testCase("what a killed function had in hand comes again, counted, and what came meanwhile after it", () =>
+    onStage(async ({ seen, send, start, kill, until }) => {
+      const first = await start("never");
+      await send("a", "1");
+      await until("the first call", () => seen.length === 1);
+      await send("a", "2");
+      await kill(first);
+      await start("done");
+      await until("the next call", () => seen.length === 2);
+      assert.equal(texts(seen), "1×1, 1×2 2×1");
+    }),
+  ),
+  testCase("a function that is away loses nothing, is asked with growing waits, and no attempt counts", () =>
+    onStage(async ({ seen, send, start, until }) => {
+      for (const name of ["a", "b", "c"]) await send(name, "1");
+      await sleep(4_000);
+      await start("done");
+      await until("all calls", () => seen.length === 3);
+      assert.equal(texts(seen), "1×1, 1×1, 1×1");
+    }),
+  ),
+  testCase("429 with Retry-After closes the URL for every key for that time, and no attempt counts", () =>
+    onStage(async ({ seen, send, start, until }) => {
+      await start("429", "3");
+      await send("a", "1");
+      await until("the refused call", () => seen.length === 1);
+      await sleep(200);
+      await send("b", "1");
+      await until("both calls", () => seen.length === 3);
+      assert.equal(texts(seen), "1×1, 1×1, 1×1");
+      const waited = (seen[1]?.at ?? 0) - (seen[0]?.at ?? 0);
+      assert.ok(waited >= 2_900, `called again after ${waited} ms`);
+    }),
+  ),
+  testCase("503 without Retry-After counts, and holds up no other key", () =>
+    onStage(async ({ seen, send, start, until }) => {
+      await start("503");
+      await send("a", "1");
+      await until("the failed call", () => seen.length === 1);
+      await send("b", "1");
+      await until("both keys", () => seen.length === 3);
+      assert.equal(texts(seen), "1×1, 1×1, 1×2");
+    }),
+  ),
 ];

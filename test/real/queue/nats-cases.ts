@@ -2,6 +2,7 @@
  * Further behaviours of the queue on NATS: its server and its workers are killed, senders outrun it, and it refuses.
  * Each case has a server of its own.
  */
+
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -15,6 +16,7 @@ import { openNatsQueues } from "../../../shared/adapters/nats/receiver.ts";
 import { namesOf, natsQueue, opening } from "../../../shared/adapters/nats/streams.ts";
 import type { Received } from "../../../shared/adapters/poller.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
+import { testCase } from "../../support/test-case.ts";
 import { type Counter, messageOf, sendAll, shown, visibilityMs } from "./counter.ts";
 import { openNatsCounter, openNatsWorker } from "./nats.ts";
 import { type NatsServer, ofOverlay, plain, startNats, without } from "./nats-server.ts";
@@ -146,9 +148,9 @@ const restarted = async (server: NatsServer, counter: Counter): Promise<void> =>
 };
 
 export const natsCases: readonly Case[] = [
-  {
-    name: "a server that is killed forgets neither a message nor a lock, and takes the acknowledgement of before",
-    run: () =>
+  testCase(
+    "a server that is killed forgets neither a message nor a lock, and takes the acknowledgement of before",
+    () =>
       onServer(async (server) => {
         const counter = await openNatsCounter(server.url, "restarted", restartMs);
         try {
@@ -157,10 +159,10 @@ export const natsCases: readonly Case[] = [
           await counter.close();
         }
       }),
-  },
-  {
-    name: "workers and the server are killed: every message that was acknowledged to its sender is taken, no key twice at once",
-    run: () =>
+  ),
+  testCase(
+    "workers and the server are killed: every message that was acknowledged to its sender is taken, no key twice at once",
+    () =>
       onServer(async (server) => {
         const { nats, queue } = await openNatsWorker(server.url, "killed", { lockMs: workerLockMs });
         const log = openLog();
@@ -186,70 +188,64 @@ export const natsCases: readonly Case[] = [
         await nats.close();
         assert.deepEqual(overlapsIn(log), []);
       }),
-  },
-  {
-    name: "the depth counts messages that wait or are out, and timers apart from them",
-    run: () =>
-      onServer(async (server) => {
-        const { steps, close } = openNatsQueues({
-          address: { servers: [server.url], name: "suite" },
-          prefix: "depth",
-          report: () => {},
-        });
-        assert.deepEqual(await steps.depth(), { ready: 0, delayed: 0 });
-        await sendAll(steps.queue, "a1 a2 b1");
-        await steps.queue.sendLater(messageOf("c", "1"), "c1", 60_000);
-        assert.deepEqual(await steps.depth(), { ready: 3, delayed: 1 });
-        const receiver = steps.receiver(10);
-        const handed = await receiver.receive(0);
-        assert.deepEqual(await steps.depth(), { ready: 3, delayed: 1 });
-        await receiver.acknowledge(handed);
-        assert.deepEqual(await steps.depth(), { ready: 0, delayed: 1 });
+  ),
+  testCase("the depth counts messages that wait or are out, and timers apart from them", () =>
+    onServer(async (server) => {
+      const { steps, close } = openNatsQueues({
+        address: { servers: [server.url], name: "suite" },
+        prefix: "depth",
+        report: () => {},
+      });
+      assert.deepEqual(await steps.depth(), { ready: 0, delayed: 0 });
+      await sendAll(steps.queue, "a1 a2 b1");
+      await steps.queue.sendLater(messageOf("c", "1"), "c1", 60_000);
+      assert.deepEqual(await steps.depth(), { ready: 3, delayed: 1 });
+      const receiver = steps.receiver(10);
+      const handed = await receiver.receive(0);
+      assert.deepEqual(await steps.depth(), { ready: 3, delayed: 1 });
+      await receiver.acknowledge(handed);
+      assert.deepEqual(await steps.depth(), { ready: 0, delayed: 1 });
+      await receiver.close?.();
+      await close();
+    }),
+  ),
+  testCase("a step that takes longer than the visibility timeout keeps its key, up to the longest time of a step", () =>
+    onServer(async (server) => {
+      const long = await openNatsWorker(server.url, "long", { lockMs: 1_500, longestMs: 6_000 });
+      const other = await openNatsWorker(server.url, "long", { lockMs: 1_500 });
+      await sendAll(long.queue, "a1");
+      const first = await long.receiver.receive(0);
+      await sendAll(long.queue, "a2");
+      assert.deepEqual(await other.receiver.receive(3_500), []);
+      await long.receiver.acknowledge(first);
+      const second = await other.receiver.receive(2_000);
+      assert.deepEqual(reasonsOf(second), ["2"]);
+      await other.receiver.acknowledge(second);
+      await sendAll(long.queue, "b1");
+      const hung = await long.receiver.receive(0);
+      assert.deepEqual(reasonsOf(await other.receiver.receive(12_000)), ["1"]);
+      // The result of the step that took too long is void.
+      await long.receiver.acknowledge(hung);
+      for (const { nats, receiver } of [long, other]) {
         await receiver.close?.();
-        await close();
-      }),
-  },
-  {
-    name: "a step that takes longer than the visibility timeout keeps its key, up to the longest time of a step",
-    run: () =>
-      onServer(async (server) => {
-        const long = await openNatsWorker(server.url, "long", { lockMs: 1_500, longestMs: 6_000 });
-        const other = await openNatsWorker(server.url, "long", { lockMs: 1_500 });
-        await sendAll(long.queue, "a1");
-        const first = await long.receiver.receive(0);
-        await sendAll(long.queue, "a2");
-        assert.deepEqual(await other.receiver.receive(3_500), []);
-        await long.receiver.acknowledge(first);
-        const second = await other.receiver.receive(2_000);
-        assert.deepEqual(reasonsOf(second), ["2"]);
-        await other.receiver.acknowledge(second);
-        await sendAll(long.queue, "b1");
-        const hung = await long.receiver.receive(0);
-        assert.deepEqual(reasonsOf(await other.receiver.receive(12_000)), ["1"]);
-        // The result of the step that took too long is void.
-        await long.receiver.acknowledge(hung);
-        for (const { nats, receiver } of [long, other]) {
-          await receiver.close?.();
-          await nats.close();
-        }
-      }),
-  },
-  {
-    name: "4,000 sends that nobody waited for all arrive, at most 500 of them under way",
-    run: () =>
-      onServer(async (server) => {
-        const { nats, names, queue } = await openNatsWorker(server.url, "many");
-        await Promise.all(
-          Array.from({ length: 4_000 }, (_, at) => queue.send(messageOf(`k${at}`, String(at)), `id ${at}`)),
-        );
-        const info = JSON.stringify(await nats.ask(`$JS.API.STREAM.INFO.${names.queue}`));
-        assert.match(info, /"messages":4000\b/);
         await nats.close();
-      }),
-  },
-  {
-    name: "an nkey and a token prove a client; a wrong one is refused in one line that names the setting",
-    run: async () => {
+      }
+    }),
+  ),
+  testCase("4,000 sends that nobody waited for all arrive, at most 500 of them under way", () =>
+    onServer(async (server) => {
+      const { nats, names, queue } = await openNatsWorker(server.url, "many");
+      await Promise.all(
+        Array.from({ length: 4_000 }, (_, at) => queue.send(messageOf(`k${at}`, String(at)), `id ${at}`)),
+      );
+      const info = JSON.stringify(await nats.ask(`$JS.API.STREAM.INFO.${names.queue}`));
+      assert.match(info, /"messages":4000\b/);
+      await nats.close();
+    }),
+  ),
+  testCase(
+    "an nkey and a token prove a client; a wrong one is refused in one line that names the setting",
+    async () => {
       const user = nkeys.createUser();
       const seed = new TextDecoder().decode(user.getSeed());
       const proofs = [
@@ -270,69 +266,61 @@ export const natsCases: readonly Case[] = [
           { configuration: (place) => plain(place, more) },
         );
     },
-  },
-  {
-    name: "the rights in the overlay are enough for every request of a sender and a worker",
-    run: async () => {
-      const user = nkeys.createUser();
-      const seed = new TextDecoder().decode(user.getSeed());
-      await onServer(
-        async (server) => {
-          const { nats, queue, receiver } = await openNatsWorker(server.url, "rekindle-keys", {
-            credentials: async () => seed,
-          });
-          await sendAll(queue, "a1 b1");
-          await queue.sendLater(messageOf("c", "1"), "c1", 500);
-          const first = await receiver.receive(0);
-          assert.equal(first.length, 2);
-          await receiver.acknowledge(first.slice(0, 1));
-          await receiver.giveBack(first.slice(1), 1_000);
-          await server.kill();
-          await server.start();
-          const seen: string[] = [];
-          for (const until = performance.now() + 10_000; seen.length < 2 && performance.now() < until; ) {
-            const more = await receiver.receive(1_000);
-            seen.push(...more.map(({ body }) => readMessage(body)?.name ?? ""));
-            await receiver.acknowledge(more);
-          }
-          assert.deepEqual(seen.toSorted(), ["b", "c"]);
-          await receiver.close?.();
-          await nats.close();
-        },
-        { configuration: ofOverlay, env: { REKINDLE_NATS_USER: user.getPublicKey() } },
-      );
-    },
-  },
-  {
-    name: "a client without rights is told so in one line",
-    run: () =>
-      onServer(
-        async (server) => {
-          const refused = await refusedIn(openNatsWorker(server.url, "forbidden"));
-          assert.match(refused, /^NATS open forbidden: no permission/);
-        },
-        {
-          configuration: (place) =>
-            plain(
-              place,
-              'no_auth_user: guest, authorization { users: [{ user: guest, password: guest, permissions: { publish: { deny: "$JS.API.>" } } }] }',
-            ),
-        },
-      ),
-  },
-  {
-    name: "a server without JetStream is one line that says so",
-    run: async () => {
-      const dir = await mkdtemp(join(tmpdir(), "rekindle-nats-"));
-      const server = await startNats({ dir, configuration: without });
-      const nats = openNats({ servers: [server.url], name: "suite" });
-      const names = namesOf("off");
-      const queue = natsQueue({ nats, names, open: opening(nats, names, visibilityMs) });
-      const refused = await refusedIn(sendAll(queue, "a1"));
-      await nats.close();
-      await server.stop();
-      await rm(dir, { recursive: true, force: true });
-      assert.match(refused, /^NATS open off: no such stream, or JetStream is off/);
-    },
-  },
+  ),
+  testCase("the rights in the overlay are enough for every request of a sender and a worker", async () => {
+    const user = nkeys.createUser();
+    const seed = new TextDecoder().decode(user.getSeed());
+    await onServer(
+      async (server) => {
+        const { nats, queue, receiver } = await openNatsWorker(server.url, "rekindle-keys", {
+          credentials: async () => seed,
+        });
+        await sendAll(queue, "a1 b1");
+        await queue.sendLater(messageOf("c", "1"), "c1", 500);
+        const first = await receiver.receive(0);
+        assert.equal(first.length, 2);
+        await receiver.acknowledge(first.slice(0, 1));
+        await receiver.giveBack(first.slice(1), 1_000);
+        await server.kill();
+        await server.start();
+        const seen: string[] = [];
+        for (const until = performance.now() + 10_000; seen.length < 2 && performance.now() < until; ) {
+          const more = await receiver.receive(1_000);
+          seen.push(...more.map(({ body }) => readMessage(body)?.name ?? ""));
+          await receiver.acknowledge(more);
+        }
+        assert.deepEqual(seen.toSorted(), ["b", "c"]);
+        await receiver.close?.();
+        await nats.close();
+      },
+      { configuration: ofOverlay, env: { REKINDLE_NATS_USER: user.getPublicKey() } },
+    );
+  }),
+  testCase("a client without rights is told so in one line", () =>
+    onServer(
+      async (server) => {
+        const refused = await refusedIn(openNatsWorker(server.url, "forbidden"));
+        assert.match(refused, /^NATS open forbidden: no permission/);
+      },
+      {
+        configuration: (place) =>
+          plain(
+            place,
+            'no_auth_user: guest, authorization { users: [{ user: guest, password: guest, permissions: { publish: { deny: "$JS.API.>" } } }] }',
+          ),
+      },
+    ),
+  ),
+  testCase("a server without JetStream is one line that says so", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "rekindle-nats-"));
+    const server = await startNats({ dir, configuration: without });
+    const nats = openNats({ servers: [server.url], name: "suite" });
+    const names = namesOf("off");
+    const queue = natsQueue({ nats, names, open: opening(nats, names, visibilityMs) });
+    const refused = await refusedIn(sendAll(queue, "a1"));
+    await nats.close();
+    await server.stop();
+    await rm(dir, { recursive: true, force: true });
+    assert.match(refused, /^NATS open off: no such stream, or JetStream is off/);
+  }),
 ];

@@ -2,9 +2,11 @@
  * Messages whose steps never end, on a real queue and the embedded one: each is reported by an Event, acknowledged, and
  * does not delay others.
  */
+
 import assert from "node:assert/strict";
 import type { World } from "../../../shared/engine/context/world.ts";
 import { intake } from "../../../shared/engine/reconcile/intake.ts";
+import { testCase } from "../../support/test-case.ts";
 import { openFixture, toy } from "../../unit/engine/fakes.ts";
 import { type Behaviour, type Counter, type Handed, messageOf, of, shown } from "./counter.ts";
 
@@ -50,9 +52,9 @@ const opened = async (counter: Counter) => {
 };
 
 export const poison: readonly Behaviour[] = [
-  {
-    name: "a key that whoever takes it dies of is sent for alone, then told on its object; its group goes on",
-    run: async (counter) => {
+  testCase(
+    "a key that whoever takes it dies of is sent for alone, then told on its object; its group goes on",
+    async (counter) => {
       const { world, record, events } = await opened(counter);
       await counter.send(messageOf(name, "1"), "1");
       await dieOf(counter, patience);
@@ -73,20 +75,17 @@ export const poison: readonly Behaviour[] = [
       assert.equal(shown(await counter.receive()), "");
       assert.deepEqual(await counter.dead(), []);
     },
-  },
-  {
-    name: "a neighbour in its batch is taken, and keeps its count",
-    run: async (counter) => {
-      const { world } = await opened(counter);
-      await counter.send(messageOf(name, "1"), "1");
-      await dieOf(counter, patience);
-      await counter.send(messageOf("b", "1"), "b1");
-      const both = await counter.receive();
-      assert.deepEqual(of(both, "b")[0]?.received, 1);
-      await take(counter, world, both);
-      await counter.send(messageOf("b", "2"), "b2");
-      const next = await counter.receive();
-      assert.deepEqual([shown(next), next[0]?.received], ["b2", 1]);
-    },
-  },
+  ),
+  testCase("a neighbour in its batch is taken, and keeps its count", async (counter) => {
+    const { world } = await opened(counter);
+    await counter.send(messageOf(name, "1"), "1");
+    await dieOf(counter, patience);
+    await counter.send(messageOf("b", "1"), "b1");
+    const both = await counter.receive();
+    assert.deepEqual(of(both, "b")[0]?.received, 1);
+    await take(counter, world, both);
+    await counter.send(messageOf("b", "2"), "b2");
+    const next = await counter.receive();
+    assert.deepEqual([shown(next), next[0]?.received], ["b2", 1]);
+  }),
 ];

@@ -9,11 +9,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { isRecord } from "../../../shared/core/json.ts";
-
 import { type Served, serveSimulator } from "../../../shared/simulator/http/serve.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import { builtFor } from "../../support/build.ts";
 import { crds } from "../../support/crds.ts";
+import { testCase } from "../../support/test-case.ts";
 import { createQueues, depthOf } from "../lambda/queues.ts";
 import type { Progress } from "./nats.ts";
 
@@ -184,9 +184,9 @@ const asFunctions = ({ env, hasTimers, quiet }: Queues): Promise<void> =>
     (lines) => follow(lines, hasTimers ? "reconcile" : "wake"),
   );
 
-export const processes = {
-  name: "forward, reconcile, wake and resync as processes run an application to its end, told under one id by all of them, and stop when told",
-  run: async (client: SQSClient, endpoint: string): Promise<void> => {
+export const processes = testCase(
+  "forward, reconcile, wake and resync as processes run an application to its end, told under one id by all of them, and stop when told",
+  async (client: SQSClient, endpoint: string): Promise<void> => {
     const queues = await createQueues(client, "processes", { visibilitySeconds: 5, maxReceiveCount: 5 });
     await asFunctions({
       env: {
@@ -198,23 +198,23 @@ export const processes = {
       quiet: async () => (await depthOf(client, queues.fifo)) === 0,
     });
   },
-};
+);
 
 type ProgressOf = (queue: string) => Promise<Progress>;
 
-export const natsProcesses = {
-  name: "forward, reconcile and resync as processes run an application to its end, told under one id by all of them, and stop when told",
-  run: (url: string, progressOf: ProgressOf): Promise<void> =>
+export const natsProcesses = testCase(
+  "forward, reconcile and resync as processes run an application to its end, told under one id by all of them, and stop when told",
+  (url: string, progressOf: ProgressOf): Promise<void> =>
     asFunctions({
       env: { REKINDLE_NATS_URL: url },
       hasTimers: true,
       quiet: async () => (await progressOf("rekindle-keys")).lag === 0,
     }),
-};
+);
 
-export const natsHost = {
-  name: "a host whose queue is there runs an application to its end, and stops when told",
-  run: async (url: string, progressOf: ProgressOf): Promise<void> => {
+export const natsHost = testCase(
+  "a host whose queue is there runs an application to its end, and stops when told",
+  async (url: string, progressOf: ProgressOf): Promise<void> => {
     const dir = mkdtempSync(join(tmpdir(), "rekindle-host-"));
     const kubeconfig = join(dir, "kubeconfig");
     try {
@@ -239,4 +239,4 @@ export const natsHost = {
       rmSync(dir, { recursive: true });
     }
   },
-};
+);

@@ -1,8 +1,10 @@
 /** Status updates to an operator's queue: Rekindle's sink and delivery, on a third-party server that speaks SQS. */
+
 import assert from "node:assert/strict";
 import { CreateQueueCommand, DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { sinkOf, sqsSink } from "../../../shared/adapters/sinks/all.ts";
 import { openSqs } from "../../../shared/adapters/sqs/client.ts";
+import { testCase } from "../../support/test-case.ts";
 import { acknowledged, openStreet, type Street, silence } from "../../unit/updates/street.ts";
 
 type Behaviour = { readonly name: string; readonly run: (client: SQSClient, name: string) => Promise<void> };
@@ -45,9 +47,9 @@ const statesOf = (all: Awaited<ReturnType<typeof received>>): readonly string[] 
   all.map(({ event }) => event.data.state);
 
 export const updates: readonly Behaviour[] = [
-  {
-    name: "an update stands on the queue as a CloudEvent of its stream, and is acknowledged by that",
-    run: async (client, name) => {
+  testCase(
+    "an update stands on the queue as a CloudEvent of its stream, and is acknowledged by that",
+    async (client, name) => {
       const queue = await create(client, `${name}.fifo`);
       const street = streetTo(queue);
       await street.enter("RUNNING");
@@ -61,10 +63,10 @@ export const updates: readonly Behaviour[] = [
       await street.pass(3_600_000);
       assert.equal(street.heard.length, 1);
     },
-  },
-  {
-    name: "an update whose acknowledgement was lost is sent again, and stands on a FIFO queue once",
-    run: async (client, name) => {
+  ),
+  testCase(
+    "an update whose acknowledgement was lost is sent again, and stands on a FIFO queue once",
+    async (client, name) => {
       const queue = await create(client, `${name}.fifo`);
       const street = streetTo(queue);
       street.answer = ({ sequence }) => (street.heard.length < 2 && sequence === 1 ? silence : acknowledged);
@@ -77,43 +79,37 @@ export const updates: readonly Behaviour[] = [
       assert.deepEqual(statesOf(await received(client, queue)), ["RUNNING"]);
       assert.equal((await street.cursor())?.acknowledged, 1);
     },
-  },
-  {
-    name: "of one application updates come in their order, and hold up no other's",
-    run: async (client, name) => {
-      const queue = await create(client, `${name}.fifo`);
-      const [ada, bob] = [streetTo(queue), streetTo(queue)];
-      await bob.pass(1_000);
-      await ada.enter("SUBMITTED");
-      await ada.enter("RUNNING");
-      const out = await received(client, queue);
-      assert.deepEqual(statesOf(out), ["SUBMITTED", "RUNNING"]);
-      await bob.enter("SUBMITTED");
-      await ada.enter("COMPLETED", { terminal: true });
-      assert.deepEqual(statesOf(await received(client, queue)), ["SUBMITTED"]);
-      for (const one of out) await one.done();
-      assert.deepEqual(statesOf(await received(client, queue)), ["COMPLETED"]);
-    },
-  },
-  {
-    name: "an update to a queue that is not there waits, in order, until it is",
-    run: async (client, name) => {
-      const there = await create(client, `${name}-there`);
-      const street = streetTo(there.replace(/[^/]*$/, `${name}-later`));
-      await street.enter("SUBMITTED");
-      await street.enter("RUNNING");
-      assert.deepEqual(
-        street.heard.map(({ answered }) => answered),
-        ["failed"],
-      );
-      assert.match((await street.cursor())?.outstanding?.error ?? "", new RegExp(`${name}-later`));
-      const queue = await create(client, `${name}-later`);
-      await street.pass(10_000);
-      assert.deepEqual(statesOf(await received(client, queue)).toSorted(), ["RUNNING", "SUBMITTED"]);
-      assert.deepEqual(
-        street.heard.map(({ state }) => state),
-        ["SUBMITTED", "SUBMITTED", "RUNNING"],
-      );
-    },
-  },
+  ),
+  testCase("of one application updates come in their order, and hold up no other's", async (client, name) => {
+    const queue = await create(client, `${name}.fifo`);
+    const [ada, bob] = [streetTo(queue), streetTo(queue)];
+    await bob.pass(1_000);
+    await ada.enter("SUBMITTED");
+    await ada.enter("RUNNING");
+    const out = await received(client, queue);
+    assert.deepEqual(statesOf(out), ["SUBMITTED", "RUNNING"]);
+    await bob.enter("SUBMITTED");
+    await ada.enter("COMPLETED", { terminal: true });
+    assert.deepEqual(statesOf(await received(client, queue)), ["SUBMITTED"]);
+    for (const one of out) await one.done();
+    assert.deepEqual(statesOf(await received(client, queue)), ["COMPLETED"]);
+  }),
+  testCase("an update to a queue that is not there waits, in order, until it is", async (client, name) => {
+    const there = await create(client, `${name}-there`);
+    const street = streetTo(there.replace(/[^/]*$/, `${name}-later`));
+    await street.enter("SUBMITTED");
+    await street.enter("RUNNING");
+    assert.deepEqual(
+      street.heard.map(({ answered }) => answered),
+      ["failed"],
+    );
+    assert.match((await street.cursor())?.outstanding?.error ?? "", new RegExp(`${name}-later`));
+    const queue = await create(client, `${name}-later`);
+    await street.pass(10_000);
+    assert.deepEqual(statesOf(await received(client, queue)).toSorted(), ["RUNNING", "SUBMITTED"]);
+    assert.deepEqual(
+      street.heard.map(({ state }) => state),
+      ["SUBMITTED", "SUBMITTED", "RUNNING"],
+    );
+  }),
 ];

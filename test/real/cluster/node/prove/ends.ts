@@ -1,7 +1,9 @@
 /** Checks of the ends, the restarts and the deletion of containers and pods. */
+
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { testCase } from "../../../../support/test-case.ts";
 import type { Cluster } from "../../cluster.ts";
 import type { Pod } from "../objects.ts";
 import {
@@ -24,44 +26,35 @@ import {
   waitsFor,
 } from "./kit.ts";
 
-const exitCodes: Check = {
-  name: "exit codes become phases; the termination message is kept",
-  run: async (cluster) => {
-    const good = await runToEnd(cluster, "good", { containers: [shell("exit 0")] });
-    same([good.pod.status?.phase, endOf(good.pod).reason], ["Succeeded", "Completed"], "exit 0");
-    const bad = await runToEnd(cluster, "bad", { containers: [shell("echo why > /dev/termination-log; exit 3")] });
-    const { exitCode, reason, message } = endOf(bad.pod);
-    same([bad.pod.status?.phase, exitCode, reason, message], ["Failed", 3, "Error", "why\n"], "exit 3");
-    const two = await runToEnd(cluster, "two", { containers: [shell("exit 0"), shell("exit 1", { name: "other" })] });
-    same(two.pod.status?.phase, "Failed", "one of two fails");
-    return "0, 3, and 0 beside 1";
-  },
-};
+const exitCodes: Check = testCase("exit codes become phases; the termination message is kept", async (cluster) => {
+  const good = await runToEnd(cluster, "good", { containers: [shell("exit 0")] });
+  same([good.pod.status?.phase, endOf(good.pod).reason], ["Succeeded", "Completed"], "exit 0");
+  const bad = await runToEnd(cluster, "bad", { containers: [shell("echo why > /dev/termination-log; exit 3")] });
+  const { exitCode, reason, message } = endOf(bad.pod);
+  same([bad.pod.status?.phase, exitCode, reason, message], ["Failed", 3, "Error", "why\n"], "exit 3");
+  const two = await runToEnd(cluster, "two", { containers: [shell("exit 0"), shell("exit 1", { name: "other" })] });
+  same(two.pod.status?.phase, "Failed", "one of two fails");
+  return "0, 3, and 0 beside 1";
+});
 
-const notStartable: Check = {
-  name: "a command that is not there is a StartError",
-  run: async (cluster) => {
-    const { pod } = await runToEnd(cluster, "absent", { containers: [shell("", { command: ["/no/such/program"] })] });
-    same([pod.status?.phase, endOf(pod).exitCode, endOf(pod).reason], ["Failed", 128, "StartError"], "end");
-    return endOf(pod).message ?? "";
-  },
-};
+const notStartable: Check = testCase("a command that is not there is a StartError", async (cluster) => {
+  const { pod } = await runToEnd(cluster, "absent", { containers: [shell("", { command: ["/no/such/program"] })] });
+  same([pod.status?.phase, endOf(pod).exitCode, endOf(pod).reason], ["Failed", 128, "StartError"], "end");
+  return endOf(pod).message ?? "";
+});
 
-const outOfMemory: Check = {
-  name: "more memory than the limit is OOMKilled, 137",
-  run: async (cluster) => {
-    const script = "python3 -c 'x = bytearray(400_000_000)'";
-    const limits = { resources: { limits: { memory: "100Mi" } } };
-    const { pod } = await runToEnd(cluster, "oom", { containers: [shell(`exec ${script}`, limits)] });
-    if (endOf(pod).exitCode === 0) return "skip: this machine has no memory controller that we may write to";
-    same([endOf(pod).exitCode, endOf(pod).reason], [137, "OOMKilled"], "end");
-    return "137, OOMKilled";
-  },
-};
+const outOfMemory: Check = testCase("more memory than the limit is OOMKilled, 137", async (cluster) => {
+  const script = "python3 -c 'x = bytearray(400_000_000)'";
+  const limits = { resources: { limits: { memory: "100Mi" } } };
+  const { pod } = await runToEnd(cluster, "oom", { containers: [shell(`exec ${script}`, limits)] });
+  if (endOf(pod).exitCode === 0) return "skip: this machine has no memory controller that we may write to";
+  same([endOf(pod).exitCode, endOf(pod).reason], [137, "OOMKilled"], "end");
+  return "137, OOMKilled";
+});
 
-const restarts: Check = {
-  name: "OnFailure restarts until it works; Always ends in CrashLoopBackOff",
-  run: async (cluster) => {
+const restarts: Check = testCase(
+  "OnFailure restarts until it works; Always ends in CrashLoopBackOff",
+  async (cluster) => {
     const volume = { volumes: [{ name: "v", emptyDir: {} }] };
     const mounted = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
     const script = "echo x >> /v/n; test $(wc -l < /v/n) -ge 3";
@@ -81,11 +74,11 @@ const restarts: Check = {
     await isGone(cluster, loop);
     return "2 restarts, then Succeeded; a crash loop is Running";
   },
-};
+);
 
-const initContainers: Check = {
-  name: "init containers run in order; a failing one fails the pod before its containers start",
-  run: async (cluster) => {
+const initContainers: Check = testCase(
+  "init containers run in order; a failing one fails the pod before its containers start",
+  async (cluster) => {
     const volumes = [{ name: "v", emptyDir: {} }];
     const mounted = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
     const step = (name: string): object => shell(`echo ${name} >> /v/order`, { name, ...mounted });
@@ -102,11 +95,11 @@ const initContainers: Check = {
     same(states, ["Failed", 9, "PodInitializing"], "failing init");
     return "first, second; 9 → Failed";
   },
-};
+);
 
-const sidecars: Check = {
-  name: "a sidecar is up before the containers and ended after them, whatever its exit code",
-  run: async (cluster) => {
+const sidecars: Check = testCase(
+  "a sidecar is up before the containers and ended after them, whatever its exit code",
+  async (cluster) => {
     const volumes = [{ name: "v", emptyDir: {} }];
     const mounted = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
     const probe = {
@@ -123,11 +116,11 @@ const sidecars: Check = {
     same(endOf(pod, "side").exitCode, 0, "the sidecar's end");
     return "up, then Succeeded";
   },
-};
+);
 
-const deletions: Check = {
-  name: "deletion sends SIGTERM, waits for the grace, then SIGKILL; preStop comes first; the object goes last",
-  run: async (cluster) => {
+const deletions: Check = testCase(
+  "deletion sends SIGTERM, waits for the grace, then SIGKILL; preStop comes first; the object goes last",
+  async (cluster) => {
     const polite = await post(cluster, "polite", { containers: [shell("exec sleep 1000")] });
     await until(cluster, polite, inPhase("Running"));
     const seen: number[] = [];
@@ -165,11 +158,11 @@ const deletions: Check = {
     await isGone(cluster, hooked);
     return `gone after ${seen.join(" and ")} ms`;
   },
-};
+);
 
-const finalState: Check = {
-  name: "SIGTERM shows as 143, a pod deleted with force leaves no process",
-  run: async (cluster) => {
+const finalState: Check = testCase(
+  "SIGTERM shows as 143, a pod deleted with force leaves no process",
+  async (cluster) => {
     const name = await post(cluster, "final", { containers: [shell("exec sleep 1000")] });
     await until(cluster, name, inPhase("Running"));
     const path = `/api/v1/namespaces/default/pods/${name}`;
@@ -188,7 +181,7 @@ const finalState: Check = {
     const { ms } = await took(processGone(pid));
     return `143; process gone ${ms} ms after the force`;
   },
-};
+);
 
 type Told = { readonly type: string; readonly object: Pod };
 
@@ -207,9 +200,9 @@ const toldSince = async ({ api }: Cluster, name: string, resourceVersion: string
 };
 
 /** The simulator's kubelets must satisfy the same in test/unit/simulator/nodes/kubelet.test.ts. */
-const terminalFirst: Check = {
-  name: "a deleted pod gets its terminal phase before it goes: Succeeded for 0, Failed for another code and where it never ran",
-  run: async (cluster) => {
+const terminalFirst: Check = testCase(
+  "a deleted pod gets its terminal phase before it goes: Succeeded for 0, Failed for another code and where it never ran",
+  async (cluster) => {
     const polite = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
     const cases = [
       ["zero", shell(polite), "Running", "Succeeded"],
@@ -229,7 +222,7 @@ const terminalFirst: Check = {
     }
     return "Succeeded, Failed, Failed; then the grace is taken away, then the pod";
   },
-};
+);
 
 /** Returns the host's pid of a container's process, on any node. */
 export const pidOf = async (cluster: Cluster, pod: string, name = "main"): Promise<number> => {
@@ -251,30 +244,24 @@ export const processGone = async (pid: number): Promise<void> => {
   throw new Error(`process ${pid} still lives`);
 };
 
-const killed: Check = {
-  name: "a process killed with SIGKILL is Failed 137 within a second",
-  run: async (cluster) => {
-    const name = await post(cluster, "killed", { containers: [shell("exec sleep 1000")] });
-    await until(cluster, name, inPhase("Running"));
-    process.kill(await pidOf(cluster, name), "SIGKILL");
-    const { value: pod, ms } = await took(until(cluster, name, ended));
-    same([pod.status?.phase, endOf(pod).exitCode, endOf(pod).reason], ["Failed", 137, "Error"], "end");
-    must(ms < 1000, "too slow", ms);
-    return `${ms} ms`;
-  },
-};
+const killed: Check = testCase("a process killed with SIGKILL is Failed 137 within a second", async (cluster) => {
+  const name = await post(cluster, "killed", { containers: [shell("exec sleep 1000")] });
+  await until(cluster, name, inPhase("Running"));
+  process.kill(await pidOf(cluster, name), "SIGKILL");
+  const { value: pod, ms } = await took(until(cluster, name, ended));
+  same([pod.status?.phase, endOf(pod).exitCode, endOf(pod).reason], ["Failed", 137, "Error"], "end");
+  must(ms < 1000, "too slow", ms);
+  return `${ms} ms`;
+});
 
-const deadline: Check = {
-  name: "activeDeadlineSeconds ends a pod with DeadlineExceeded",
-  run: async (cluster) => {
-    const { pod } = await runToEnd(cluster, "overdue", {
-      activeDeadlineSeconds: 1,
-      containers: [shell("exec sleep 100")],
-    });
-    same([pod.status?.phase, pod.status?.reason], ["Failed", "DeadlineExceeded"], "end");
-    return "Failed, DeadlineExceeded";
-  },
-};
+const deadline: Check = testCase("activeDeadlineSeconds ends a pod with DeadlineExceeded", async (cluster) => {
+  const { pod } = await runToEnd(cluster, "overdue", {
+    activeDeadlineSeconds: 1,
+    containers: [shell("exec sleep 100")],
+  });
+  same([pod.status?.phase, pod.status?.reason], ["Failed", "DeadlineExceeded"], "end");
+  return "Failed, DeadlineExceeded";
+});
 
 export const endChecks: readonly Check[] = [
   exitCodes,

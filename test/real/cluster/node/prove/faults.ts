@@ -1,5 +1,7 @@
 /** Checks that faults of containers and machines look in the API as on a real cluster. */
+
 import { setTimeout as sleep } from "node:timers/promises";
+import { testCase } from "../../../../support/test-case.ts";
 import type { Cluster } from "../../cluster.ts";
 import { exhaustMemory, killContainer, type Victim } from "../../faults.ts";
 import type { Node } from "../../nodes.ts";
@@ -35,9 +37,9 @@ const victim = (cluster: Cluster, { metadata }: Pod): Victim => ({
 
 const limits = { resources: { limits: { memory: "200Mi" } } };
 
-const killed: Check = {
-  name: "a container killed from outside is Failed, 137, Error; one whose memory limit is reached OOMKilled",
-  run: async (cluster) => {
+const killed: Check = testCase(
+  "a container killed from outside is Failed, 137, Error; one whose memory limit is reached OOMKilled",
+  async (cluster) => {
     const names = await Promise.all(
       ["killed", "squeezed"].map((word) =>
         post(cluster, word, { containers: [shell("exec python3 -c 'import time; time.sleep(1000)'", limits)] }),
@@ -60,11 +62,11 @@ const killed: Check = {
     );
     return "137 Error, 137 OOMKilled";
   },
-};
+);
 
-const refused: Check = {
-  name: "a refused pull is ErrImagePull and ImagePullBackOff for the pods that it is said of, until it is taken back",
-  run: async (cluster) => {
+const refused: Check = testCase(
+  "a refused pull is ErrImagePull and ImagePullBackOff for the pods that it is said of, until it is taken back",
+  async (cluster) => {
     const node = first(cluster);
     await node.refusePulls(["^default/unlucky-"]);
     const unlucky = await post(cluster, "unlucky", { containers: [shell("exit 0")] });
@@ -76,11 +78,11 @@ const refused: Check = {
     same((await until(cluster, unlucky, ended)).status?.phase, "Succeeded", "taken back");
     return "ImagePullBackOff, then Succeeded";
   },
-};
+);
 
-const suspended: Check = {
-  name: "a suspended machine is silent and its pods stand still; resumed, they go on where they were",
-  run: async (cluster) => {
+const suspended: Check = testCase(
+  "a suspended machine is silent and its pods stand still; resumed, they go on where they were",
+  async (cluster) => {
     const node = first(cluster);
     const name = await post(cluster, "stands", { containers: [shell("while :; do echo x; sleep 0.1; done")] });
     await until(cluster, name, inPhase("Running"));
@@ -96,6 +98,6 @@ const suspended: Check = {
     await isGone(cluster, name);
     return `${before / 2} lines before it went on`;
   },
-};
+);
 
 export const faultChecks: readonly Check[] = [killed, refused, suspended];

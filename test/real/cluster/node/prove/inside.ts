@@ -1,4 +1,5 @@
 /** Checks of the inside of a container: environment, names, network, API. */
+import { testCase } from "../../../../support/test-case.ts";
 import {
   type Check,
   container,
@@ -18,9 +19,9 @@ import {
   waitsFor,
 } from "./kit.ts";
 
-const environment: Check = {
-  name: "environment: fields, resources, config maps, secrets, whole maps, $(VAR) also in arguments",
-  run: async (cluster) => {
+const environment: Check = testCase(
+  "environment: fields, resources, config maps, secrets, whole maps, $(VAR) also in arguments",
+  async (cluster) => {
     const [map, secret] = [freshName("map"), freshName("secret")];
     await make(cluster, "configmaps", map, { data: { ONE: "1", TWO: "2" } });
     await make(cluster, "secrets", secret, { stringData: { PASSWORD: "p" } });
@@ -57,11 +58,11 @@ const environment: Check = {
     same([endOf(pod).exitCode, await logOf(cluster, name)], [0, wanted], "what it found");
     return wanted.trim();
   },
-};
+);
 
-const configError: Check = {
-  name: "a missing key is CreateContainerConfigError, and works as soon as it is mended",
-  run: async (cluster) => {
+const configError: Check = testCase(
+  "a missing key is CreateContainerConfigError, and works as soon as it is mended",
+  async (cluster) => {
     const map = freshName("mended");
     const env = [{ name: "KEY", valueFrom: { configMapKeyRef: { name: map, key: "k" } } }];
     const name = await post(cluster, "missing", { containers: [shell("echo $KEY", { env })] });
@@ -71,14 +72,14 @@ const configError: Check = {
     same(await logOf(cluster, name), "there\n", "log");
     return "mended";
   },
-};
+);
 
 const resolves = (names: string): string =>
   `python3 -c 'import socket; print(*sorted({a[4][0] for n in "${names}".split() for a in socket.getaddrinfo(n, None, socket.AF_INET)}))'`;
 
-const services: Check = {
-  name: "a headless service resolves to its pods, live, and pods reach each other",
-  run: async (cluster) => {
+const services: Check = testCase(
+  "a headless service resolves to its pods, live, and pods reach each other",
+  async (cluster) => {
     const service = freshName("svc");
     const server = await post(
       cluster,
@@ -97,11 +98,11 @@ const services: Check = {
     await remove(cluster, server);
     return `${pod.status?.podIP}, seen and called ${ms} ms after the service came`;
   },
-};
+);
 
-const callsApi: Check = {
-  name: "a pod calls the API at kubernetes.default.svc with its token and the cluster's CA",
-  run: async (cluster) => {
+const callsApi: Check = testCase(
+  "a pod calls the API at kubernetes.default.svc with its token and the cluster's CA",
+  async (cluster) => {
     const dir = "/var/run/secrets/kubernetes.io/serviceaccount";
     const script = `import json, ssl, urllib.request as u
 r = u.Request("https://kubernetes.default.svc/apis/authentication.k8s.io/v1/selfsubjectreviews", method="POST", data=b'{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}')
@@ -114,16 +115,13 @@ print(json.load(u.urlopen(r, context=ssl.create_default_context(cafile="${dir}/c
     same(log, "system:serviceaccount:default:default\n", "who it is");
     return log.trim();
   },
-};
+);
 
-const nodeImage: Check = {
-  name: "the image node:24 is this project's Node",
-  run: async (cluster) => {
-    const main = { name: "main", image: "docker.io/library/node:24-slim", args: ["node", "-p", "process.version"] };
-    const { pod, log } = await runToEnd(cluster, "js", { containers: [main] });
-    same([log.trim(), container(pod).imageID], [process.version, `node@${process.version}`], "version");
-    return log.trim();
-  },
-};
+const nodeImage: Check = testCase("the image node:24 is this project's Node", async (cluster) => {
+  const main = { name: "main", image: "docker.io/library/node:24-slim", args: ["node", "-p", "process.version"] };
+  const { pod, log } = await runToEnd(cluster, "js", { containers: [main] });
+  same([log.trim(), container(pod).imageID], [process.version, `node@${process.version}`], "version");
+  return log.trim();
+});
 
 export const insideChecks: readonly Check[] = [environment, configError, services, callsApi, nodeImage];

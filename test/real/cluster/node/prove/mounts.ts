@@ -1,8 +1,10 @@
 /** Checks of volumes, and of the users that may write to them. */
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { testCase } from "../../../../support/test-case.ts";
 import {
   type Check,
   container,
@@ -24,9 +26,9 @@ import {
   waitsFor,
 } from "./kit.ts";
 
-const lateConfigMap: Check = {
-  name: "a config map that comes after its pod: FailedMount, then it runs",
-  run: async (cluster) => {
+const lateConfigMap: Check = testCase(
+  "a config map that comes after its pod: FailedMount, then it runs",
+  async (cluster) => {
     const late = freshName("late");
     const volumes = [{ name: "v", configMap: { name: late } }];
     const mounted = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
@@ -43,11 +45,11 @@ const lateConfigMap: Check = {
     same(await logOf(cluster, name), "value", "content");
     return `ended ${ms} ms after the config map came`;
   },
-};
+);
 
-const manyVolumes: Check = {
-  name: "config map items and modes, secrets, projected, downward API, empty dirs, host paths, sub paths, optional ones",
-  run: async (cluster) => {
+const manyVolumes: Check = testCase(
+  "config map items and modes, secrets, projected, downward API, empty dirs, host paths, sub paths, optional ones",
+  async (cluster) => {
     const [map, secret] = [freshName("map"), freshName("secret")];
     await make(cluster, "configmaps", map, {
       data: { a: "A", b: "B" },
@@ -107,11 +109,11 @@ const manyVolumes: Check = {
     same([endOf(pod).exitCode, await logOf(cluster, name)], [0, lines.join("\n")], "what it found");
     return "all found";
   },
-};
+);
 
-const users: Check = {
-  name: "runAsUser is who runs; runAsNonRoot refuses root; a read-only root is read-only; sub paths are writable",
-  run: async (cluster) => {
+const users: Check = testCase(
+  "runAsUser is who runs; runAsNonRoot refuses root; a read-only root is read-only; sub paths are writable",
+  async (cluster) => {
     const securityContext = { runAsUser: 185, runAsGroup: 185, runAsNonRoot: true, readOnlyRootFilesystem: true };
     const volumes = [{ name: "v", emptyDir: {} }];
     const volumeMounts = [{ name: "v", mountPath: "/v", subPath: "sub" }];
@@ -127,6 +129,6 @@ const users: Check = {
     await remove(cluster, root);
     return "185, not root";
   },
-};
+);
 
 export const mountChecks: readonly Check[] = [lateConfigMap, manyVolumes, users];

@@ -1,5 +1,7 @@
 /** Checks of nodes that are silent, die, or come back, and of real Spark that loses an executor. */
+
 import { setTimeout as sleep } from "node:timers/promises";
+import { testCase } from "../../../../support/test-case.ts";
 import type { Cluster } from "../../cluster.ts";
 import { allowSpark, postDriver } from "../../handmade.ts";
 import { pidOf, processGone } from "./ends.ts";
@@ -28,9 +30,9 @@ export const readyIs = async ({ api }: Cluster, name: string, wanted: string): P
   await api.until(`/api/v1/nodes/${name}`, ({ status, body }) => status === 200 && holds(body), 60_000);
 };
 
-const frozen: Check = {
-  name: "a frozen node turns Unknown while its pods run on; thawed, it tells what happened meanwhile",
-  run: async (cluster) => {
+const frozen: Check = testCase(
+  "a frozen node turns Unknown while its pods run on; thawed, it tells what happened meanwhile",
+  async (cluster) => {
     const node = cluster.nodes[0];
     must(node !== undefined, "a node", cluster.nodes.length);
     const name = await post(cluster, "onice", { containers: [shell("while :; do echo x; sleep 0.1; done")] });
@@ -47,13 +49,13 @@ const frozen: Check = {
     await readyIs(cluster, "node-1", "True");
     return `Unknown after ${(ms / 1000).toFixed(1)} s`;
   },
-};
+);
 
 const onNode = (name: string): object => ({ nodeSelector: { "kubernetes.io/hostname": name } });
 
-const died: Check = {
-  name: "a killed node takes its processes along; back, it reports what was lost and starts what may start again",
-  run: async (cluster) => {
+const died: Check = testCase(
+  "a killed node takes its processes along; back, it reports what was lost and starts what may start again",
+  async (cluster) => {
     const node = await cluster.addNode("node-2");
     const never = await post(cluster, "never", { ...onNode("node-2"), containers: [shell("exec sleep 1000")] });
     const always = await post(cluster, "always", {
@@ -87,11 +89,11 @@ const died: Check = {
     }
     return `process gone after ${ms} ms`;
   },
-};
+);
 
-const executorDies: Check = {
-  name: "a real Spark executor killed with SIGKILL is Failed 137 at once, is replaced, and the driver succeeds",
-  run: async (cluster) => {
+const executorDies: Check = testCase(
+  "a real Spark executor killed with SIGKILL is Failed 137 at once, is replaced, and the driver succeeds",
+  async (cluster) => {
     const { api } = cluster;
     await allowSpark(api, "default");
     const began = performance.now();
@@ -125,7 +127,7 @@ const executorDies: Check = {
     same(container(pod, "spark-kubernetes-driver").imageID, "pypi/pyspark@4.0.4", "imageID");
     return `137 after ${ms} ms; Succeeded after ${((performance.now() - began) / 1000).toFixed(1)} s`;
   },
-};
+);
 
 export const nodeChecks: readonly Check[] = [frozen, died];
 export const sparkChecks: readonly Check[] = [executorDies];

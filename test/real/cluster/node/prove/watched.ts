@@ -1,4 +1,5 @@
 /** Checks of the view from outside: images that cannot be pulled, probes, logs, jobs, and durations. */
+import { testCase } from "../../../../support/test-case.ts";
 import {
   type Check,
   container,
@@ -17,9 +18,9 @@ import {
   waitsFor,
 } from "./kit.ts";
 
-const unknownImage: Check = {
-  name: "an unknown image: ErrImagePull, then ImagePullBackOff, Pending, with events",
-  run: async (cluster) => {
+const unknownImage: Check = testCase(
+  "an unknown image: ErrImagePull, then ImagePullBackOff, Pending, with events",
+  async (cluster) => {
     const name = await post(cluster, "unknown", {
       containers: [shell("true", { image: "example.com/nobody/knows:1" })],
     });
@@ -35,11 +36,11 @@ const unknownImage: Check = {
     await remove(cluster, name);
     return "Pending, ImagePullBackOff";
   },
-};
+);
 
-const probes: Check = {
-  name: "a readiness probe decides Ready; a failing liveness probe restarts",
-  run: async (cluster) => {
+const probes: Check = testCase(
+  "a readiness probe decides Ready; a failing liveness probe restarts",
+  async (cluster) => {
     const readinessProbe = { httpGet: { path: "/", port: 8000 }, periodSeconds: 1 };
     const script = "sleep 1; exec python3 -m http.server 8000";
     const name = await post(cluster, "ready", { containers: [shell(script, { readinessProbe })] });
@@ -54,11 +55,11 @@ const probes: Check = {
     await remove(cluster, dying);
     return "Ready after it served; restarted";
   },
-};
+);
 
-const logs: Check = {
-  name: "logs: the tail, followed to the end, of the start before, and cut after bytes",
-  run: async (cluster) => {
+const logs: Check = testCase(
+  "logs: the tail, followed to the end, of the start before, and cut after bytes",
+  async (cluster) => {
     const script = "for n in 1 2 3 4 5; do echo line $n; sleep 0.2; done";
     const name = await post(cluster, "talks", { containers: [shell(script)] });
     await until(cluster, name, inPhase("Running", "Succeeded"));
@@ -74,34 +75,28 @@ const logs: Check = {
     same([await logOf(cluster, again, "previous=true"), await logOf(cluster, again)], ["x\n", "x\nx\n"], "previous");
     return "all as kubectl logs shows them";
   },
-};
+);
 
-const jobs: Check = {
-  name: "a Job of the real job controller completes",
-  run: async ({ api }) => {
-    const name = freshName("job");
-    const template = { spec: { restartPolicy: "Never", containers: [shell("true")] } };
-    const path = "/apis/batch/v1/namespaces/default/jobs";
-    await api.call("POST", path, { metadata: { name }, spec: { completions: 3, parallelism: 3, template } });
-    const { ms } = await took(
-      api.until(`${path}/${name}`, ({ body }) => JSON.stringify(body).includes('"succeeded":3'), 20_000),
-    );
-    await api.call("DELETE", `${path}/${name}?propagationPolicy=Background`);
-    return `3 pods in ${ms} ms`;
-  },
-};
+const jobs: Check = testCase("a Job of the real job controller completes", async ({ api }) => {
+  const name = freshName("job");
+  const template = { spec: { restartPolicy: "Never", containers: [shell("true")] } };
+  const path = "/apis/batch/v1/namespaces/default/jobs";
+  await api.call("POST", path, { metadata: { name }, spec: { completions: 3, parallelism: 3, template } });
+  const { ms } = await took(
+    api.until(`${path}/${name}`, ({ body }) => JSON.stringify(body).includes('"succeeded":3'), 20_000),
+  );
+  await api.call("DELETE", `${path}/${name}?propagationPolicy=Background`);
+  return `3 pods in ${ms} ms`;
+});
 
-const setUpTime: Check = {
-  name: "figures: how long a pod takes from its creation to its end",
-  run: async (cluster) => {
-    const all: number[] = [];
-    for (let count = 0; count < 10; count++) {
-      const name = await post(cluster, "quick", { containers: [shell("true")] });
-      all.push((await took(until(cluster, name, ended))).ms);
-    }
-    const sorted = all.toSorted((left, right) => left - right);
-    return `median ${sorted[5]} ms, worst ${sorted[9]} ms (looked at every 100 ms)`;
-  },
-};
+const setUpTime: Check = testCase("figures: how long a pod takes from its creation to its end", async (cluster) => {
+  const all: number[] = [];
+  for (let count = 0; count < 10; count++) {
+    const name = await post(cluster, "quick", { containers: [shell("true")] });
+    all.push((await took(until(cluster, name, ended))).ms);
+  }
+  const sorted = all.toSorted((left, right) => left - right);
+  return `median ${sorted[5]} ms, worst ${sorted[9]} ms (looked at every 100 ms)`;
+});
 
 export const watchedChecks: readonly Check[] = [unknownImage, probes, logs, jobs, setUpTime];

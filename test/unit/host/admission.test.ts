@@ -1,6 +1,6 @@
 /** `rekindle host --admission` as a process: it registers itself before it serves, and a dry run registers nothing. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
 import { freePort } from "../../support/port.ts";
@@ -23,30 +23,26 @@ const home = ({ transport }: Simulator): Promise<unknown> =>
     metadata: { name: "rekindle" },
   });
 
-describe("a host with admission", () => {
-  it(
-    "is registered when it serves, and stays registered until uninstall",
-    onMachine(async ({ simulator, host }) => {
-      await home(simulator);
-      const running = host(...(await flags()));
-      await running.door();
-      assert.deepEqual(registrations(simulator), ["rekindle", "rekindle"]);
-      assert.match(running.out.join("\n"), /rekindle host: serving admission on port \d+/);
-      running.stop();
-      assert.equal(await running.code, 0);
-      assert.deepEqual(registrations(simulator), ["rekindle", "rekindle"]);
-    }),
-  );
+const it = (title: string, act: Parameters<typeof onMachine>[0]): void => void test(title, onMachine(act));
 
-  it(
-    "does not serve admission in a dry run, and logs that",
-    onMachine(async ({ simulator, host }) => {
-      const running = host("--dry-run", ...(await flags()));
-      await running.door();
-      assert.deepEqual(registrations(simulator), []);
-      assert.deepEqual(running.err, ["admission is not served in a dry run, because registering it is a write"]);
-    }),
-  );
+describe("a host with admission", () => {
+  it("is registered when it serves, and stays registered until uninstall", async ({ simulator, host }) => {
+    await home(simulator);
+    const running = host(...(await flags()));
+    await running.door();
+    assert.deepEqual(registrations(simulator), ["rekindle", "rekindle"]);
+    assert.match(running.out.join("\n"), /rekindle host: serving admission on port \d+/);
+    running.stop();
+    assert.equal(await running.code, 0);
+    assert.deepEqual(registrations(simulator), ["rekindle", "rekindle"]);
+  });
+
+  it("does not serve admission in a dry run, and logs that", async ({ simulator, host }) => {
+    const running = host("--dry-run", ...(await flags()));
+    await running.door();
+    assert.deepEqual(registrations(simulator), []);
+    assert.deepEqual(running.err, ["admission is not served in a dry run, because registering it is a write"]);
+  });
 
   const wrong = [
     { name: "no namespace for its Secret", args: [], says: /cannot start: .*namespaces "rekindle" not found/ },
@@ -63,14 +59,11 @@ describe("a host with admission", () => {
     },
   ];
   for (const { name, args, says } of wrong)
-    it(
-      `with ${name} ends with one line`,
-      onMachine(async ({ simulator, host }) => {
-        const running = host(...(await flags()), ...args);
-        assert.equal(await running.code, 1);
-        assert.match(running.err.join("\n"), says);
-        assert.equal(running.err.length, 1);
-        assert.deepEqual(registrations(simulator), []);
-      }),
-    );
+    it(`with ${name} ends with one line`, async ({ simulator, host }) => {
+      const running = host(...(await flags()), ...args);
+      assert.equal(await running.code, 1);
+      assert.match(running.err.join("\n"), says);
+      assert.equal(running.err.length, 1);
+      assert.deepEqual(registrations(simulator), []);
+    });
 });

@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { describe, test } from "node:test";
 import { type Machine, onMachine } from "./machine.ts";
 import { answer } from "./way.ts";
+
+const it = (title: string, act: Parameters<typeof onMachine>[0]): void => void test(title, onMachine(act));
 
 describe("a mistake at the start of a host", () => {
   const free = "http://127.0.0.1:1";
@@ -85,45 +87,35 @@ describe("a mistake at the start of a host", () => {
     assert.doesNotMatch(run.err[0] ?? "", /\n|\bat .*:\d+/);
     assert.deepEqual([run.lines, asked.filter((line) => !line.startsWith("GET"))], [[], []]);
   };
-  for (const one of cases)
-    it(
-      `${one.name}: one line, and no change`,
-      onMachine((machine) => mistaken(machine, one)),
+  for (const one of cases) it(`${one.name}: one line, and no change`, (machine) => mistaken(machine, one));
+
+  it("a missing right to read the cluster's identity: one line that names it", async ({ fault, host }) => {
+    const words = 'namespaces "kube-system" is forbidden: User "x" cannot get resource "namespaces"';
+    fault(({ path }) => (path.endsWith("/namespaces/kube-system") ? answer(403, "Forbidden", words) : undefined));
+    const run = host();
+    assert.deepEqual(
+      [await run.code, run.err],
+      [1, [`rekindle host: cannot start: get namespaces kube-system: ${words}`]],
     );
+  });
 
-  it(
-    "a missing right to read the cluster's identity: one line that names it",
-    onMachine(async ({ fault, host }) => {
-      const words = 'namespaces "kube-system" is forbidden: User "x" cannot get resource "namespaces"';
-      fault(({ path }) => (path.endsWith("/namespaces/kube-system") ? answer(403, "Forbidden", words) : undefined));
-      const run = host();
-      assert.deepEqual(
-        [await run.code, run.err],
-        [1, [`rekindle host: cannot start: get namespaces kube-system: ${words}`]],
+  it("a port that is in use: one line, and the host ends", async ({ host, asked }) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const address = taken.address();
+    const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+    try {
+      const run = host("--listen", `127.0.0.1:${port}`);
+      assert.equal(await run.code, 1);
+      assert.match(
+        run.err.join("\n"),
+        new RegExp(`^rekindle: cannot listen on 127.0.0.1:${port}: .*EADDRINUSE.*set --listen$`),
       );
-    }),
-  );
-
-  it(
-    "a port that is in use: one line, and the host ends",
-    onMachine(async ({ host, asked }) => {
-      const taken = createServer();
-      await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-      const address = taken.address();
-      const port = typeof address === "object" ? (address?.port ?? 0) : 0;
-      try {
-        const run = host("--listen", `127.0.0.1:${port}`);
-        assert.equal(await run.code, 1);
-        assert.match(
-          run.err.join("\n"),
-          new RegExp(`^rekindle: cannot listen on 127.0.0.1:${port}: .*EADDRINUSE.*set --listen$`),
-        );
-        const before = asked.length;
-        await new Promise((resolve) => setTimeout(resolve, 30));
-        assert.equal(asked.length, before, "it asks nothing any more");
-      } finally {
-        taken.close();
-      }
-    }),
-  );
+      const before = asked.length;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      assert.equal(asked.length, before, "it asks nothing any more");
+    } finally {
+      taken.close();
+    }
+  });
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { describe, test } from "node:test";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
 import { signature } from "../../../shared/core/signature.ts";
 import type { Simulator } from "../../../shared/simulator/open.ts";
@@ -56,7 +56,7 @@ describe("a host beside another controller", () => {
     },
   ];
   for (const { name, arrange, says } of cases) {
-    it(
+    test(
       `${name}: reports the controller's place, stands aside in one line, and writes nothing`,
       onMachine(
         async ({ simulator, asked, host }) => {
@@ -87,7 +87,7 @@ describe("a host beside another controller", () => {
     );
 
     for (const flag of ["--take-over", "--coexist", "--dry-run"]) {
-      it(
+      test(
         `${name}: ${flag} starts`,
         onMachine(
           async ({ simulator, host }) => {
@@ -103,7 +103,7 @@ describe("a host beside another controller", () => {
     }
   }
 
-  it(
+  test(
     "does not take a second Rekindle host or a person for a controller",
     onMachine(
       async ({ simulator, host }) => {
@@ -127,33 +127,36 @@ const triggered = async (url: string, secret: string, path: string, timestamp = 
   return (await fetch(`${url}${path}`, { method: "POST", headers })).status;
 };
 
-describe("a running host", () => {
-  it(
-    "is healthy, then ready, runs an applied application, and leaves nothing half done when it is stopped",
-    onMachine(async ({ simulator, asked, host }) => {
-      const running = host("--log-level=info");
-      const url = await running.door();
-      assert.equal((await fetch(`${url}/healthz`)).status, 200);
-      await until("it is ready", async () => (await fetch(`${url}/readyz`)).status === 200);
-      await create(simulator, applications, application("spark-pi"));
-      await until("it is COMPLETED", () => state(simulator, "spark-pi") === "COMPLETED");
-      const metrics = await (await fetch(`${url}/metrics`)).text();
-      for (const figure of ["spark_application_submit_count 1", "process_cpu_seconds_total ", "go_goroutines "])
-        assert.match(metrics, new RegExp(`^${figure}`, "m"));
-      running.stop();
-      assert.equal(await running.code, 0);
-      assert.deepEqual(running.out.slice(2), ["rekindle host: draining", "rekindle host: stopped"]);
-      const before = asked.length;
-      await assert.rejects(fetch(`${url}/healthz`));
-      assert.deepEqual(asked.slice(before), []);
-      assert.deepEqual(
-        running.lines.filter(({ level }) => level === "warn" || level === "error"),
-        [],
-      );
-    }),
-  );
+const it = (title: string, act: Parameters<typeof onMachine>[0]): void => void test(title, onMachine(act));
 
-  it(
+describe("a running host", () => {
+  it("is healthy, then ready, runs an applied application, and leaves nothing half done when it is stopped", async ({
+    simulator,
+    asked,
+    host,
+  }) => {
+    const running = host("--log-level=info");
+    const url = await running.door();
+    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    await until("it is ready", async () => (await fetch(`${url}/readyz`)).status === 200);
+    await create(simulator, applications, application("spark-pi"));
+    await until("it is COMPLETED", () => state(simulator, "spark-pi") === "COMPLETED");
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    for (const figure of ["spark_application_submit_count 1", "process_cpu_seconds_total ", "go_goroutines "])
+      assert.match(metrics, new RegExp(`^${figure}`, "m"));
+    running.stop();
+    assert.equal(await running.code, 0);
+    assert.deepEqual(running.out.slice(2), ["rekindle host: draining", "rekindle host: stopped"]);
+    const before = asked.length;
+    await assert.rejects(fetch(`${url}/healthz`));
+    assert.deepEqual(asked.slice(before), []);
+    assert.deepEqual(
+      running.lines.filter(({ level }) => level === "warn" || level === "error"),
+      [],
+    );
+  });
+
+  test(
     "is not ready while it cannot list the objects",
     onMachine(
       async ({ host }) => {
@@ -165,100 +168,88 @@ describe("a running host", () => {
     ),
   );
 
-  it(
-    "of a missing namespace reports that, and runs the objects that are created in it later",
-    onMachine(async ({ simulator, host }) => {
-      const running = host("--namespaces=team,default");
-      await running.door();
-      assert.deepEqual(running.err, ["namespace team does not exist: objects that are created in it later are run"]);
-      await create(simulator, "/api/v1/namespaces", {
-        apiVersion: "v1",
-        kind: "Namespace",
-        metadata: { name: "team" },
-      });
-      await create(simulator, applications.replace("default", "team"), application("spark-pi", { namespace: "team" }));
-      await until("it is COMPLETED", () => state(simulator, "spark-pi", "team") === "COMPLETED");
-    }),
-  );
+  it("of a missing namespace reports that, and runs the objects that are created in it later", async ({
+    simulator,
+    host,
+  }) => {
+    const running = host("--namespaces=team,default");
+    await running.door();
+    assert.deepEqual(running.err, ["namespace team does not exist: objects that are created in it later are run"]);
+    await create(simulator, "/api/v1/namespaces", {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "team" },
+    });
+    await create(simulator, applications.replace("default", "team"), application("spark-pi", { namespace: "team" }));
+    await until("it is COMPLETED", () => state(simulator, "spark-pi", "team") === "COMPLETED");
+  });
 
-  it(
-    "answers metrics to callers alone where the operator wants it",
-    onMachine(async ({ folder, host }) => {
-      const callers = [
-        { name: "prometheus", tokens: ["a token for prometheus"], may: ["read"] },
-        { name: "team", tokens: ["a token for one team"], may: ["read"], namespaces: ["team-a"] },
-      ].map((one) => ({ ...one, tokens: one.tokens.map((token) => token.replaceAll(" ", "-")) }));
-      writeFileSync(join(folder, "callers"), JSON.stringify(callers));
-      const running = host("--trigger-secret-file", join(folder, "callers"), "--metrics-for=callers");
-      const url = await running.door();
-      const statusFor = async (headers: Record<string, string>) => (await fetch(`${url}/metrics`, { headers })).status;
-      assert.equal(await statusFor({}), 401);
-      assert.equal(await statusFor({ authorization: "Bearer a-token-for-one-team" }), 403);
-      assert.equal(await statusFor({ authorization: "Bearer a-token-for-prometheus" }), 200);
-    }),
-  );
+  it("answers metrics to callers alone where the operator wants it", async ({ folder, host }) => {
+    const callers = [
+      { name: "prometheus", tokens: ["a token for prometheus"], may: ["read"] },
+      { name: "team", tokens: ["a token for one team"], may: ["read"], namespaces: ["team-a"] },
+    ].map((one) => ({ ...one, tokens: one.tokens.map((token) => token.replaceAll(" ", "-")) }));
+    writeFileSync(join(folder, "callers"), JSON.stringify(callers));
+    const running = host("--trigger-secret-file", join(folder, "callers"), "--metrics-for=callers");
+    const url = await running.door();
+    const statusFor = async (headers: Record<string, string>) => (await fetch(`${url}/metrics`, { headers })).status;
+    assert.equal(await statusFor({}), 401);
+    assert.equal(await statusFor({ authorization: "Bearer a-token-for-one-team" }), 403);
+    assert.equal(await statusFor({ authorization: "Bearer a-token-for-prometheus" }), 200);
+  });
 
-  it(
-    "accepts each signed trigger once",
-    onMachine(async ({ simulator, folder, host }) => {
-      const secret = "a secret of more than sixteen";
-      writeFileSync(join(folder, "secret"), `${secret}\n`);
-      const running = host("--trigger-secret-file", join(folder, "secret"), "--log-level=debug");
-      const url = await running.door();
-      await until("it is ready", async () => (await fetch(`${url}/readyz`)).status === 200);
-      const paused = { annotations: { "rekindle.dev/paused": "true" } };
-      for (const name of ["spark-pi", "later"]) await create(simulator, applications, application(name, paused));
-      const path = "/reconcile/SparkApplication/default/spark-pi";
-      const reasons = (name: string): readonly unknown[] =>
-        running.lines
-          .filter(({ message, fields }) => message === "step" && String(fields["key"]).endsWith(`/default/${name}`))
-          .map(({ fields }) => fields["for"]);
-      const triggers = (name: string): number => reasons(name).filter((reason) => reason === "trigger").length;
-      await until("the events were taken", () => reasons("spark-pi").length > 0 && reasons("later").length > 0);
-      const time = Math.floor(Date.now() / 1_000);
-      const rows = [
-        [await triggered(url, secret, path, time), 202],
-        [await triggered(url, secret, path, time), 202],
-        [await triggered(url, "another secret of sixteen", path), 401],
-        [await triggered(url, secret, path, time - 301), 401],
-        [await triggered(url, secret, "/reconcile/Secret/default/spark-pi"), 404],
-      ] as const;
-      assert.deepEqual(
-        rows.map(([got]) => got),
-        rows.map(([, wanted]) => wanted),
-      );
-      await until("the trigger was taken", () => triggers("spark-pi") > 0);
-      assert.equal(await triggered(url, secret, path, time), 202);
-      // The queue is first in, first out: a step of the repeated trigger would come before this one.
-      await triggered(url, secret, "/reconcile/SparkApplication/default/later");
-      await until("the later trigger was taken", () => triggers("later") > 0);
-      assert.equal(triggers("spark-pi"), 1);
-    }),
-  );
+  it("accepts each signed trigger once", async ({ simulator, folder, host }) => {
+    const secret = "a secret of more than sixteen";
+    writeFileSync(join(folder, "secret"), `${secret}\n`);
+    const running = host("--trigger-secret-file", join(folder, "secret"), "--log-level=debug");
+    const url = await running.door();
+    await until("it is ready", async () => (await fetch(`${url}/readyz`)).status === 200);
+    const paused = { annotations: { "rekindle.dev/paused": "true" } };
+    for (const name of ["spark-pi", "later"]) await create(simulator, applications, application(name, paused));
+    const path = "/reconcile/SparkApplication/default/spark-pi";
+    const reasons = (name: string): readonly unknown[] =>
+      running.lines
+        .filter(({ message, fields }) => message === "step" && String(fields["key"]).endsWith(`/default/${name}`))
+        .map(({ fields }) => fields["for"]);
+    const triggers = (name: string): number => reasons(name).filter((reason) => reason === "trigger").length;
+    await until("the events were taken", () => reasons("spark-pi").length > 0 && reasons("later").length > 0);
+    const time = Math.floor(Date.now() / 1_000);
+    const rows = [
+      [await triggered(url, secret, path, time), 202],
+      [await triggered(url, secret, path, time), 202],
+      [await triggered(url, "another secret of sixteen", path), 401],
+      [await triggered(url, secret, path, time - 301), 401],
+      [await triggered(url, secret, "/reconcile/Secret/default/spark-pi"), 404],
+    ] as const;
+    assert.deepEqual(
+      rows.map(([got]) => got),
+      rows.map(([, wanted]) => wanted),
+    );
+    await until("the trigger was taken", () => triggers("spark-pi") > 0);
+    assert.equal(await triggered(url, secret, path, time), 202);
+    // The queue is first in, first out: a step of the repeated trigger would come before this one.
+    await triggered(url, secret, "/reconcile/SparkApplication/default/later");
+    await until("the later trigger was taken", () => triggers("later") > 0);
+    assert.equal(triggers("spark-pi"), 1);
+  });
 
-  it(
-    "accepts no trigger without a secret",
-    onMachine(async ({ host }) => {
-      const url = await host().door();
-      assert.equal(await triggered(url, "a secret of more than sixteen", "/reconcile/SparkApplication/default/x"), 404);
-    }),
-  );
+  it("accepts no trigger without a secret", async ({ host }) => {
+    const url = await host().door();
+    assert.equal(await triggered(url, "a secret of more than sixteen", "/reconcile/SparkApplication/default/x"), 404);
+  });
 
-  it(
-    "beside a second one creates one driver, and neither of them logs an error",
-    onMachine(async ({ simulator, host }) => {
-      const drivers = new Set<string>();
-      simulator.subscribe(({ table, object: { metadata } }) => {
-        if (table === "pods" && metadata.name.endsWith("-driver")) drivers.add(metadata.uid);
-      });
-      const hosts = [host(), host()];
-      await Promise.all(hosts.map((one) => one.door()));
-      const names = ["one", "two", "three", "four", "five", "six"];
-      for (const name of names) await create(simulator, applications, application(name));
-      await until("all are COMPLETED", () => names.every((name) => state(simulator, name) === "COMPLETED"));
-      assert.equal(drivers.size, names.length);
-      const loud = hosts.flatMap(({ lines }) => lines.filter(({ level }) => level === "warn" || level === "error"));
-      assert.deepEqual(loud, []);
-    }),
-  );
+  it("beside a second one creates one driver, and neither of them logs an error", async ({ simulator, host }) => {
+    const drivers = new Set<string>();
+    simulator.subscribe(({ table, object: { metadata } }) => {
+      if (table === "pods" && metadata.name.endsWith("-driver")) drivers.add(metadata.uid);
+    });
+    const hosts = [host(), host()];
+    await Promise.all(hosts.map((one) => one.door()));
+    const names = ["one", "two", "three", "four", "five", "six"];
+    for (const name of names) await create(simulator, applications, application(name));
+    await until("all are COMPLETED", () => names.every((name) => state(simulator, name) === "COMPLETED"));
+    assert.equal(drivers.size, names.length);
+    const loud = hosts.flatMap(({ lines }) => lines.filter(({ level }) => level === "warn" || level === "error"));
+    assert.deepEqual(loud, []);
+  });
 });

@@ -3,7 +3,7 @@
  * removal.
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, test } from "node:test";
 import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
 import {
@@ -85,121 +85,110 @@ const text = (value: unknown): string => JSON.stringify(value);
 
 const bad = { sparkConf: { "spark.master": "local" } };
 
+const it = (title: string, act: Parameters<typeof onScene>[0]): void => void test(title, onScene(act));
+
 describe("admission of a host", () => {
-  it(
-    "is called by the API server: it writes defaults, and refuses an invalid application",
-    onScene(async ({ open, create }) => {
-      await open();
-      const refused = await create("bad", bad);
-      assert.equal(refused.status, 422);
-      assert.match(text(refused.body), /spark\.rekindle\.dev.*sparkConf key/);
-      const stored = await create("good", { mode: undefined, driver: {} });
-      assert.equal(stored.status, 201);
-      assert.match(text(stored.body), /"mode":"cluster"/);
-      assert.match(text(stored.body), /"driver":\{"cores":1,"memory":"1g"\}/);
-    }),
-  );
+  it("is called by the API server: it writes defaults, and refuses an invalid application", async ({
+    open,
+    create,
+  }) => {
+    await open();
+    const refused = await create("bad", bad);
+    assert.equal(refused.status, 422);
+    assert.match(text(refused.body), /spark\.rekindle\.dev.*sparkConf key/);
+    const stored = await create("good", { mode: undefined, driver: {} });
+    assert.equal(stored.status, 201);
+    assert.match(text(stored.body), /"mode":"cluster"/);
+    assert.match(text(stored.body), /"driver":\{"cores":1,"memory":"1g"\}/);
+  });
 
-  it(
-    "blocks no creation after it has stopped",
-    onScene(async ({ open, create }) => {
-      await (await open()).close();
-      assert.equal((await create("bad", bad)).status, 201);
-    }),
-  );
+  it("blocks no creation after it has stopped", async ({ open, create }) => {
+    await (await open()).close();
+    assert.equal((await create("bad", bad)).status, 201);
+  });
 
-  it(
-    "writes nothing when it starts again, and serves the same certificate",
-    onScene(async ({ simulator, open, get }) => {
-      await (await open()).close();
-      const before = text(get(secret));
-      const revision = simulator.store.revision();
-      await open();
-      assert.equal(text(get(secret)), before);
-      assert.equal(simulator.store.revision(), revision);
-    }),
-  );
+  it("writes nothing when it starts again, and serves the same certificate", async ({ simulator, open, get }) => {
+    await (await open()).close();
+    const before = text(get(secret));
+    const revision = simulator.store.revision();
+    await open();
+    assert.equal(text(get(secret)), before);
+    assert.equal(simulator.store.revision(), revision);
+  });
 
-  it(
-    "serves one certificate from replicas that start together",
-    onScene(async ({ simulator }) => {
-      const shared = { namespace: "rekindle", name: "rekindle-admission", names: ["127.0.0.1"], now: Date.now };
-      const three = [0, 1, 2].map(() => sharedCertificates({ ...shared, transport: simulator.transport })());
-      const certificates = new Set((await Promise.all(three)).map(({ cert }) => cert));
-      assert.equal(certificates.size, 1);
-    }),
-  );
+  it("serves one certificate from replicas that start together", async ({ simulator }) => {
+    const shared = { namespace: "rekindle", name: "rekindle-admission", names: ["127.0.0.1"], now: Date.now };
+    const three = [0, 1, 2].map(() => sharedCertificates({ ...shared, transport: simulator.transport })());
+    const certificates = new Set((await Promise.all(three)).map(({ cert }) => cert));
+    assert.equal(certificates.size, 1);
+  });
 
-  it(
-    "renews its certificate in time, keeps the old authority trusted, updates its registration, and answers calls",
-    onScene(async ({ open, create, get, lines }) => {
-      let ago = 250 * 86_400_000;
-      await open(20, () => Date.now() - ago);
-      const before = text(get(secret));
-      ago = 0;
-      await until(() => lines.some(({ message }) => message === "admission has a new certificate"));
-      assert.notEqual(text(get(secret)), before);
-      const bundle = /"caBundle":"([^"]+)"/.exec(text(get(configurations)))?.[1] ?? "";
-      assert.equal((Buffer.from(bundle, "base64").toString().match(/BEGIN/g) ?? []).length, 2);
-      assert.equal((await create("bad", bad)).status, 422);
-    }),
-  );
+  it("renews its certificate in time, keeps the old authority trusted, updates its registration, and answers calls", async ({
+    open,
+    create,
+    get,
+    lines,
+  }) => {
+    let ago = 250 * 86_400_000;
+    await open(20, () => Date.now() - ago);
+    const before = text(get(secret));
+    ago = 0;
+    await until(() => lines.some(({ message }) => message === "admission has a new certificate"));
+    assert.notEqual(text(get(secret)), before);
+    const bundle = /"caBundle":"([^"]+)"/.exec(text(get(configurations)))?.[1] ?? "";
+    assert.equal((Buffer.from(bundle, "base64").toString().match(/BEGIN/g) ?? []).length, 2);
+    assert.equal((await create("bad", bad)).status, 422);
+  });
 
-  it(
-    "restores its registration, and continues if it cannot maintain its Secret",
-    onScene(async ({ simulator, open, create, lines, get }) => {
-      const door = await open(20);
-      await request(simulator.transport, "DELETE", configurations);
-      await until(() => text(get(configurations)).includes("spark.rekindle.dev"));
-      await request(simulator.transport, "DELETE", secret);
-      const strange = { apiVersion: "v1", kind: "Secret", metadata: { name: "rekindle-admission" } };
-      await request(simulator.transport, "POST", "/api/v1/namespaces/rekindle/secrets", strange).catch(() => {});
-      await until(() => lines.length > 0);
-      await door.close();
-      assert.equal((await create("bad", bad)).status, 201);
-    }),
-  );
+  it("restores its registration, and continues if it cannot maintain its Secret", async ({
+    simulator,
+    open,
+    create,
+    lines,
+    get,
+  }) => {
+    const door = await open(20);
+    await request(simulator.transport, "DELETE", configurations);
+    await until(() => text(get(configurations)).includes("spark.rekindle.dev"));
+    await request(simulator.transport, "DELETE", secret);
+    const strange = { apiVersion: "v1", kind: "Secret", metadata: { name: "rekindle-admission" } };
+    await request(simulator.transport, "POST", "/api/v1/namespaces/rekindle/secrets", strange).catch(() => {});
+    await until(() => lines.length > 0);
+    await door.close();
+    assert.equal((await create("bad", bad)).status, 201);
+  });
 
-  it(
-    "leaves the Secret of another owner alone, and throws an error that names it",
-    onScene(async ({ simulator, open }) => {
-      const strange = { apiVersion: "v1", kind: "Secret", metadata: { name: "rekindle-admission" } };
-      await request(simulator.transport, "POST", "/api/v1/namespaces/rekindle/secrets", strange);
-      await assert.rejects(open(), /secrets rekindle\/rekindle-admission belongs to another owner/);
-    }),
-  );
+  it("leaves the Secret of another owner alone, and throws an error that names it", async ({ simulator, open }) => {
+    const strange = { apiVersion: "v1", kind: "Secret", metadata: { name: "rekindle-admission" } };
+    await request(simulator.transport, "POST", "/api/v1/namespaces/rekindle/secrets", strange);
+    await assert.rejects(open(), /secrets rekindle\/rekindle-admission belongs to another owner/);
+  });
 
-  it(
-    "throws one line if it cannot listen on its address",
-    onScene(async ({ open }) => {
-      await open();
-      await assert.rejects(open(), /cannot listen on 127\.0\.0\.1:\d+: .*set --admission-listen/);
-    }),
-  );
+  it("throws one line if it cannot listen on its address", async ({ open }) => {
+    await open();
+    await assert.rejects(open(), /cannot listen on 127\.0\.0\.1:\d+: .*set --admission-listen/);
+  });
 
-  it(
-    "registers with failure policy Ignore and a timeout of 3 s",
-    onScene(async ({ simulator, open }) => {
-      await open();
-      const cluster = openCluster(simulator.transport);
-      const found = await Promise.all(
-        ["mutating", "validating"].map((phase) =>
-          cluster.get({
-            resource: {
-              ...{ group: "admissionregistration.k8s.io", version: "v1", kind: "" },
-              plural: `${phase}webhookconfigurations`,
-            },
-            name: "rekindle",
-          }),
-        ),
+  it("registers with failure policy Ignore and a timeout of 3 s", async ({ simulator, open }) => {
+    await open();
+    const cluster = openCluster(simulator.transport);
+    const found = await Promise.all(
+      ["mutating", "validating"].map((phase) =>
+        cluster.get({
+          resource: {
+            ...{ group: "admissionregistration.k8s.io", version: "v1", kind: "" },
+            plural: `${phase}webhookconfigurations`,
+          },
+          name: "rekindle",
+        }),
+      ),
+    );
+    const webhooks = found.flatMap(({ value }) => value?.["webhooks"]).flat();
+    assert.equal(webhooks.length, 7);
+    for (const webhook of webhooks)
+      assert.match(
+        text(webhook),
+        /"failurePolicy":"Ignore".*"timeoutSeconds":3|"timeoutSeconds":3.*"failurePolicy":"Ignore"/,
       );
-      const webhooks = found.flatMap(({ value }) => value?.["webhooks"]).flat();
-      assert.equal(webhooks.length, 7);
-      for (const webhook of webhooks)
-        assert.match(
-          text(webhook),
-          /"failurePolicy":"Ignore".*"timeoutSeconds":3|"timeoutSeconds":3.*"failurePolicy":"Ignore"/,
-        );
-    }),
-  );
+  });
 });

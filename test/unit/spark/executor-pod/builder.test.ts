@@ -34,31 +34,32 @@ const made = (confs: Confs, version = "4.1.1", more: object = {}) =>
     ...more,
   });
 
-const variable = (name: string): string => `pod.spec.containers.0.env.${name}`;
-const memory = "pod.spec.containers.0.resources.limits.memory";
-const cpu = "pod.spec.containers.0.resources.requests.cpu";
-const limit = "pod.spec.containers.0.resources.limits.cpu";
+/** What an executor is built of: its claims and its pod, whose first container and variables have places of their own. */
+const built = (...given: Parameters<typeof made>) => {
+  const result = made(...given);
+  const container = Object(at(result, "pod.spec.containers.0"));
+  return { ...result, ...Object(at(result, "pod")), container, env: container.env };
+};
+
+const memory = "container.resources.limits.memory";
+const cpu = "container.resources.requests.cpu";
+const limit = "container.resources.limits.cpu";
 
 describe("an executor", () => {
   const rows: readonly (readonly [why: string, confs: Confs, path: string, value: unknown, version?: string])[] = [
-    ["is named after its prefix and id", {}, "pod.metadata.name", "pi-1-exec-7"],
-    ["takes the user's prefix", { [`${own}podNamePrefix`]: "mine" }, "pod.metadata.name", "mine-exec-7"],
-    ["is the driver's", {}, "pod.metadata.ownerReferences.0.name", "pi-driver"],
-    ["has its id as a label", {}, "pod.metadata.labels.spark-exec-id", "7"],
-    [
-      "fills ids into labels",
-      { [`${own}label.a`]: "{{APP_ID}}-{{EXECUTOR_ID}}" },
-      "pod.metadata.labels.a",
-      "spark-1-7",
-    ],
+    ["is named after its prefix and id", {}, "metadata.name", "pi-1-exec-7"],
+    ["takes the user's prefix", { [`${own}podNamePrefix`]: "mine" }, "metadata.name", "mine-exec-7"],
+    ["is the driver's", {}, "metadata.ownerReferences.0.name", "pi-driver"],
+    ["has its id as a label", {}, "metadata.labels.spark-exec-id", "7"],
+    ["fills ids into labels", { [`${own}label.a`]: "{{APP_ID}}-{{EXECUTOR_ID}}" }, "metadata.labels.a", "spark-1-7"],
     [
       "fills no ids into labels before 4.0",
       { [`${own}label.a`]: "{{EXECUTOR_ID}}" },
-      "pod.metadata.labels.a",
+      "metadata.labels.a",
       "{{EXECUTOR_ID}}",
       "3.5.8",
     ],
-    ["fills ids into annotations", { [`${own}annotation.a`]: "{{EXECUTOR_ID}}" }, "pod.metadata.annotations.a", "7"],
+    ["fills ids into annotations", { [`${own}annotation.a`]: "{{EXECUTOR_ID}}" }, "metadata.annotations.a", "7"],
     ["has 1 GiB and the overhead by default", {}, memory, "1408Mi"],
     ["adds a factor of its heap", { "spark.executor.memory": "8g" }, memory, "9011Mi"],
     [
@@ -116,77 +117,72 @@ describe("an executor", () => {
     ],
     ["has no CPU limit by default", {}, limit, undefined],
     ["has the CPU limit of its conf", { [`${own}limit.cores`]: "2" }, limit, "2"],
-    [
-      "runs its own image",
-      { [`${own}container.image`]: "e:{{SPARK_VERSION}}" },
-      "pod.spec.containers.0.image",
-      "e:4.1.1",
-    ],
-    ["is never restarted", {}, "pod.spec.restartPolicy", "Never"],
+    ["runs its own image", { [`${own}container.image`]: "e:{{SPARK_VERSION}}" }, "container.image", "e:4.1.1"],
+    ["is never restarted", {}, "spec.restartPolicy", "Never"],
     [
       "is restarted if it belongs to a StatefulSet",
       { [`${k8s}allocation.pods.allocator`]: "statefulset" },
-      "pod.spec.restartPolicy",
+      "spec.restartPolicy",
       "Always",
     ],
-    ["has a grace period of 30 s", {}, "pod.spec.terminationGracePeriodSeconds", 30],
+    ["has a grace period of 30 s", {}, "spec.terminationGracePeriodSeconds", 30],
     [
       "has the grace period of its conf",
       { [`${own}terminationGracePeriodSeconds`]: "5m" },
-      "pod.spec.terminationGracePeriodSeconds",
+      "spec.terminationGracePeriodSeconds",
       300,
     ],
-    ["has no grace period before 4.1", {}, "pod.spec.terminationGracePeriodSeconds", undefined, "4.0.4"],
+    ["has no grace period before 4.1", {}, "spec.terminationGracePeriodSeconds", undefined, "4.0.4"],
     [
       "calls the driver by its service before 4.3",
       {},
-      `${variable("SPARK_DRIVER_URL")}.value`,
+      "env.SPARK_DRIVER_URL.value",
       "spark://CoarseGrainedScheduler@pi-svc.default.svc:7078",
       "4.2.1",
     ],
     [
       "calls the driver by its pod IP if the conf says so",
       { [`${own}useDriverPodIP`]: "true" },
-      `${variable("SPARK_DRIVER_URL")}.value`,
+      "env.SPARK_DRIVER_URL.value",
       "spark://CoarseGrainedScheduler@10.1.2.3:7078",
     ],
     [
       "calls the driver by its pod IP from 4.3 on",
       {},
-      `${variable("SPARK_DRIVER_URL")}.value`,
+      "env.SPARK_DRIVER_URL.value",
       "spark://CoarseGrainedScheduler@10.1.2.3:7078",
       "4.3.0",
     ],
-    ["has the user's variables", { "spark.executorEnv.A": "1" }, `${variable("A")}.value`, "1"],
-    ["has no variable with an invalid name", { "spark.executorEnv.1A": "1" }, variable("1A"), undefined],
-    ["has a class path", { "spark.executor.extraClassPath": "/a" }, `${variable("SPARK_CLASSPATH")}.value`, "/a"],
+    ["has the user's variables", { "spark.executorEnv.A": "1" }, "env.A.value", "1"],
+    ["has no variable with an invalid name", { "spark.executorEnv.1A": "1" }, "env.1A", undefined],
+    ["has a class path", { "spark.executor.extraClassPath": "/a" }, "env.SPARK_CLASSPATH.value", "/a"],
     [
       "has a library path from 4.2 on",
       { "spark.executor.extraLibraryPath": "/l" },
-      `${variable("SPARK_EXECUTOR_LIBRARY_PATH")}.value`,
+      "env.SPARK_EXECUTOR_LIBRARY_PATH.value",
       "/l",
       "4.2.0",
     ],
-    ["shares the driver's scratch folders", {}, `${variable("SPARK_LOCAL_DIRS")}.value`, "/var/data/spark-x"],
-    ["mounts the shared map", {}, "pod.spec.volumes.0.configMap.name", "spark-exec-1-conf-map"],
+    ["shares the driver's scratch folders", {}, "env.SPARK_LOCAL_DIRS.value", "/var/data/spark-x"],
+    ["mounts the shared map", {}, "spec.volumes.0.configMap.name", "spark-exec-1-conf-map"],
     [
       "does not mount the shared map if it is disabled",
       { [`${own}disableConfigMap`]: "true" },
-      "pod.spec.volumes.0.name",
+      "spec.volumes.0.name",
       "spark-local-dir-1",
     ],
-    ["opens the port of its blocks", {}, "pod.spec.containers.0.ports.0.containerPort", 7079],
-    ["opens no port if the port is 0", { "spark.blockManager.port": "0" }, "pod.spec.containers.0.ports", undefined],
+    ["opens the port of its blocks", {}, "container.ports.0.containerPort", 7079],
+    ["opens no port if the port is 0", { "spark.blockManager.port": "0" }, "container.ports", undefined],
     [
       "is decommissioned by a script",
       { "spark.decommission.enabled": "true" },
-      "pod.spec.containers.0.lifecycle.preStop.exec.command.0",
+      "container.lifecycle.preStop.exec.command.0",
       "/opt/decom.sh",
     ],
     [
       "has the driver's service account",
       { [`${k8s}authenticate.driver.serviceAccountName`]: "d" },
-      "pod.spec.serviceAccountName",
+      "spec.serviceAccountName",
       "d",
     ],
     [
@@ -195,71 +191,55 @@ describe("an executor", () => {
         [`${k8s}authenticate.driver.serviceAccountName`]: "d",
         [`${k8s}authenticate.executor.serviceAccountName`]: "e",
       },
-      "pod.spec.serviceAccountName",
+      "spec.serviceAccountName",
       "e",
     ],
     [
       "goes to its own scheduler",
       { [`${k8s}scheduler.name`]: "a", [`${own}scheduler.name`]: "b" },
-      "pod.spec.schedulerName",
+      "spec.schedulerName",
       "b",
     ],
     [
       "selects its nodes",
       { [`${k8s}node.selector.a`]: "1", [`${own}node.selector.a`]: "2" },
-      "pod.spec.nodeSelector.a",
+      "spec.nodeSelector.a",
       "2",
     ],
-    [
-      "reads Hadoop's map",
-      { [`${own}hadoopConfigMapName`]: "h" },
-      `${variable("HADOOP_CONF_DIR")}.value`,
-      "/opt/hadoop/conf",
-    ],
-    [
-      "reads secrets as variables",
-      { [`${own}secretKeyRef.A`]: "s:k" },
-      `${variable("A")}.valueFrom.secretKeyRef.key`,
-      "k",
-    ],
-    ["may be resized from 4.2 on", {}, "pod.spec.containers.0.resizePolicy.0.resourceName", "cpu", "4.2.0"],
-    ["keeps its privileges before 4.3", {}, "pod.spec.containers.0.securityContext", undefined, "4.2.1"],
-    [
-      "gains no privileges from 4.3 on",
-      {},
-      "pod.spec.containers.0.securityContext.allowPrivilegeEscalation",
-      false,
-      "4.3.0",
-    ],
+    ["reads Hadoop's map", { [`${own}hadoopConfigMapName`]: "h" }, "env.HADOOP_CONF_DIR.value", "/opt/hadoop/conf"],
+    ["reads secrets as variables", { [`${own}secretKeyRef.A`]: "s:k" }, "env.A.valueFrom.secretKeyRef.key", "k"],
+    ["may be resized from 4.2 on", {}, "container.resizePolicy.0.resourceName", "cpu", "4.2.0"],
+    ["keeps its privileges before 4.3", {}, "container.securityContext", undefined, "4.2.1"],
+    ["gains no privileges from 4.3 on", {}, "container.securityContext.allowPrivilegeEscalation", false, "4.3.0"],
     [
       "leaves out excluded steps",
       { [`${own}pod.excludedFeatureSteps`]: "org.apache.spark.deploy.k8s.features.LocalDirsFeatureStep" },
-      variable("SPARK_LOCAL_DIRS"),
+      "env.SPARK_LOCAL_DIRS",
       undefined,
     ],
     [
       "leaves out no steps before 4.1",
       { [`${own}pod.excludedFeatureSteps`]: "org.apache.spark.deploy.k8s.features.LocalDirsFeatureStep" },
-      `${variable("SPARK_LOCAL_DIRS")}.value`,
+      "env.SPARK_LOCAL_DIRS.value",
       "/var/data/spark-x",
       "4.0.4",
     ],
   ];
   for (const [why, confs, path, value, version] of rows) {
-    test(`${why} (${version ?? "4.1.1"})`, () => assert.deepEqual(at(made(confs, version), path), value));
+    test(`${why} (${version ?? "4.1.1"})`, () => assert.deepEqual(at(built(confs, version), path), value));
   }
 
   test("has the secret of an application whose processes share one", () => {
-    const pod = made({ "spark.authenticate": "true" }, "4.1.1", { authSecret: "x" });
-    assert.equal(at(pod, `${variable("_SPARK_AUTH_SECRET")}.value`), "x");
+    const pod = built({ "spark.authenticate": "true" }, "4.1.1", { authSecret: "x" });
+    assert.equal(at(pod, "env._SPARK_AUTH_SECRET.value"), "x");
   });
 
   test("starts from its template, whose grace period and names Spark overwrites", () => {
     const template = { spec: { terminationGracePeriodSeconds: 9, containers: [{ name: "x", image: "y" }] } };
-    const pod = made({}, "4.1.1", { template });
-    assert.equal(at(pod, "pod.spec.terminationGracePeriodSeconds"), 30);
-    assert.equal(at(pod, "pod.spec.containers.0.name"), "x");
-    assert.equal(at(pod, "pod.spec.containers.0.image"), "spark:test");
+    const pod = built({}, "4.1.1", { template });
+    assert.equal(at(pod, "spec.terminationGracePeriodSeconds"), 30);
+    assert.equal(at(pod, "container.name"), "x");
+    assert.equal(at(pod, "container.image"), "spark:test");
   });
 
   const onDemand: Confs = {
@@ -270,13 +250,13 @@ describe("an executor", () => {
   };
 
   test("creates its claims, which the driver owns", () => {
-    const one = made(onDemand);
+    const one = built(onDemand);
     assert.equal(at(one, "claims.0.metadata.name"), "pi-1-exec-7-pvc-0");
     assert.equal(at(one, "claims.0.metadata.ownerReferences.0.uid"), "u1");
     assert.equal(at(one, "claims.0.spec.accessModes.0"), "ReadWriteOncePod");
     assert.equal(
       at(
-        made({ ...onDemand, [`${k8s}driver.ownPersistentVolumeClaim`]: "false" }),
+        built({ ...onDemand, [`${k8s}driver.ownPersistentVolumeClaim`]: "false" }),
         "claims.0.metadata.ownerReferences",
       ),
       undefined,
@@ -302,11 +282,11 @@ describe("the executor builder refuses", () => {
     ],
   ];
   for (const [confs, message] of rows) {
-    test(`the confs ${JSON.stringify(confs)}`, () => assert.match(`${at(made(confs), "refused")}`, message));
+    test(`the confs ${JSON.stringify(confs)}`, () => assert.match(`${at(built(confs), "refused")}`, message));
   }
 
   test("no limit below the request before 4.1, which the API server refuses", () => {
-    const result = made({ [`${own}request.cores`]: "2", [`${own}limit.cores`]: "1" }, "4.0.4");
+    const result = built({ [`${own}request.cores`]: "2", [`${own}limit.cores`]: "1" }, "4.0.4");
     assert.equal(at(result, limit), "1");
   });
 });

@@ -11,6 +11,7 @@ import {
   job,
   jobSpec,
   type Row,
+  rowsOf,
   scheduled,
   type Texts,
   task,
@@ -82,18 +83,11 @@ const products: readonly Row[] = [
   conf("5,000 variables by conf", () => mapped(5_000, (at) => [`spark.kubernetes.driverEnv.E${at}`, `v${at}`])),
   conf("10,000 confs", () => mapped(10_000, (at) => [`spark.k${at}`, `v${at}`])),
   conf("a thousand node selectors", () => mapped(1_000, (at) => [`spark.kubernetes.node.selector.n${at}`, `v${at}`])),
-  { name: "10,000 arguments", object: (at) => application(at, { arguments: many(10_000, String) }) },
-  {
-    name: "10,000 jars",
-    object: (at) => application(at, { deps: { jars: many(10_000, (one) => `local:///j${one}.jar`) } }),
-  },
-  {
-    name: "5,000 Hadoop confs",
-    object: (at) => application(at, { hadoopConf: mapped(5_000, (one) => [`h${one}`, "v"]) }),
-  },
-  {
-    name: "1,000 volumes, mounted by driver and executors",
-    object: (at) => {
+  ...rowsOf<Row["object"]>({
+    "10,000 arguments": (at) => application(at, { arguments: many(10_000, String) }),
+    "10,000 jars": (at) => application(at, { deps: { jars: many(10_000, (one) => `local:///j${one}.jar`) } }),
+    "5,000 Hadoop confs": (at) => application(at, { hadoopConf: mapped(5_000, (one) => [`h${one}`, "v"]) }),
+    "1,000 volumes, mounted by driver and executors": (at) => {
       const mounts = many(1_000, (one) => ({ name: `v${one}`, mountPath: `/v${one}` }));
       const role = { cores: 1, memory: "512m", volumeMounts: mounts };
       return application(at, {
@@ -102,17 +96,11 @@ const products: readonly Row[] = [
         executor: { ...role, instances: 1 },
       });
     },
-  },
-  {
-    name: "300 sidecars",
-    object: (at) =>
+    "300 sidecars": (at) =>
       application(at, {
         driver: { cores: 1, memory: "512m", sidecars: many(300, (one) => ({ ...container, name: `s${one}` })) },
       }),
-  },
-  {
-    name: "2,000 tolerations",
-    object: (at) =>
+    "2,000 tolerations": (at) =>
       application(at, {
         driver: {
           cores: 1,
@@ -120,14 +108,11 @@ const products: readonly Row[] = [
           tolerations: many(2_000, (one) => ({ key: `k${one}`, operator: "Exists" })),
         },
       }),
-  },
-  {
-    name: "500 ingresses",
-    object: (at) =>
+    "500 ingresses": (at) =>
       application(at, {
         driverIngressOptions: many(500, (one) => ({ servicePort: 1_000 + one, servicePortName: `p${one}` })),
       }),
-  },
+  }),
 ];
 
 const counts: readonly Row[] = [
@@ -137,20 +122,14 @@ const counts: readonly Row[] = [
   },
   conf("batch.size 2147483647", () => ({ "spark.kubernetes.allocation.batch.size": "2147483647" })),
   conf("a size of 10^300 bytes", () => ({ "spark.driver.memoryOverhead": `1${"0".repeat(300)}b` })),
-  {
-    name: "a schedule that never comes",
-    object: (at) => scheduled(at, { schedule: "0 0 31 2 *" }),
-  },
-  { name: "a schedule of every second", object: (at) => scheduled(at, { schedule: "@every 1s", suspend: true }) },
-  {
-    name: "a schedule's template with references that double",
-    object: (at) => scheduled(at, {}, { sparkConf: doubling(40) }),
-  },
-  { name: "a Connect server with references that double", object: (at) => connect(at, { sparkConf: doubling(40) }) },
-  {
-    name: "a Connect server with 2,147,483,647 executors",
-    object: (at) => connect(at, { executor: { instances: 2_147_483_647, cores: 1, memory: "512m" } }),
-  },
+  ...rowsOf<Row["object"]>({
+    "a schedule that never comes": (at) => scheduled(at, { schedule: "0 0 31 2 *" }),
+    "a schedule of every second": (at) => scheduled(at, { schedule: "@every 1s", suspend: true }),
+    "a schedule's template with references that double": (at) => scheduled(at, {}, { sparkConf: doubling(40) }),
+    "a Connect server with references that double": (at) => connect(at, { sparkConf: doubling(40) }),
+    "a Connect server with 2,147,483,647 executors": (at) =>
+      connect(at, { executor: { instances: 2_147_483_647, cores: 1, memory: "512m" } }),
+  }),
 ];
 
 const named = (count: number, more: (at: number) => Fields = () => ({})): readonly Fields[] =>
@@ -158,80 +137,50 @@ const named = (count: number, more: (at: number) => Fields = () => ({})): readon
 
 const jobs: readonly Row[] = [
   { name: "replicas: 2147483647", object: (at) => job(at, { tasks: [task("w", 2_147_483_647)] }), short: true },
-  {
-    name: "1,000 tasks with replicas: 2147483647",
-    object: (at) => job(at, { tasks: many(1_000, (one) => task(`t${one}`, 2_147_483_647)) }),
-  },
-  { name: "4,000 tasks", object: (at) => job(at, { tasks: named(4_000) }) },
-  {
-    name: "tasks in a chain of 1,000",
-    object: (at) =>
+  ...rowsOf<Row["object"]>({
+    "1,000 tasks with replicas: 2147483647": (at) =>
+      job(at, { tasks: many(1_000, (one) => task(`t${one}`, 2_147_483_647)) }),
+    "4,000 tasks": (at) => job(at, { tasks: named(4_000) }),
+    "tasks in a chain of 1,000": (at) =>
       job(at, { tasks: named(1_000, (one) => (one === 0 ? {} : { dependsOn: { name: [`t${one - 1}`] } })) }),
-  },
-  {
-    name: "300 tasks that depend on each other, all on all",
-    object: (at) => {
+    "300 tasks that depend on each other, all on all": (at) => {
       const names = many(300, (one) => `t${one}`);
       return job(at, { tasks: named(300, (one) => ({ dependsOn: { name: names.slice(0, one) } })) });
     },
-  },
-  {
-    name: "tasks in a ring of 500",
-    object: (at) => job(at, { tasks: named(500, (one) => ({ dependsOn: { name: [`t${(one + 1) % 500}`] } })) }),
-  },
-  {
-    name: "5,000 policies",
-    object: (at) => job(at, { policies: many(5_000, (one) => ({ exitCode: one + 1, action: "RestartJob" })) }),
-  },
-  {
-    name: "10,000 arguments of a plugin",
-    object: (at) => job(at, { plugins: { ssh: many(10_000, (one) => `--x${one}=1`) } }),
-  },
-  {
-    name: "2,000 plugins",
-    object: (at) => job(at, { plugins: Object.fromEntries(many(2_000, (one) => [`p${one}`, []])) }),
-  },
-  {
-    name: "2,000 volumes of a job",
-    object: (at) => job(at, { volumes: many(2_000, (one) => ({ mountPath: `/v${one}`, volumeClaimName: `c${one}` })) }),
-  },
-  { name: "minAvailable: 2147483647", object: (at) => job(at, { minAvailable: 2_147_483_647 }) },
-  { name: "maxRetry: 2147483647", object: (at) => job(at, { maxRetry: 2_147_483_647 }) },
-  {
-    name: "a CronJob whose job has 2,147,483,647 replicas",
-    object: (at) =>
+    "tasks in a ring of 500": (at) =>
+      job(at, { tasks: named(500, (one) => ({ dependsOn: { name: [`t${(one + 1) % 500}`] } })) }),
+    "5,000 policies": (at) =>
+      job(at, { policies: many(5_000, (one) => ({ exitCode: one + 1, action: "RestartJob" })) }),
+    "10,000 arguments of a plugin": (at) => job(at, { plugins: { ssh: many(10_000, (one) => `--x${one}=1`) } }),
+    "2,000 plugins": (at) => job(at, { plugins: Object.fromEntries(many(2_000, (one) => [`p${one}`, []])) }),
+    "2,000 volumes of a job": (at) =>
+      job(at, { volumes: many(2_000, (one) => ({ mountPath: `/v${one}`, volumeClaimName: `c${one}` })) }),
+    "minAvailable: 2147483647": (at) => job(at, { minAvailable: 2_147_483_647 }),
+    "maxRetry: 2147483647": (at) => job(at, { maxRetry: 2_147_483_647 }),
+    "a CronJob whose job has 2,147,483,647 replicas": (at) =>
       cron(at, {
         schedule: "@every 2s",
         concurrencyPolicy: "Forbid",
         jobTemplate: { spec: jobSpec({ tasks: [task("w", 2_147_483_647)] }) },
       }),
-  },
-  {
-    name: "a flow of 2,000 jobs in a chain",
-    object: (at) =>
+    "a flow of 2,000 jobs in a chain": (at) =>
       flow(
         at,
         many(2_000, (one) => ({ name: `f${one}`, ...(one === 0 ? {} : { dependsOn: { targets: [`f${one - 1}`] } }) })),
       ),
-  },
-  {
-    name: "a flow of 300 jobs, all on all",
-    object: (at) => {
+    "a flow of 300 jobs, all on all": (at) => {
       const names = many(300, (one) => `f${one}`);
       return flow(
         at,
         many(300, (one) => ({ name: `f${one}`, dependsOn: { targets: names.slice(0, one) } })),
       );
     },
-  },
-  {
-    name: "a flow in a ring of 500",
-    object: (at) =>
+    "a flow in a ring of 500": (at) =>
       flow(
         at,
         many(500, (one) => ({ name: `f${one}`, dependsOn: { targets: [`f${(one + 1) % 500}`] } })),
       ),
-  },
+  }),
 ];
 
 /** More than ninety bombs, each past admission and at it. */

@@ -12,6 +12,7 @@ import {
   type Fields,
   job,
   type Obj,
+  rowsOf,
   scheduled,
   type Texts,
   task,
@@ -84,23 +85,15 @@ const pod = (name: string, fields: (secret: string) => Fields): Row => ({
 /** One object for every field that users put secrets into. */
 export const hidingPlaces: readonly Row[] = [
   ...confs,
-  { name: "in hadoopConf", object: (at, secret) => application(at, { hadoopConf: { "fs.s3a.secret.key": secret } }) },
-  { name: "in arguments", object: (at, secret) => application(at, { arguments: ["--password", secret] }) },
-  {
-    name: "in arguments of one that is refused",
-    object: (at, secret) => application(at, { arguments: [`--password=${secret}`], ...wrong }),
-  },
-  {
-    name: "in a jar's URL",
-    object: (at, secret) => application(at, { deps: { jars: [`https://u:${secret}@h/a.jar`] } }),
-  },
-  {
-    name: "in a repository's URL",
-    object: (at, secret) => application(at, { deps: { repositories: [`https://u:${secret}@h/`], packages: ["a:b"] } }),
-  },
-  {
-    name: "in metricsProperties",
-    object: (at, secret) =>
+  ...rowsOf<Row["object"]>({
+    "in hadoopConf": (at, secret) => application(at, { hadoopConf: { "fs.s3a.secret.key": secret } }),
+    "in arguments": (at, secret) => application(at, { arguments: ["--password", secret] }),
+    "in arguments of one that is refused": (at, secret) =>
+      application(at, { arguments: [`--password=${secret}`], ...wrong }),
+    "in a jar's URL": (at, secret) => application(at, { deps: { jars: [`https://u:${secret}@h/a.jar`] } }),
+    "in a repository's URL": (at, secret) =>
+      application(at, { deps: { repositories: [`https://u:${secret}@h/`], packages: ["a:b"] } }),
+    "in metricsProperties": (at, secret) =>
       application(at, {
         monitoring: {
           exposeDriverMetrics: true,
@@ -108,7 +101,7 @@ export const hidingPlaces: readonly Row[] = [
           metricsProperties: `*.sink.x.password=${secret}\n`,
         },
       }),
-  },
+  }),
   driver("env", (secret) => ({ env: [{ name: "PASSWORD", value: secret }] })),
   driver("envVars", (secret) => ({ envVars: { PASSWORD: secret } })),
   driver("env that is wrong", (secret) => ({ env: [{ name: "A B", value: secret }] })),
@@ -123,17 +116,11 @@ export const hidingPlaces: readonly Row[] = [
     "rekindle.dev/updates-to": `https://user:${secret}@listener.never.test/`,
   })),
   annotated("a wrong annotation of ours", (secret) => ({ "rekindle.dev/active-deadline": secret })),
-  {
-    name: "in a schedule's template",
-    object: (at, secret) => scheduled(at, {}, { sparkConf: { "spark.ssl.keyPassword": secret } }),
-  },
-  {
-    name: "in a Connect server's conf",
-    object: (at, secret) => connect(at, { sparkConf: { "spark.connect.authenticate.token": secret } }),
-  },
-  {
-    name: "in a Connect server's environment",
-    object: (at, secret) =>
+  ...rowsOf<Row["object"]>({
+    "in a schedule's template": (at, secret) => scheduled(at, {}, { sparkConf: { "spark.ssl.keyPassword": secret } }),
+    "in a Connect server's conf": (at, secret) =>
+      connect(at, { sparkConf: { "spark.connect.authenticate.token": secret } }),
+    "in a Connect server's environment": (at, secret) =>
       connect(at, {
         server: {
           cores: 1,
@@ -146,7 +133,7 @@ export const hidingPlaces: readonly Row[] = [
           },
         },
       }),
-  },
+  }),
   plugins("a flag of the plugin ssh, misspelt", (secret) => ({ ssh: [`--ssh-private-key=${secret}`] }), true),
   plugins("the private key of the plugin ssh", (secret) => ({ ssh: [`--ssh-private-key`, secret] })),
   plugins("a flag of a plugin that does not exist", (secret) => ({ vault: [`--token=${secret}`] })),

@@ -66,6 +66,10 @@ type Row = {
   readonly short?: true;
 };
 
+/** Requests that have the same answers, by what they are. */
+const answering = (answers: Row["answers"], requests: Readonly<Record<string, Row["sends"]>>): readonly Row[] =>
+  Object.entries(requests).map(([name, sends]) => ({ name, sends, answers }));
+
 export const other = "another key of more than sixteen";
 
 const forged: readonly Row[] = [
@@ -76,28 +80,6 @@ const forged: readonly Row[] = [
     answers: stranger,
     short: true,
   },
-  { name: "signed five minutes ago", sends: (stand) => signed(stand, { path: step }, { age: 300 }), answers: stranger },
-  { name: "signed a minute ahead", sends: (stand) => signed(stand, { path: step }, { age: -60 }), answers: stranger },
-  {
-    name: "signed for another path",
-    sends: (stand) => signed(stand, { path: step }, { instead: { path: `${step}2` } }),
-    answers: stranger,
-  },
-  {
-    name: "signed for another query",
-    sends: (stand) => signed(stand, { path: `${step}?a=1` }, { instead: { path: step } }),
-    answers: stranger,
-  },
-  {
-    name: "signed for another body",
-    sends: (stand) => signed(stand, { path: step, body: "a" }, { instead: { body: "b" } }),
-    answers: stranger,
-  },
-  {
-    name: "signed for another method",
-    sends: (stand) => signed(stand, { path: step }, { instead: { method: "GET" } }),
-    answers: stranger,
-  },
   {
     name: "signed for other headers of an event",
     sends: (stand) =>
@@ -105,14 +87,16 @@ const forged: readonly Row[] = [
     answers: stranger,
     short: true,
   },
-  {
-    name: "an event whose headers nobody signed",
-    sends: (stand) => signed(stand, { path: "/events", headers: binary("Job/default/x") }, { signs: {} }),
-    answers: stranger,
-  },
-  {
-    name: "a notice of a node in headers over a captured body",
-    sends: (stand) =>
+  ...answering(stranger, {
+    "signed five minutes ago": (stand) => signed(stand, { path: step }, { age: 300 }),
+    "signed a minute ahead": (stand) => signed(stand, { path: step }, { age: -60 }),
+    "signed for another path": (stand) => signed(stand, { path: step }, { instead: { path: `${step}2` } }),
+    "signed for another query": (stand) => signed(stand, { path: `${step}?a=1` }, { instead: { path: step } }),
+    "signed for another body": (stand) => signed(stand, { path: step, body: "a" }, { instead: { body: "b" } }),
+    "signed for another method": (stand) => signed(stand, { path: step }, { instead: { method: "GET" } }),
+    "an event whose headers nobody signed": (stand) =>
+      signed(stand, { path: "/events", headers: binary("Job/default/x") }, { signs: {} }),
+    "a notice of a node in headers over a captured body": (stand) =>
       signed(
         stand,
         {
@@ -122,69 +106,32 @@ const forged: readonly Row[] = [
         },
         { signs: {} },
       ),
-    answers: stranger,
-  },
-  {
-    name: "a signature without a timestamp",
-    sends: async (stand) =>
+    "a signature without a timestamp": async (stand) =>
       asked(stand, {
         path: step,
         headers: { "x-rekindle-signature": proofOf(stand, { path: step })["x-rekindle-signature"] ?? "" },
       }),
-    answers: stranger,
-  },
-  {
-    name: "a timestamp that is no number",
-    sends: (stand) =>
+    "a timestamp that is no number": (stand) =>
       asked(stand, { path: step, headers: { ...proofOf(stand, { path: step }), "x-rekindle-timestamp": "1e9" } }),
-    answers: stranger,
-  },
-  {
-    name: "a signature of 8 kB",
-    sends: (stand) =>
+    "a signature of 8 kB": (stand) =>
       asked(stand, { path: step, headers: { "x-rekindle-timestamp": "1", "x-rekindle-signature": "a".repeat(8_000) } }),
-    answers: stranger,
-  },
-  {
-    name: "a token of nobody",
-    sends: (stand) => asked(stand, { path: step, headers: { authorization: `Bearer ${"a.".repeat(2_000)}a` } }),
-    answers: stranger,
-  },
-  {
-    name: "a token that says it needs no signature",
-    sends: (stand) =>
+    "a token of nobody": (stand) =>
+      asked(stand, { path: step, headers: { authorization: `Bearer ${"a.".repeat(2_000)}a` } }),
+    "a token that says it needs no signature": (stand) =>
       asked(stand, { path: step, headers: { authorization: "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.x" } }),
-    answers: stranger,
-  },
-  {
-    name: "a caller that a header vouches for",
-    sends: (stand) =>
+    "a caller that a header vouches for": (stand) =>
       asked(stand, {
         path: step,
         headers: { "x-amzn-iam-arn": "arn:aws:iam::1:role/admin", "x-forwarded-user": "admin" },
       }),
-    answers: stranger,
-  },
-  {
-    name: "reading without proof",
-    sends: (stand) => asked(stand, { method: "GET", path: "/applications" }),
-    answers: stranger,
-  },
-  {
-    name: "reading one of the neighbour's without proof",
-    sends: (stand) => asked(stand, { method: "GET", path: "/applications/SparkApplication/default/x" }),
-    answers: stranger,
-  },
-  {
-    name: "an acknowledgement signed with the triggers' key",
-    sends: (stand) => signed(stand, { path: "/acknowledge/SparkApplication/default/x", body: "0123456789abcdef/1" }),
-    answers: stranger,
-  },
-  {
-    name: "an unsigned acknowledgement",
-    sends: (stand) => asked(stand, { path: "/acknowledge/SparkApplication/default/x", body: "0123456789abcdef/1" }),
-    answers: stranger,
-  },
+    "reading without proof": (stand) => asked(stand, { method: "GET", path: "/applications" }),
+    "reading one of the neighbour's without proof": (stand) =>
+      asked(stand, { method: "GET", path: "/applications/SparkApplication/default/x" }),
+    "an acknowledgement signed with the triggers' key": (stand) =>
+      signed(stand, { path: "/acknowledge/SparkApplication/default/x", body: "0123456789abcdef/1" }),
+    "an unsigned acknowledgement": (stand) =>
+      asked(stand, { path: "/acknowledge/SparkApplication/default/x", body: "0123456789abcdef/1" }),
+  }),
 ];
 
 const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
@@ -204,21 +151,13 @@ const fromListeners: readonly Row[] = [
     answers: stranger,
     short: true,
   },
-  {
-    name: "an acknowledgement under the secret that listeners once held",
-    sends: (stand) => acknowledges(stand, stand.secrets.updates, victim),
-    answers: stranger,
-  },
-  {
-    name: "an acknowledgement by nobody",
-    sends: (stand) => acknowledges(stand, listenerKey(stand.secrets.updates, ""), ""),
-    answers: stranger,
-  },
-  {
-    name: "an acknowledgement by the operator's listener, called by its name",
-    sends: (stand) => acknowledges(stand, listenerKey(stand.secrets.updates, "operator"), "operator"),
-    answers: stranger,
-  },
+  ...answering(stranger, {
+    "an acknowledgement under the secret that listeners once held": (stand) =>
+      acknowledges(stand, stand.secrets.updates, victim),
+    "an acknowledgement by nobody": (stand) => acknowledges(stand, listenerKey(stand.secrets.updates, ""), ""),
+    "an acknowledgement by the operator's listener, called by its name": (stand) =>
+      acknowledges(stand, listenerKey(stand.secrets.updates, "operator"), "operator"),
+  }),
 ];
 
 const oversized: readonly Row[] = [
@@ -228,111 +167,64 @@ const oversized: readonly Row[] = [
     answers: [413],
     short: true,
   },
-  {
-    name: "alerts beyond their bound",
-    sends: (stand) => signed(stand, { path: "/alerts", body: "x".repeat(262_145) }),
-    answers: [413],
-  },
-  {
-    name: "an acknowledgement beyond its bound",
-    sends: (stand) => asked(stand, { path: "/acknowledge/Job/default/x", body: "x".repeat(65_537) }),
-    answers: [413, 429],
-  },
-  {
-    name: "lists in lists, 100,000 deep",
-    sends: (stand) => signed(stand, { path: "/alerts", body: nested(100_000) }),
-    answers: [400],
-  },
-  {
-    name: "objects in objects, 30,000 deep",
-    sends: (stand) =>
+  ...answering([413], {
+    "alerts beyond their bound": (stand) => signed(stand, { path: "/alerts", body: "x".repeat(262_145) }),
+  }),
+  ...answering([413, 429], {
+    "an acknowledgement beyond its bound": (stand) =>
+      asked(stand, { path: "/acknowledge/Job/default/x", body: "x".repeat(65_537) }),
+  }),
+  ...answering([400], {
+    "lists in lists, 100,000 deep": (stand) => signed(stand, { path: "/alerts", body: nested(100_000) }),
+    "objects in objects, 30,000 deep": (stand) =>
       signed(stand, { path: "/events", headers: events, body: `${'{"a":'.repeat(30_000)}1${"}".repeat(30_000)}` }),
-    answers: [400],
-  },
-  {
-    name: "501 alerts",
-    sends: (stand) =>
+    "501 alerts": (stand) =>
       signed(stand, {
         path: "/alerts",
         body: json({ version: "4", alerts: Array(501).fill({ status: "firing", labels: {}, startsAt: "t" }) }),
       }),
-    answers: [400],
-  },
-  {
-    name: "101 events",
-    sends: (stand) =>
+    "101 events": (stand) =>
       signed(stand, {
         path: "/events",
         headers: { "content-type": "application/cloudevents-batch+json" },
         body: json(Array(101).fill(event)),
       }),
-    answers: [400],
-  },
-  {
-    name: "200 kB of slashes as a subject",
-    sends: (stand) =>
+    "200 kB of slashes as a subject": (stand) =>
       signed(stand, { path: "/events", headers: events, body: json({ ...event, subject: "/".repeat(200_000) }) }),
-    answers: [400],
-  },
-  {
-    name: "a path of 8 kB",
-    sends: (stand) => signed(stand, { path: `/reconcile/Job/${"a/".repeat(4_000)}` }),
-    answers: [404, 414, 431, 400],
-  },
-  {
-    name: "a header of 60 kB",
-    sends: (stand) => asked(stand, { path: step, headers: { "x-a": "a".repeat(60_000) } }),
-    answers: [431],
-  },
-  {
-    name: "a query of a thousand parameters",
-    sends: (stand) => signed(stand, { method: "GET", path: `/applications?${"a=1&".repeat(1_000)}b=1` }),
-    answers: [400],
-  },
-  {
-    name: "a selector of a thousand terms",
-    sends: (stand) => signed(stand, { method: "GET", path: `/applications?selector=${"a=b,".repeat(250)}a` }),
-    answers: [400],
-  },
-  {
-    name: "a cursor of nonsense",
-    sends: (stand) => signed(stand, { method: "GET", path: `/applications?continue=${"A".repeat(6_000)}` }),
-    answers: [400],
-  },
+    "a query of a thousand parameters": (stand) =>
+      signed(stand, { method: "GET", path: `/applications?${"a=1&".repeat(1_000)}b=1` }),
+    "a selector of a thousand terms": (stand) =>
+      signed(stand, { method: "GET", path: `/applications?selector=${"a=b,".repeat(250)}a` }),
+    "a cursor of nonsense": (stand) =>
+      signed(stand, { method: "GET", path: `/applications?continue=${"A".repeat(6_000)}` }),
+  }),
+  ...answering([404, 414, 431, 400], {
+    "a path of 8 kB": (stand) => signed(stand, { path: `/reconcile/Job/${"a/".repeat(4_000)}` }),
+  }),
+  ...answering([431], {
+    "a header of 60 kB": (stand) => asked(stand, { path: step, headers: { "x-a": "a".repeat(60_000) } }),
+  }),
 ];
 
 const strange: readonly Row[] = [
-  {
-    name: "a kind that is none of ours",
-    sends: (stand) => signed(stand, { path: "/reconcile/Secret/default/x" }),
-    answers: [404],
-  },
-  {
-    name: "a name that climbs out of its path",
-    sends: (stand) => signed(stand, { path: "/reconcile/Job/default/..%2f..%2fsecrets" }),
-    answers: [400, 401, 404, 429],
-  },
-  {
-    name: "a name with a line break",
-    sends: (stand) => signed(stand, { path: "/reconcile/Job/default/a%0ab" }),
-    answers: [400, 401, 429],
-  },
-  {
-    name: "a method that is none",
-    sends: (stand) => asked(stand, { method: "PURGE", path: step }),
-    answers: [404, 405, 400],
-  },
-  {
-    name: "a body that is no text",
-    sends: (stand) => signed(stand, { path: "/alerts", body: "\u0000\ufffd" }),
-    answers: [400],
-  },
-  {
-    name: "__proto__ as an event",
-    sends: (stand) =>
+  ...answering([404], {
+    "a kind that is none of ours": (stand) => signed(stand, { path: "/reconcile/Secret/default/x" }),
+  }),
+  ...answering([400, 401, 404, 429], {
+    "a name that climbs out of its path": (stand) =>
+      signed(stand, { path: "/reconcile/Job/default/..%2f..%2fsecrets" }),
+  }),
+  ...answering([400, 401, 429], {
+    "a name with a line break": (stand) => signed(stand, { path: "/reconcile/Job/default/a%0ab" }),
+  }),
+  ...answering([404, 405, 400], {
+    "a method that is none": (stand) => asked(stand, { method: "PURGE", path: step }),
+  }),
+  ...answering([400], {
+    "a body that is no text": (stand) => signed(stand, { path: "/alerts", body: "\u0000\ufffd" }),
+    "__proto__ as an event": (stand) =>
       signed(stand, { path: "/events", headers: events, body: '{"__proto__":{"specversion":"1.0"},"constructor":{}}' }),
-    answers: [400],
-  },
+  }),
 ];
 
 const answered = ({ name, sends, answers, ...rest }: Row): Attack => ({

@@ -9,6 +9,7 @@ import {
   flow,
   job,
   type Obj,
+  rowsOf,
   scheduled,
   task,
 } from "./objects.ts";
@@ -56,26 +57,19 @@ const rows: readonly Row[] = [
   }),
   spark("batchScheduler", { batchScheduler: word }),
   spark("proxyUser", { proxyUser: word }),
-  {
-    name: "an annotation",
-    object: (at) => application(at, {}, { annotations: { "rekindle.dev/active-deadline": word } }),
-  },
-  {
-    name: "a listener",
-    object: (at) =>
+  ...rowsOf<Row["object"]>({
+    "an annotation": (at) => application(at, {}, { annotations: { "rekindle.dev/active-deadline": word } }),
+    "a listener": (at) =>
       application(at, { suspend: true }, { annotations: { "rekindle.dev/updates-to": `https://a/${word}` } }),
-  },
-  { name: "a schedule", object: (at) => scheduled(at, { schedule: word }) },
-  { name: "a time zone", object: (at) => scheduled(at, { timeZone: word }) },
-  { name: "a Connect server's image", object: (at) => connect(at, { image: word, server: { memory: word } }) },
-  { name: "a queue", object: (at) => job(at, { queue: word }) },
-  { name: "a plugin", object: (at) => job(at, { plugins: { ssh: [word], [word]: [] } }) },
-  { name: "a task's name", object: (at) => job(at, { tasks: [task(word, 1)] }) },
-  {
-    name: "a policy's timeout",
-    object: (at) => job(at, { policies: [{ event: "PodFailed", action: "RestartJob", timeout: word }] }),
-  },
-  { name: "a flow's target", object: (at) => flow(at, [{ name: "a", dependsOn: { targets: [word] } }]) },
+    "a schedule": (at) => scheduled(at, { schedule: word }),
+    "a time zone": (at) => scheduled(at, { timeZone: word }),
+    "a Connect server's image": (at) => connect(at, { image: word, server: { memory: word } }),
+    "a queue": (at) => job(at, { queue: word }),
+    "a plugin": (at) => job(at, { plugins: { ssh: [word], [word]: [] } }),
+    "a task's name": (at) => job(at, { tasks: [task(word, 1)] }),
+    "a policy's timeout": (at) => job(at, { policies: [{ event: "PodFailed", action: "RestartJob", timeout: word }] }),
+    "a flow's target": (at) => flow(at, [{ name: "a", dependsOn: { targets: [word] } }]),
+  }),
 ];
 
 const seen = async (stand: Stand, object: Obj): Promise<undefined> => {

@@ -190,6 +190,12 @@ export type Row = {
   readonly says?: RegExp;
 };
 
+/** Rows by their names. */
+export const rowsOf = <Make>(
+  objects: Readonly<Record<string, Make>>,
+): readonly { readonly name: string; readonly object: Make }[] =>
+  Object.entries(objects).map(([name, object]) => ({ name, object }));
+
 const refused = async (stand: Stand, object: Obj, says: RegExp): Promise<undefined> => {
   const reply = await stand.call("POST", `${placeOf(object)}?dryRun=All`, object);
   must(reply.status >= 400 && reply.status < 500, `it was taken: ${reply.status}`);

@@ -13,97 +13,51 @@ type Item = Change["object"];
 /** id of an object → its text. */
 export type Ending = ReadonlyMap<string, string>;
 
-/** The differences between two runs with the same outcome. */
-export const forgotten: readonly { readonly what: string; readonly reason: string }[] = [
-  { what: "metadata.resourceVersion", reason: "counts the writes of the whole cluster" },
-  { what: "metadata.uid and references to it", reason: "drawn by the server; replaced by table and name" },
-  { what: "timestamps, epoch milliseconds", reason: "a fault costs time; that they are there and in order is checked" },
-  {
-    what: "a checkpoint's spec.saves and metadata.generation",
-    reason: "counts how often was saved, one more for every try",
-  },
-  { what: "a checkpoint's spec.recovered.was", reason: "holds the record that was given up, with what differs in it" },
-  { what: "a checkpoint's annotation rekindle.dev/seal", reason: "a digest of all that, with what differs in it" },
-  {
-    what: "a checkpoint's spec.memory.history, .histories, .untold and .conditions, a job's status.conditions, the histories in the status of a JobFlow and of Apache's kinds",
-    reason: "a late step finds a phase passed; that every phase which was saved is told shows in the events",
-  },
-  {
-    what: "a checkpoint's spec.outbox, spec.acknowledged and annotation rekindle.dev/updates, how far its memory says a stream came",
-    reason:
-      "a late step finds a state passed, and tells one less; that what was saved is told, and acknowledged, is judged by L1–L8",
-  },
-  {
-    what: "a checkpoint's spec.untimed",
-    reason:
-      "that a plan wants no timer any more is written with the next save, and a fault causes one save more or less; a timer that is wanted and ends early shows in the end of the run, or in its time",
-  },
-  { what: "the suffix of a pod's kube-api-access volume", reason: "drawn by the server" },
-  {
-    what: "ids and hashes of a schedule's run",
-    reason: "derived from its UID, which is drawn later when a fault costs draws; each run is judged by the invariants",
-  },
-  {
-    what: "the numbers of executors that Rekindle made, but for their order; a checkpoint's spec.memory.allotment",
-    reason: "a fault costs ids, for none is used twice: that none is shows in the names",
-  },
-  {
-    what: "the nodes of executors that Rekindle made, also where the next one is to be placed elsewhere",
-    reason:
-      "the scheduler places them in the order of their creations, and a fault holds one up or refuses it; that a loss is recorded with the node where its pod stood is judged by E3, and who is to be elsewhere than where by E6",
-  },
-  {
-    what: "a checkpoint's spec.memory.executors.marks, .untold and .ends",
-    reason:
-      "parts of pods' UIDs, which the server draws; what a next step tells again, if there is one; and ends that the status may not show yet: what it shows is compared",
-  },
-  {
-    what: "a checkpoint's spec.memory.executors.lifetimes and .ran, and spec.runs.account",
-    reason: "times of pods, which a fault moves, and of those alone that a step saw; no decision reads them",
-  },
-  {
-    what: "a checkpoint's spec.timeline and spec.specs",
-    reason:
-      "times, waits that a fault adds, and specs that a late step never sees; no decision reads them, and W1 judges the waits of every save",
-  },
-  {
-    what: "a checkpoint's spec.memory.held",
-    reason: "a fault makes a pod wait longer than its grace, or less long: the warnings that were told are compared",
-  },
-  {
-    what: "the name of the event PodNotStarting of a SparkConnect",
-    reason: "derived from the server's UID, which is drawn later when a fault costs draws; what it says is compared",
-  },
-  { what: "UIDs of commands in a job's record", reason: "their names are drawn by the server" },
-  {
-    what: "the order of a job's tasks whose end was an event",
-    reason: "their pods end at one time, and who comes late sees both",
-  },
-  {
-    what: "a job's status.runningDuration, also where a JobFlow shows it, the time for which its Workload was admitted, and the names of events of Volcano's kinds and of RekindleCleanedUp",
-    reason: "a fault costs time; all are made of it",
-  },
-  {
-    what: "the pods whose quota a finished Workload has given back before",
-    reason: "a late step sees the job's end with them; while quota is held they are judged by A4",
-  },
-  {
-    what: "which digest a job's record has of what its pods share, and which keys were drawn",
-    reason:
-      "made of the UID, which is drawn later when a fault costs draws; that keys stay is judged by the invariants",
-  },
-  {
-    what: "in the records of Apache's kinds the digests of their status, and the UID of a driver",
-    reason:
-      "the status holds times and histories; a late step sees the driver ended, and finds its executors by their label",
-  },
-  {
-    what: "Events of states of Apache's kinds",
-    reason:
-      "a late step finds states passed; that each tells of a recorded state is judged by D7 and K5, and that each is told by the tests of whole lives",
-  },
-  { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
-];
+/** The differences between two runs with the same outcome, each with its reason. */
+export const forgotten: Readonly<Record<string, string>> = {
+  "metadata.resourceVersion": "counts the writes of the whole cluster",
+  "metadata.uid and references to it": "drawn by the server; replaced by table and name",
+  "timestamps, epoch milliseconds": "a fault costs time; that they are there and in order is checked",
+  "a checkpoint's spec.saves and metadata.generation": "counts how often was saved, one more for every try",
+  "a checkpoint's spec.recovered.was": "holds the record that was given up, with what differs in it",
+  "a checkpoint's annotation rekindle.dev/seal": "a digest of all that, with what differs in it",
+  "a checkpoint's spec.memory.history, .histories, .untold and .conditions, a job's status.conditions, the histories in the status of a JobFlow and of Apache's kinds":
+    "a late step finds a phase passed; that every phase which was saved is told shows in the events",
+  "a checkpoint's spec.outbox, spec.acknowledged and annotation rekindle.dev/updates, how far its memory says a stream came":
+    "a late step finds a state passed, and tells one less; that what was saved is told, and acknowledged, is judged by L1–L8",
+  "a checkpoint's spec.untimed":
+    "that a plan wants no timer any more is written with the next save, and a fault causes one save more or less; a timer that is wanted and ends early shows in the end of the run, or in its time",
+  "the suffix of a pod's kube-api-access volume": "drawn by the server",
+  "ids and hashes of a schedule's run":
+    "derived from its UID, which is drawn later when a fault costs draws; each run is judged by the invariants",
+  "the numbers of executors that Rekindle made, but for their order; a checkpoint's spec.memory.allotment":
+    "a fault costs ids, for none is used twice: that none is shows in the names",
+  "the nodes of executors that Rekindle made, also where the next one is to be placed elsewhere":
+    "the scheduler places them in the order of their creations, and a fault holds one up or refuses it; that a loss is recorded with the node where its pod stood is judged by E3, and who is to be elsewhere than where by E6",
+  "a checkpoint's spec.memory.executors.marks, .untold and .ends":
+    "parts of pods' UIDs, which the server draws; what a next step tells again, if there is one; and ends that the status may not show yet: what it shows is compared",
+  "a checkpoint's spec.memory.executors.lifetimes and .ran, and spec.runs.account":
+    "times of pods, which a fault moves, and of those alone that a step saw; no decision reads them",
+  "a checkpoint's spec.timeline and spec.specs":
+    "times, waits that a fault adds, and specs that a late step never sees; no decision reads them, and W1 judges the waits of every save",
+  "a checkpoint's spec.memory.held":
+    "a fault makes a pod wait longer than its grace, or less long: the warnings that were told are compared",
+  "the name of the event PodNotStarting of a SparkConnect":
+    "derived from the server's UID, which is drawn later when a fault costs draws; what it says is compared",
+  "UIDs of commands in a job's record": "their names are drawn by the server",
+  "the order of a job's tasks whose end was an event": "their pods end at one time, and who comes late sees both",
+  "a job's status.runningDuration, also where a JobFlow shows it, the time for which its Workload was admitted, and the names of events of Volcano's kinds and of RekindleCleanedUp":
+    "a fault costs time; all are made of it",
+  "the pods whose quota a finished Workload has given back before":
+    "a late step sees the job's end with them; while quota is held they are judged by A4",
+  "which digest a job's record has of what its pods share, and which keys were drawn":
+    "made of the UID, which is drawn later when a fault costs draws; that keys stay is judged by the invariants",
+  "in the records of Apache's kinds the digests of their status, and the UID of a driver":
+    "the status holds times and histories; a late step sees the driver ended, and finds its executors by their label",
+  "Events of states of Apache's kinds":
+    "a late step finds states passed; that each tells of a recorded state is judged by D7 and K5, and that each is told by the tests of whole lives",
+  "pod IPs and container ids": "the simulator draws them from the pod's UID",
+};
 
 export const identityOf = (table: string, object: Item): string => `<uid of ${table}/${object.metadata.name}>`;
 

@@ -94,7 +94,7 @@ const ofScenario = (results: Results, name: string, began: number): string => {
 
 const summary = (results: Results): void => {
   console.log("\nforgotten when two endings are compared:");
-  for (const { what, reason } of forgotten) console.log(`  ${what}: ${reason}`);
+  for (const [what, reason] of Object.entries(forgotten)) console.log(`  ${what}: ${reason}`);
   const permitted = results.permitted();
   if (permitted.length > 0) console.log("\nintended differences, counted as passed:");
   for (const { name, reason, times, id, difference } of permitted) {

@@ -22,6 +22,8 @@ import {
 } from "./plan.ts";
 import type { StateUpdate } from "./updates.ts";
 
+export type Patience = "long" | "brief";
+
 /** A resource to watch and how its objects lead to the owner's key. */
 export type Watch = {
   readonly resource: Resource;
@@ -48,6 +50,11 @@ export type Watch = {
    * object is gone.
    */
   readonly urgent?: (before: Obj | undefined, after: Obj | undefined) => boolean;
+  /**
+   * Of a change that decides nothing and is only told: how long it may wait for other changes of its key, as the setting
+   * `newsWait` bounds it; undefined for all others. "brief": a fifth of that time.
+   */
+  readonly patience?: (before: Obj | undefined, after: Obj | undefined) => Patience | undefined;
 };
 
 /** The result of parsing a stored memory. */

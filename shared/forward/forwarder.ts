@@ -35,6 +35,8 @@ export type ForwarderSettings = {
   readonly report: Report;
   readonly now: () => number;
   readonly random: () => number;
+  /** The longest wait of news that decides nothing for other news of its key, ms; absent: it waits no longer than others. */
+  readonly patientMs?: number | undefined;
   readonly pause?: Pause;
   /** Called with every object as the server sent it, before it is trimmed. */
   readonly see?: ((object: Stored) => void) | undefined;
@@ -74,6 +76,8 @@ export type Forwarder = {
   answered(): boolean;
   /** Returns the trimmed objects that are known; undefined unless all of them are, and none is an outline. */
   known(query: WatchedQuery): WatchedObjects | undefined;
+  /** True while a key waits to be sent. */
+  waits(): boolean;
   /** Returns the cursors of all loops at the time of the call; undefined if not everything up to them could be sent. */
   sent(): Promise<ReadonlyMap<Loop, string> | undefined>;
   /** Stops watching and sends all waiting messages. True if the queue has taken everything. */
@@ -235,6 +239,7 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   };
   return {
     known,
+    waits: sender.waits,
     answered: () => courses.every(({ loop, state }) => listed.has(loop) || state.answered),
     synced: () => courses.every(({ loop, state }) => listed.has(loop) || state.cursor !== undefined),
     sent: async () => {

@@ -4,13 +4,19 @@
  */
 import { dedupe, type Key, type Message } from "../core/key.ts";
 import { keyKindOf, type Metadata, type Resource, type Stored } from "../core/object.ts";
-import type { Watch, Watcher } from "../core/operator.ts";
+import type { Patience, Watch, Watcher } from "../core/operator.ts";
 import { bytesOf, type Share } from "../core/share.ts";
 import { trim } from "../kube/trim.ts";
 import { type LabelIndex, openLabelIndex } from "./label-index.ts";
 
 /** A message and its deduplication id, under which the queue drops a second copy. */
-export type Sending = { readonly message: Message; readonly dedupeId: string; readonly urgent?: true };
+export type Sending = {
+  readonly message: Message;
+  readonly dedupeId: string;
+  readonly urgent?: true;
+  /** Where a deployment lets such news wait, it does, also urgent one. */
+  readonly patience?: Patience;
+};
 
 type Interest = { readonly kind: string; readonly scope: Watcher["scope"]; readonly watch: Watch };
 
@@ -114,8 +120,10 @@ export const sendingsOf = (cluster: string, subject: Subject, change: Change, un
       const key: Key = { cluster, kind, namespace: scope === "Cluster" ? "" : namespace, name };
       const dedupeId =
         after === undefined ? dedupe.gone(key, uid) : dedupe.watch(key, { kind: child, uid, resourceVersion });
+      const message = hinted(key, change, kind === keyKindOf(subject.resource));
       const urgent = watch.urgent?.(before, after) === true ? { urgent: true as const } : {};
-      return { message: hinted(key, change, kind === keyKindOf(subject.resource)), dedupeId, ...urgent };
+      const patience = unknown ? undefined : watch.patience?.(before, after);
+      return { message, dedupeId, ...urgent, ...(patience === undefined ? {} : { patience }) };
     });
   });
 };

@@ -1,7 +1,8 @@
 /**
  * Sends the messages of changes to the queue, with a limited number of parallel sends. The messages of a key are
- * coalesced: the first event is sent at once, then one message per window, whose length grows with the rate. Failed
- * messages are kept and retried, one per key however long the queue is unavailable.
+ * coalesced: the first event is sent at once, then one message per window, whose length grows with the rate. Patient
+ * events wait longer, and go with the first other one of their key. Failed messages are kept and retried, one per key
+ * however long the queue is unavailable.
  */
 import { digest, type Message, textOf } from "../core/key.ts";
 import { backoffOf } from "../core/time.ts";
@@ -18,9 +19,20 @@ export type Windows = {
   readonly many: number;
   /** The longest wait of further urgent events. */
   readonly urgentMs: number;
+  /** The longest wait of patient events; 0: they wait no longer than others. */
+  readonly patientMs: number;
 };
 
-const windows: Windows = { firstMs: 200, longestMs: 2_000, many: 4, urgentMs: 500 };
+export const usualWindows: Windows = { firstMs: 200, longestMs: 2_000, many: 4, urgentMs: 500, patientMs: 0 };
+
+/** The part of the time of a patient event that a brief one may wait. */
+const briefPart = 5;
+
+/** Returns the time that an event may wait for others of its key, ms. */
+const patienceOf = ({ patience }: Sending, { patientMs }: Windows): number => {
+  if (patience === undefined) return 0;
+  return patience === "brief" ? patientMs / briefPart : patientMs;
+};
 
 export type Coalescer = {
   /** Returns the sending if it must be sent at once; otherwise it waits for the end of its key's window. */
@@ -31,12 +43,17 @@ export type Coalescer = {
   due(now: number): readonly Sending[];
   /** The end of the next window; undefined if no window is open. */
   next(): number | undefined;
+  /** True while a sending waits. */
+  waits(): boolean;
   /** Removes and returns all waiting sendings. */
   flush(): readonly Sending[];
 };
 
 type Window = {
+  /** Until then only urgent events are sent. */
   until: number;
+  /** The time to send what waits; undefined while nothing does. */
+  dueAt: number | undefined;
   lengthMs: number;
   events: number;
   urgent: number;
@@ -53,52 +70,71 @@ const merged = ({ waiting, ids }: Window): Sending | undefined => {
   return { ...waiting, dedupeId: digest("c", ...ids) };
 };
 
-const add = (window: Window, sending: Sending): void => {
+/** Adds an event that may wait until the given time. */
+const add = (window: Window, sending: Sending, dueAt: number): void => {
   window.events += 1;
   window.waiting = sending;
+  window.dueAt = Math.min(window.dueAt ?? dueAt, dueAt);
   if (!window.ids.includes(sending.dedupeId)) window.ids.push(sending.dedupeId);
 };
+
+const endOf = ({ until, dueAt = until }: Window): number => dueAt;
 
 /** Returns the window that follows one in which a sending waited. */
 const following = (window: Window, now: number, { firstMs, longestMs, many }: Windows): Window => {
   const grown = window.events > many ? window.lengthMs * 2 : window.lengthMs / 2;
   const lengthMs = Math.min(longestMs, Math.max(firstMs, grown));
-  return { until: now + lengthMs, lengthMs, events: 0, urgent: 0, waiting: undefined, ids: [] };
+  return { until: now + lengthMs, dueAt: undefined, lengthMs, events: 0, urgent: 0, waiting: undefined, ids: [] };
 };
 
-export const openCoalescer = (limits: Windows = windows): Coalescer => {
+export const openCoalescer = (limits: Windows = usualWindows): Coalescer => {
   const open = new Map<string, Window>();
   const opened = (sending: Sending, until: number): Window => {
-    const window = { until, lengthMs: limits.firstMs, events: 0, urgent: 0, waiting: undefined, ids: [] };
+    const { firstMs: lengthMs } = limits;
+    const window = { until, dueAt: undefined, lengthMs, events: 0, urgent: 0, waiting: undefined, ids: [] };
     open.set(textOf(sending.message), window);
     return window;
+  };
+  /** Takes an event of a key that has sent nothing lately; only patient ones wait. */
+  const first = (window: Window | undefined, sending: Sending, now: number): Sending | undefined => {
+    const waitMs = patienceOf(sending, limits);
+    const waits = window?.waiting === undefined ? undefined : window;
+    if (waitMs > 0) return void add(waits ?? opened(sending, now), sending, now + waitMs);
+    if (waits === undefined) {
+      opened(sending, now + limits.firstMs);
+      return sending;
+    }
+    add(waits, sending, now);
+    open.set(textOf(sending.message), following(waits, now, limits));
+    return merged(waits);
   };
   return {
     offer: (sending, now) => {
       const window = open.get(textOf(sending.message));
-      // A window that has ended without a waiting sending shows that the key is quiet, even before its timer has fired.
-      if (window === undefined || (window.until <= now && window.waiting === undefined)) {
-        opened(sending, now + limits.firstMs);
-        return sending;
-      }
-      if (sending.urgent === true && window.urgent < limits.many) {
+      // A window that has ended without a due sending shows that the key is quiet, even before its timer has fired.
+      if (window === undefined || (window.until <= now && (window.dueAt ?? Number.POSITIVE_INFINITY) > now))
+        return first(window, sending, now);
+      const waitMs = patienceOf(sending, limits);
+      const isUrgent = sending.urgent === true && waitMs === 0;
+      if (isUrgent && window.urgent < limits.many) {
         window.urgent += 1;
         window.events += 1;
         return sending;
       }
-      add(window, sending);
-      if (sending.urgent === true) window.until = Math.min(window.until, now + limits.urgentMs);
+      if (isUrgent) window.until = Math.min(window.until, now + limits.urgentMs);
+      add(window, sending, Math.max(window.until, now + waitMs));
       return undefined;
     },
     giveBack: (sending, now, delayMs) => {
       const window = open.get(textOf(sending.message)) ?? opened(sending, 0);
       const { waiting } = window;
-      add(window, sending);
-      window.waiting = waiting ?? sending;
       window.until = Math.max(window.until, now + delayMs);
+      add(window, sending, window.until);
+      window.dueAt = window.until;
+      window.waiting = waiting ?? sending;
     },
     due: (now) => {
-      const ended = [...open].filter(([, window]) => window.until <= now);
+      const ended = [...open].filter(([, window]) => endOf(window) <= now);
       return ended.flatMap(([key, window]) => {
         const sending = merged(window);
         if (sending === undefined) open.delete(key);
@@ -108,9 +144,10 @@ export const openCoalescer = (limits: Windows = windows): Coalescer => {
     },
     next: () => {
       let least: number | undefined;
-      for (const { until } of open.values()) if (least === undefined || until < least) least = until;
+      for (const window of open.values()) if (least === undefined || endOf(window) < least) least = endOf(window);
       return least;
     },
+    waits: () => [...open.values()].some(({ waiting }) => waiting !== undefined),
     flush: () => {
       const waiting = [...open.values()].flatMap((window) => merged(window) ?? []);
       open.clear();
@@ -125,12 +162,16 @@ export type Sender = {
   flush(): Promise<boolean>;
   /** The same for the last time: failed messages are not retried. */
   drain(): Promise<boolean>;
+  /** True while an event waits to be sent. */
+  waits(): boolean;
 };
 
 type Settings = {
   readonly send: (message: Message, dedupeId: string) => Promise<void>;
   readonly report: Report;
   readonly now: () => number;
+  /** The longest wait of patient events, ms; absent: they wait no longer than others. */
+  readonly patientMs?: number | undefined;
 };
 
 const atOnce = 32;
@@ -220,7 +261,8 @@ const openPost = (settings: Settings, coalescer: Coalescer, failed: () => void) 
 };
 
 export const openSender = (settings: Settings): Sender => {
-  const coalescer = openCoalescer();
+  const limits = { ...usualWindows, patientMs: settings.patientMs ?? 0 };
+  const coalescer = openCoalescer(limits);
   const alarm = openAlarm(settings.now, () => {
     post.give(coalescer.due(settings.now()));
     alarm.set(coalescer.next());
@@ -234,12 +276,17 @@ export const openSender = (settings: Settings): Sender => {
     offer: (sending) => {
       const now = settings.now();
       const first = coalescer.offer(sending, now);
-      if (first === undefined && sending.urgent === true) alarm.set(now + windows.urgentMs);
-      if (first === undefined) return;
+      if (first === undefined) {
+        const urgentMs = sending.urgent === true ? limits.urgentMs : 0;
+        const waitMs = patienceOf(sending, limits) || urgentMs;
+        if (waitMs > 0) alarm.set(now + waitMs);
+        return;
+      }
       post.give([first]);
-      alarm.set(now + windows.firstMs);
+      alarm.set(now + limits.firstMs);
     },
     flush,
+    waits: coalescer.waits,
     drain: async () => {
       alarm.clear();
       post.end();

@@ -4,7 +4,7 @@
  * C1. The cursor moves only past changes that the queue has taken, so the next window repeats one that died.
  * C2. A list without known objects to compare with finds deletions by comparing records with objects.
  * C3. A quiet cluster costs no writes: a cursor that only bookmarks moved is kept in memory and stored rarely.
- * C4. A window ends after its look only if every watch was answered and no key was sent, so doubt costs a whole window.
+ * C4. A window ends after its look only if every watch was answered and no key was sent or waits, so doubt costs a whole window.
  */
 import { textOf } from "../core/key.ts";
 import { openShare } from "../core/share.ts";
@@ -38,7 +38,7 @@ type Settings = Omit<ForwarderSettings, "watchStateOf"> & {
 };
 
 /** Interval at which cursors are stored within a window. */
-const keepMs = 10_000;
+const keepMs = 60_000;
 /** Interval for a cursor that only bookmarks moved. */
 const quietMs = 600_000;
 
@@ -53,7 +53,7 @@ const startLooking = (settings: ForwarderSettings) => {
     return settings.send(...message);
   };
   const forwarder = startForwarder({ ...settings, send });
-  return { forwarder, isQuiet: (): boolean => sends === 0 && forwarder.answered() };
+  return { forwarder, isQuiet: (): boolean => sends === 0 && !forwarder.waits() && forwarder.answered() };
 };
 
 export const openWindows = (settings: Settings): Windows => {

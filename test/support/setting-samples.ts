@@ -22,6 +22,7 @@ export const samples: Readonly<Record<SettingName, string>> = {
   natsPrefix: "batch",
   callUrls: "reconcile=https://reconcile.example.com/,deliver=https://deliver.example.com/",
   callSecret: "a-secret-that-signs-calls",
+  newsWaitMs: "4s",
   windowMs: "25",
   concurrency: "7",
   maxSubmissions: "5",

@@ -232,7 +232,7 @@ export const startDispatching = async (parts: DispatchParts): Promise<Dispatchin
   const sources: Sources = await startSources({
     ...{ scope, namespaceScope, report, unheard: parts.unheard, resyncMs: settings.resyncMs },
     watchNodes: settings.watchNodes,
-    watches: isWatching ? { see: enclosed?.see, gone: enclosed?.gone } : undefined,
+    watches: isWatching ? { see: enclosed?.see, gone: enclosed?.gone, patientMs: settings.newsWaitMs } : undefined,
     standby: (anew) => sightingOf(parts, operators, anew),
   });
   const calls = startCalls(parts, queues, open, enclosed?.enclosing);

@@ -31,8 +31,7 @@ export type ForwardParts = Scope & {
   readonly send: Queue["send"];
   readonly report: Report;
   readonly operators: readonly Watcher[];
-  readonly see?: ForwarderSettings["see"];
-};
+} & Pick<ForwarderSettings, "see" | "patientMs">;
 
 /**
  * Finds keys with a record and no object: the object was deleted between windows. Records of child objects belong to
@@ -99,7 +98,7 @@ export const openForwarding = async (env: Environment, kinds?: readonly Watcher[
     if ((await within())(message.namespace)) await queue.send(message, id);
   };
   const sighting = sightingIn(source, send);
-  const windows = windowsOver({ ...scope, records, cursors, report, send });
+  const windows = windowsOver({ ...scope, records, cursors, report, send, patientMs: settings.newsWaitMs });
   const nodes = { transport, report, cluster, queue, state: openNodes() };
   const run = async (...window: Parameters<Windows["run"]>): Promise<WindowResult> => {
     const [stop, endNodeWatch] = [sighting(), watchNodes(settings.watchNodes, nodes)];

@@ -205,6 +205,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     naming: namingOf(configuration),
     gauges: configuration.gauges,
     watchNodes: configuration.watchNodes,
+    patientMs: configuration.newsWaitMs,
     timing: timingOf(configuration),
     place: configuration.checkpoints,
     home: configuration.home,

@@ -80,6 +80,8 @@ export type HostSettings = {
   /** Absent: all namespaces have the same share. */
   readonly weightOf?: WeightOf;
   readonly resyncMs: number;
+  /** The longest wait of news that decides nothing, ms; absent: it waits no longer than other news. */
+  readonly patientMs?: number;
   readonly visibilityMs: number;
   readonly slices: Slices;
   /** The queues on NATS; absent: they are inside the process, as in a dry run. */
@@ -259,7 +261,10 @@ export const openHost = async (settings: HostSettings, kinds: HostKinds): Promis
   const sources: Sources = await startSources({
     ...{ scope, namespaceScope, report, unheard, resyncMs: settings.resyncMs, watchNodes: settings.watchNodes },
     // A dry run tells the plan of every object, also of those that rest.
-    watches: { see: settings.see, gone: settings.gone, cacheBytes: cacheBytes(), all: settings.shadow !== undefined },
+    watches: {
+      ...{ see: settings.see, gone: settings.gone, patientMs: settings.patientMs },
+      ...{ cacheBytes: cacheBytes(), all: settings.shadow !== undefined },
+    },
     standby: async (anew) => {
       await aside.start(operators, anew);
       return aside.stop;

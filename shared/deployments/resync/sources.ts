@@ -9,7 +9,7 @@ import { watchNodes } from "../common/node-watch.ts";
 import { restingIn } from "./rest-check.ts";
 import { type ResyncScope, resyncsOf, startSweeping } from "./sweep.ts";
 
-type Watches = Pick<ForwarderSettings, "see" | "gone" | "cacheBytes"> & {
+type Watches = Pick<ForwarderSettings, "see" | "gone" | "cacheBytes" | "patientMs"> & {
   /** Each listed object leads to a step, also one whose record rests. */
   readonly all?: boolean;
 };

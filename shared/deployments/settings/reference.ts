@@ -105,6 +105,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "authentication of the dispatcher's calls: a secret that signs them, a token, or the URL of a metadata server that issues tokens; functions accept several secrets, one per line, or callers as JSON",
     ...absentInHost(ownCaller),
   },
+  newsWaitMs: {
+    form: "duration",
+    text: "longest time that news which decides nothing waits for other news of its key, so that one step tells of both: executors that a driver creates; for those that start or end a fifth of it. 0s: it waits no longer than other news",
+  },
   windowMs: {
     form: "duration",
     text: "duration of one watch of the forward function; the watch ends 10 s before the function's time limit",

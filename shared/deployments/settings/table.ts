@@ -175,6 +175,12 @@ const rows = {
   natsPrefix: { schema: streamPrefix, readers: onNats, default: "rekindle" },
   callUrls: { schema: functionUrls, readers: ["dispatch"], neededBy: ["dispatch"] },
   callSecret: { schema: signingSecret, readers: ["dispatch", ...called], secret: true },
+  newsWaitMs: {
+    schema: () => durationUpTo("1m"),
+    readers: ["host", "forward", "dispatch"],
+    default: "0s",
+    functions: "10s",
+  },
   windowMs: { schema: windowLength, readers: ["forward"], default: "50s" },
   concurrency: { schema: () => count(256), readers: steppingOrCalling, default: "16", functions: "40" },
   maxSubmissions: { schema: () => count(999), readers: deciding, default: "16" },

@@ -4,7 +4,7 @@ import { oncePer } from "../../core/cache.ts";
 import { fieldsOf, recordsIn, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import { type Obj, ownerOfKind, type Stored } from "../../core/object.ts";
-import type { Watch } from "../../core/operator.ts";
+import type { Patience, Watch } from "../../core/operator.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
 import { membersKey } from "../../kube/gang-members.ts";
 import { planKey } from "../../kube/gang-plan.ts";
@@ -14,7 +14,7 @@ import { pods } from "../../kube/resources.ts";
 
 import { trim, trimPod, trimWith } from "../../kube/trim.ts";
 import { endingOf } from "../executors/losses.ts";
-import { appNameLabel, podsOf } from "../schema/pod-query.ts";
+import { appNameLabel, ownerAnnotation, podsOf } from "../schema/pod-query.ts";
 import { sparkApplications, volcanoPodGroups } from "../schema/resource.ts";
 
 /** Waiting reasons of every container that is about to start: they are no news. */
@@ -55,6 +55,24 @@ const loss = (before: Obj | undefined, after: Obj | undefined): boolean => {
   if (pod === undefined || labelOf(pod, "spark-role") !== "executor") return false;
   const was = before !== undefined && isLost(before);
   return !was && (after === undefined || isLost(after));
+};
+
+const hasStuck = ({ containerStatuses = [] }: PodStatus): boolean =>
+  containerStatuses.some(({ state }) => stuckFor(state?.waiting?.reason) !== undefined);
+
+/**
+ * An executor of the driver's own allocator is created, starts and ends: the driver replaces it, and a step only tells of
+ * it. One that Rekindle created, that cannot start, or whose node is in doubt or about to go, may need an act; and a step
+ * may wait until one that has ended is gone.
+ */
+const patience = (before: Obj | undefined, after: Obj | undefined): Patience | undefined => {
+  const pod = after ?? before;
+  if (pod === undefined || labelOf(pod, "spark-role") !== "executor") return undefined;
+  if (pod.metadata.annotations?.[ownerAnnotation] !== undefined) return undefined;
+  if (after === undefined) return isLost(pod) ? undefined : "brief";
+  const status = podStatus(after);
+  if (cutOff(after, status) !== undefined || hasStuck(status) || leavingAt(after) !== undefined) return undefined;
+  return status.phase === "Pending" && !isLost(after) ? "long" : "brief";
 };
 
 /** Why a group waits: the messages of its conditions. */
@@ -99,6 +117,7 @@ const applicationWatches: readonly Watch[] = [
     ownerName: (pod) => labelOf(pod, appNameLabel),
     matters: news,
     urgent: loss,
+    patience,
   },
   // A waiting application goes on when its group is admitted, and its record says what the group lacks.
   {

@@ -5,12 +5,11 @@ import { isOwnQueue, localQueueOf, ownQueueKey, queueLabel } from "../../kube/ku
 import { type Conf, flagOf, listOf } from "../configuration/conf.ts";
 import { standIn } from "../configuration/versions.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
+import { ownerAnnotation } from "../schema/pod-query.ts";
 import { growthCause, withDefaults } from "../schema/rules.ts";
 import { volcanoStep } from "../submission/steps/driver.ts";
 import { batchConf, batchIn, mostInBatch } from "./allocation.ts";
 import { type Demand, scaleOf, targetOf } from "./demand.ts";
-
-export const ownerAnnotation = "rekindle.dev/executors";
 
 export const owners = ["assist", "own"] as const;
 

@@ -11,9 +11,9 @@ import { type ConcurrencyPolicy, readConcurrency } from "../../kube/history.ts";
 import { ownQueueKey } from "../../kube/kueue.ts";
 import type { Json } from "../../kube/responses.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
-import { ownerAnnotation } from "../executors/owner.ts";
 import { scheduledSpecSchema } from "../schema/application.ts";
 import { scheduleLimits } from "../schema/limits.ts";
+import { ownerAnnotation } from "../schema/pod-query.ts";
 import { scheduledSparkApplications, scheduleLabel, sparkApplications } from "../schema/resource.ts";
 
 /** The longest name of a SparkApplication, which is a label and a prefix of services' names. */

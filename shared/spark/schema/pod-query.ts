@@ -6,6 +6,9 @@ import { pods } from "../../kube/resources.ts";
 /** The label of upstream's objects with the name of their application. */
 export const appNameLabel = "sparkoperator.k8s.io/app-name";
 
+/** The annotation that chooses the allocator of an application's executors; executors that Rekindle created have it, too. */
+export const ownerAnnotation = "rekindle.dev/executors";
+
 /** Lists every pod with the application's name; owner references show its owner. */
 export const podsOf = (key: Key): Listing => ({
   do: "list",

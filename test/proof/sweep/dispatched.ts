@@ -17,7 +17,10 @@ import type { Bounds, Post } from "./journal.ts";
 
 const limitMs = 60_000;
 /** The bounds of a dispatcher's queue, as `deployments/dispatch/start.ts` sets them. */
-export const bounds: Bounds = { visibilityMs: limitMs + 5_000, maxReceives: 10, mostMessages: 10 };
+export const bounds: Bounds = {
+  ...{ visibilityMs: limitMs + 5_000, maxReceives: 10, mostMessages: 10 },
+  patientMs: 10_000,
+};
 
 type By = "step" | "delivery";
 

@@ -28,7 +28,7 @@ import { type Count, copyOf, lookMs, type Snapshot } from "./snapshot.ts";
 import { droppedBy } from "./status-kept.ts";
 
 export const cluster = "sweep";
-export const queueBounds: Bounds = { visibilityMs: 90_000 };
+export const queueBounds: Bounds = { visibilityMs: 90_000, patientMs: 10_000 };
 const sweepMs = 300_000;
 const restartMs = 1_000;
 /** The longest time that two dispatchers are active, after one has lost its lease. */
@@ -125,7 +125,9 @@ export class Execution {
   /** Opens the queue of the scenario. */
   queued(past: Journal): Post {
     const { simulator, scenario } = this.fixture;
-    return openPost(() => simulator.clock.now(), scenario.dispatched === true ? bounds : queueBounds, past);
+    const { dispatched, hosted } = scenario;
+    const own = { ...(dispatched === true ? bounds : queueBounds), ...(hosted === true ? { patientMs: 0 } : {}) };
+    return openPost(() => simulator.clock.now(), own, past);
   }
 
   now(): number {

@@ -7,7 +7,7 @@ import {
 } from "../../../shared/adapters/embedded/queue.ts";
 import { type Message, noticedKind, textOf } from "../../../shared/core/key.ts";
 import type { Sending } from "../../../shared/forward/keys.ts";
-import { type Coalescer, openCoalescer } from "../../../shared/forward/sender.ts";
+import { type Coalescer, openCoalescer, usualWindows } from "../../../shared/forward/sender.ts";
 
 type Entry =
   | { readonly at: number; readonly do: "send"; readonly message: Message; readonly id: string }
@@ -56,8 +56,8 @@ export type Post = {
 /** A delivery that is still to come. */
 export type Left = Omit<Delivery, "receipt" | "namespace"> & { readonly at: number };
 
-/** The bounds of a queue; see `openQueue`. */
-export type Bounds = Omit<Parameters<typeof openQueue>[0], "now">;
+/** The bounds of a queue; see `openQueue`; and the longest wait of patient news, ms. */
+export type Bounds = Omit<Parameters<typeof openQueue>[0], "now"> & { readonly patientMs: number };
 
 type Insides = { readonly queue: EmbeddedQueue; readonly coalescer: Coalescer };
 
@@ -113,7 +113,7 @@ const leftIn = (past: Journal, bounds: Bounds, from: number): readonly Left[] =>
 export const openPost = (now: () => number, bounds: Bounds, past: Journal = []): Post => {
   let replaying: number | undefined;
   const queue = openQueue({ ...bounds, now: () => replaying ?? now() });
-  const insides: Insides = { queue, coalescer: openCoalescer() };
+  const insides: Insides = { queue, coalescer: openCoalescer({ ...usualWindows, patientMs: bounds.patientMs }) };
   const entries: Entry[] = [];
   let closedAt = 0;
   /** Nothing was ready at the last question, and no message has come since. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Sending } from "../../../shared/forward/keys.ts";
-import { openCoalescer } from "../../../shared/forward/sender.ts";
+import { type Coalescer, openCoalescer, usualWindows } from "../../../shared/forward/sender.ts";
 
 const sending = (name: string, id: string): Sending => ({
   message: { cluster: "c", kind: "App", namespace: "ns", name, reason: id },
@@ -11,6 +11,29 @@ const sending = (name: string, id: string): Sending => ({
 });
 
 const reasons = (sendings: readonly Sending[]): readonly string[] => sendings.map(({ message }) => message.reason);
+
+/** Follows which events of a key were told, and that none is told late. */
+const openTold = (coalescer: Coalescer) => {
+  const untold = new Map<string, number>();
+  const tell = (at: number): void => {
+    for (const due of untold.values()) assert.ok(at <= due, `sent ${at - due} ms late`);
+    untold.clear();
+  };
+  return {
+    untold: () => untold.size,
+    until: (end: number): void => {
+      for (let next = coalescer.next(); next !== undefined && next <= end; next = coalescer.next())
+        if (coalescer.due(next).length > 0) tell(next);
+    },
+    offer: (one: Sending, now: number): void => {
+      untold.set(one.dedupeId, now + (one.patience === "long" ? 10_000 : 2_000));
+      const sent = coalescer.offer(one, now) !== undefined;
+      // An urgent message leaves those that wait.
+      if (sent && coalescer.waits()) untold.delete(one.dedupeId);
+      else if (sent) tell(now);
+    },
+  };
+};
 
 describe("coalescing", () => {
   it("sends the first event of every key at once", () => {
@@ -102,6 +125,89 @@ describe("coalescing", () => {
     coalescer.giveBack(sending("b", "3"), 1_600, 1_000);
     assert.deepEqual(reasons(coalescer.flush()), ["3"]);
     assert.equal(coalescer.next(), undefined);
+  });
+
+  describe("of patient events", () => {
+    const patientMs = 10_000;
+    const opened = () => openCoalescer({ ...usualWindows, patientMs });
+    const long = (id: string): Sending => ({ ...sending("a", id), patience: "long" });
+    const brief = (id: string): Sending => ({ ...sending("a", id), patience: "brief" });
+
+    it("sends one message of all, when the first of them has waited for its time", () => {
+      const coalescer = opened();
+      for (const id of ["1", "2", "3", "4"]) assert.equal(coalescer.offer(long(id), 0), undefined);
+      assert.equal(coalescer.waits(), true);
+      for (const id of ["5", "6"]) assert.equal(coalescer.offer(brief(id), 6_000), undefined);
+      assert.equal(coalescer.next(), 8_000);
+      assert.deepEqual(coalescer.due(7_999), []);
+      assert.deepEqual(reasons(coalescer.due(8_000)), ["6"]);
+      assert.equal(coalescer.waits(), false);
+    });
+
+    it("waits no longer for later ones", () => {
+      const coalescer = opened();
+      coalescer.offer(long("1"), 0);
+      coalescer.offer(long("2"), 9_000);
+      assert.deepEqual(reasons(coalescer.due(10_000)), ["2"]);
+    });
+
+    it("sends them at once with another event of their key, under an id of its own, and then as after any message", () => {
+      const coalescer = opened();
+      coalescer.offer(long("1"), 0);
+      const sent = coalescer.offer(sending("a", "2"), 3_000);
+      assert.equal(sent?.message.reason, "2");
+      assert.equal(["1", "2"].includes(sent?.dedupeId ?? ""), false);
+      assert.equal(coalescer.waits(), false);
+      assert.equal(coalescer.offer(sending("a", "3"), 3_100), undefined);
+      assert.deepEqual(reasons(coalescer.due(3_200)), ["3"]);
+    });
+
+    it("lets one that comes right after a message wait for its own time, and not for the window's", () => {
+      const coalescer = opened();
+      coalescer.offer(sending("a", "1"), 0);
+      coalescer.offer(brief("2"), 50);
+      assert.equal(coalescer.next(), 2_050);
+      assert.deepEqual(reasons(coalescer.due(2_050)), ["2"]);
+    });
+
+    it("lets a patient one wait that is urgent elsewhere, and sends other urgent ones at once", () => {
+      const coalescer = opened();
+      assert.equal(coalescer.offer({ ...brief("1"), urgent: true }, 0), undefined);
+      assert.equal(coalescer.offer({ ...sending("a", "2"), urgent: true }, 10)?.message.reason, "2");
+      assert.equal(coalescer.waits(), false);
+    });
+
+    it("gives back a message that could not be sent before their time", () => {
+      const coalescer = opened();
+      coalescer.offer(long("1"), 0);
+      coalescer.giveBack(sending("a", "2"), 0, 500);
+      assert.deepEqual(reasons(coalescer.due(500)), ["1"]);
+    });
+
+    it("treats them as all others where the deployment has no patience", () => {
+      const coalescer = openCoalescer();
+      assert.deepEqual(coalescer.offer(long("1"), 0), long("1"));
+      assert.equal(coalescer.offer(brief("2"), 10), undefined);
+      assert.equal(coalescer.next(), 200);
+    });
+  });
+
+  it("loses no key, whatever the patience: after a key's last event, for any events at any times, a message is sent", () => {
+    const kind = fc.constantFrom<Partial<Sending>>({}, { urgent: true }, { patience: "long" }, { patience: "brief" });
+    const event = fc.record({ kind, after: fc.integer({ min: 0, max: 3_000 }) });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+        const told = openTold(openCoalescer({ ...usualWindows, patientMs: 10_000 }));
+        let now = 0;
+        for (const [at, { kind, after }] of events.entries()) {
+          now += after;
+          told.until(now);
+          told.offer({ ...sending("a", String(at)), ...kind }, now);
+        }
+        told.until(Number.MAX_SAFE_INTEGER);
+        assert.equal(told.untold(), 0);
+      }),
+    );
   });
 
   it("loses no key: after a key's last event, for any events at any times, a message is sent", () => {

@@ -90,5 +90,5 @@ export const open = () => {
   const run = (windows = instance()): Promise<WindowResult> => windows.run(20_000, never);
   /** Returns the names that were sent since the last call, sorted. */
   const news = (): readonly string[] => [...new Set(sent.splice(0).map(({ name }) => name))].sort();
-  return { ...hands, simulator, checkpoints, lines, asked, world, instance, run, news };
+  return { ...hands, operators: [operator], simulator, checkpoints, lines, asked, world, instance, run, news };
 };

@@ -142,6 +142,23 @@ describe("a window with a look", () => {
     assert.deepEqual(near.news(), ["a", "b"]);
   });
 
+  it("lasts its whole time after a change whose news waits, and sends it at its end", async () => {
+    const near = open();
+    const warm = near.instance({
+      patientMs: 60_000,
+      operators: near.operators.map((one) => ({
+        ...one,
+        watches: one.watches.map((watch) => ({ ...watch, patience: () => "long" as const })),
+      })),
+    });
+    near.create("a");
+    await near.run(warm);
+    near.news();
+    near.child("pod", "a");
+    assert.equal(await lengthOf(near, warm), 60_000);
+    assert.deepEqual(near.news(), ["a"]);
+  });
+
   it("ends after a look that has seen a change without a meaning for any key", async () => {
     const near = open();
     near.create("a");

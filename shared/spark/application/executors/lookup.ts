@@ -15,6 +15,7 @@ import { type Grants, totalOf, withBase } from "../../executors/grants.ts";
 import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
 import { type Admitted, admittedBy, executorsWanted } from "../../executors/owner.ts";
+import { ownerAnnotation } from "../../schema/pod-query.ts";
 import { type ApplicationContext, bodyOf, executorsAgain, ownSpec } from "../run/context.ts";
 import { evidenceOf, type Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
@@ -221,7 +222,7 @@ export function* readClaims(
 }
 
 /** Annotation on executors that Rekindle created: it identifies their run as an own run when the record is lost. */
-export const madeHere = { "rekindle.dev/executors": "own" } as const;
+export const madeHere = { [ownerAnnotation]: "own" } as const;
 
 const isMadeHere = ({ pod: { metadata } }: Member): boolean =>
   Object.entries(madeHere).every(([name, value]) => metadata.annotations?.[name] === value);

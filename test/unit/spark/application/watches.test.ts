@@ -89,3 +89,44 @@ test("an application is sent when Kueue admits or evicts its own Workload or one
   assert.equal(ofWorkloads?.ownerName(growth), "grown");
   assert.equal(ofWorkloads?.ownerName(workload([], "Job")), undefined);
 });
+
+test("news of an executor may wait while its driver alone replaces it, and not where a step may have to act", () => {
+  const ofPods = sparkApplicationWatcher.watches.find(({ resource }) => resource.kind === "Pod");
+  type More = Readonly<{ role?: string; annotations?: Record<string, string>; deletionTimestamp?: string }>;
+  const pod = (status: Fields, { role = "executor", ...metadata }: More = {}): Stored => ({
+    ...{ apiVersion: "v1", kind: "Pod", status },
+    metadata: {
+      ...{ name: "p", namespace: "ns", uid: "p", resourceVersion: "1", ...metadata },
+      labels: { "spark-role": role, "sparkoperator.k8s.io/app-name": "app" },
+    },
+  });
+  const patience = (before: Stored | undefined, after: Stored | undefined): string | undefined =>
+    ofPods?.patience?.(before, after);
+  const [pending, running] = [pod({ phase: "Pending" }), pod({ phase: "Running" })];
+  const failed = pod({ phase: "Failed" });
+  const ending = pod({ phase: "Running" }, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+  assert.equal(patience(undefined, pending), "long");
+  assert.equal(patience(pending, running), "brief");
+  assert.equal(patience(running, failed), "brief");
+  assert.equal(patience(running, ending), "brief");
+  assert.equal(patience(running, undefined), "brief");
+  // A step may wait for their end.
+  assert.equal(patience(ending, undefined), undefined);
+  assert.equal(patience(failed, undefined), undefined);
+  const held = { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False" }] };
+  const stuck = {
+    phase: "Pending",
+    containerStatuses: [{ name: "c", state: { waiting: { reason: "ImagePullBackOff" } } }],
+  };
+  const unready = { phase: "Running", conditions: [{ type: "Ready", status: "False" }] };
+  for (const status of [held, stuck, unready]) assert.equal(patience(pending, pod(status)), undefined);
+  const leaving = { annotations: { "rekindle.dev/leaving": "2026-01-01T00:00:00Z" } };
+  assert.equal(patience(running, pod({ phase: "Running" }, leaving)), undefined);
+  const own = { annotations: { "rekindle.dev/executors": "own" } };
+  assert.equal(patience(undefined, pod({ phase: "Pending" }, own)), undefined);
+  assert.equal(patience(pod({ phase: "Running" }, own), undefined), undefined);
+  assert.equal(
+    patience(pod({ phase: "Pending" }, { role: "driver" }), pod({ phase: "Running" }, { role: "driver" })),
+    undefined,
+  );
+});

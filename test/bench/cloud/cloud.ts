@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { startHost } from "../../real/e2e/installed.ts";
-import { settled } from "../costs.ts";
+import { recount, settled } from "../costs.ts";
 import type { Figure } from "../figures.ts";
 import { type Life, live } from "../kubelet.ts";
 import { account } from "../submit.ts";
@@ -40,7 +40,8 @@ const timerOf = async (bench: Counted): Promise<Use> => {
 
 /** Returns the use of one application, including the timers that are due long after its end. */
 const useOfLife = async (bench: Counted, name: string, life: Life, timer: Use): Promise<Use> => {
-  const { use, timers } = await usedBy(bench, () => live(bench.cluster.api, name, life));
+  const { use, cost, timers } = await usedBy(bench, () => live(bench.cluster.api, name, life));
+  recount(bench, name, cost);
   process.stderr.write(`${name}: ${use.invocations} invocations, ${timers} timers left\n`);
   // Their sending is already counted.
   return plus(use, { ...timer, sqs: timer.sqs - 1 }, timers);

@@ -7,7 +7,7 @@ import { resyncGauges } from "../../../shared/deployments/resync/gauges.ts";
 import { gaugesOfQueue } from "../../../shared/volcano/metrics.ts";
 import { billedMs, type Entry } from "../../real/lambda/ledger.ts";
 import { template } from "../../support/aws-template.ts";
-import { type Bench, costOf } from "../costs.ts";
+import { type Bench, type Cost, costOf } from "../costs.ts";
 import type { Units } from "./units.ts";
 import type { Use } from "./use.ts";
 
@@ -72,8 +72,8 @@ const logBytes = ({ logs }: Counted): number =>
     0,
   );
 
-/** The use, and the number of timers that are due long after the end. */
-export type Used = { readonly use: Use; readonly timers: number };
+/** The use, its parts, and the number of timers that are due long after the end. */
+export type Used = { readonly use: Use; readonly cost: Cost; readonly timers: number };
 
 /** Returns the use by invocations, without the queue's requests. */
 export const useOf = (
@@ -95,5 +95,5 @@ export const usedBy = async (bench: Counted, work: () => Promise<unknown>): Prom
     ...{ sqs: cost.sqs, api: cost.requests.length },
     ...{ writes: writes - before.units.writes, reads: reads - before.units.reads },
   };
-  return { use, timers: cost.timers };
+  return { use, cost, timers: cost.timers };
 };

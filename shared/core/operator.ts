@@ -22,7 +22,8 @@ import {
 } from "./plan.ts";
 import type { StateUpdate } from "./updates.ts";
 
-export type Patience = "long" | "brief";
+/** "long": the time of the setting `newsWait`; "brief": a fifth of it; "moment": a fiftieth, for what a step may wait for. */
+export type Patience = "long" | "brief" | "moment";
 
 /** A resource to watch and how its objects lead to the owner's key. */
 export type Watch = {
@@ -52,7 +53,7 @@ export type Watch = {
   readonly urgent?: (before: Obj | undefined, after: Obj | undefined) => boolean;
   /**
    * Of a change that decides nothing and is only told: how long it may wait for other changes of its key, as the setting
-   * `newsWait` bounds it; undefined for all others. "brief": a fifth of that time.
+   * `newsWait` bounds it; undefined for all others.
    */
   readonly patience?: (before: Obj | undefined, after: Obj | undefined) => Patience | undefined;
 };

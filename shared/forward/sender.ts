@@ -5,6 +5,7 @@
  * however long the queue is unavailable.
  */
 import { digest, type Message, textOf } from "../core/key.ts";
+import type { Patience } from "../core/operator.ts";
 import { backoffOf } from "../core/time.ts";
 import type { Report } from "../engine/ports.ts";
 import type { Sending } from "./keys.ts";
@@ -25,14 +26,12 @@ export type Windows = {
 
 export const usualWindows: Windows = { firstMs: 200, longestMs: 2_000, many: 4, urgentMs: 500, patientMs: 0 };
 
-/** The part of the time of a patient event that a brief one may wait. */
-const briefPart = 5;
+/** The parts of the longest wait of patient events. */
+const parts: Readonly<Record<Patience, number>> = { long: 1, brief: 5, moment: 50 };
 
 /** Returns the time that an event may wait for others of its key, ms. */
-const patienceOf = ({ patience }: Sending, { patientMs }: Windows): number => {
-  if (patience === undefined) return 0;
-  return patience === "brief" ? patientMs / briefPart : patientMs;
-};
+const patienceOf = ({ patience }: Sending, { patientMs }: Windows): number =>
+  patience === undefined ? 0 : patientMs / parts[patience];
 
 export type Coalescer = {
   /** Returns the sending if it must be sent at once; otherwise it waits for the end of its key's window. */

@@ -107,7 +107,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   newsWaitMs: {
     form: "duration",
-    text: "longest time that news which decides nothing waits for other news of its key, so that one step tells of both: executors that a driver creates; for those that start or end a fifth of it. 0s: it waits no longer than other news",
+    text: "longest time that news which decides nothing waits for other news of its key, so that one step tells of both: executors that a driver creates; for those that start or end a fifth of it, for those that are gone a fiftieth. 0s: it waits no longer than other news",
   },
   windowMs: {
     form: "duration",

@@ -62,14 +62,14 @@ const hasStuck = ({ containerStatuses = [] }: PodStatus): boolean =>
 
 /**
  * An executor of the driver's own allocator is created, starts and ends: the driver replaces it, and a step only tells of
- * it. One that Rekindle created, that cannot start, or whose node is in doubt or about to go, may need an act; and a step
- * may wait until one that has ended is gone.
+ * it. One that Rekindle created, that cannot start, or whose node is in doubt or about to go, may need an act. A step may
+ * wait until one is gone; all that go together are one message.
  */
 const patience = (before: Obj | undefined, after: Obj | undefined): Patience | undefined => {
   const pod = after ?? before;
   if (pod === undefined || labelOf(pod, "spark-role") !== "executor") return undefined;
   if (pod.metadata.annotations?.[ownerAnnotation] !== undefined) return undefined;
-  if (after === undefined) return isLost(pod) ? undefined : "brief";
+  if (after === undefined) return "moment";
   const status = podStatus(after);
   if (cutOff(after, status) !== undefined || hasStuck(status) || leavingAt(after) !== undefined) return undefined;
   return status.phase === "Pending" && !isLost(after) ? "long" : "brief";

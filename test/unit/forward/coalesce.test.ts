@@ -144,6 +144,12 @@ describe("coalescing", () => {
       assert.equal(coalescer.waits(), false);
     });
 
+    it("waits a moment for what a step may wait for", () => {
+      const coalescer = opened();
+      coalescer.offer({ ...sending("a", "1"), patience: "moment" }, 0);
+      assert.equal(coalescer.next(), 200);
+    });
+
     it("waits no longer for later ones", () => {
       const coalescer = opened();
       coalescer.offer(long("1"), 0);
@@ -193,7 +199,13 @@ describe("coalescing", () => {
   });
 
   it("loses no key, whatever the patience: after a key's last event, for any events at any times, a message is sent", () => {
-    const kind = fc.constantFrom<Partial<Sending>>({}, { urgent: true }, { patience: "long" }, { patience: "brief" });
+    const kind = fc.constantFrom<Partial<Sending>>(
+      {},
+      { urgent: true },
+      { patience: "long" },
+      { patience: "brief" },
+      { patience: "moment" },
+    );
     const event = fc.record({ kind, after: fc.integer({ min: 0, max: 3_000 }) });
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {

@@ -11,6 +11,7 @@ import type { StateUpdate } from "../../../shared/core/updates.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
 import type { CheckpointRecord, Cluster } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
+import { mergePatch as patched } from "../../../shared/simulator/schema/patch.ts";
 
 export const toys: Resource = { group: "toys.example", version: "v1", plural: "toys", kind: "Toy" };
 export const parts: Resource = { group: "", version: "v1", plural: "parts", kind: "Part" };
@@ -105,17 +106,6 @@ export const failing = (status: number, reason: string, retryAfterMs?: number): 
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 
-const apply = (target: unknown, patch: unknown): unknown => {
-  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
-  const base = typeof target === "object" && target !== null && !Array.isArray(target) ? { ...target } : {};
-  const next: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete next[key];
-    else next[key] = apply(next[key], value);
-  }
-  return next;
-};
-
 const place = (resource: Resource, name: string): string => `${resource.plural} ${name}`;
 
 const clusterOf = (fixture: Fixture, call: <T>(name: string, act: () => T) => Promise<T>): Cluster => {
@@ -160,14 +150,14 @@ const clusterOf = (fixture: Fixture, call: <T>(name: string, act: () => T) => Pr
         if (there === undefined) throw failing(404, "NotFound");
         const { uid, resourceVersion } = there.metadata;
         if (uid !== fence.uid || resourceVersion !== fence.resourceVersion) throw conflict();
-        return fixture.put({ ...there, ...Object(apply(there, fields)) });
+        return fixture.put({ ...there, ...Object(patched(there, fields)) });
       }),
     patchStatus: (ref, resourceVersion, patch) =>
       call(`patch ${place(ref.resource, ref.name)}`, () => {
         const there = objects.get(place(ref.resource, ref.name));
         if (there === undefined) throw failing(404, "NotFound");
         if (there.metadata.resourceVersion !== resourceVersion) throw conflict();
-        const status = fixture.keeps(apply(there["status"] ?? {}, patch));
+        const status = fixture.keeps(patched(there["status"] ?? {}, patch));
         return mergePatch(there["status"] ?? {}, status) === undefined ? there : fixture.put({ ...there, status });
       }),
   };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { does, waitIn } from "../../../support/plans.ts";
-import { eight, type JobFixture, openJob, task } from "./fixtures.ts";
+import { eight, type JobFixture, openJob, phaseOf, task } from "./fixtures.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -19,8 +19,6 @@ const loopOf = (texts: Texts, more: object = {}): JobFixture => {
 const running = (texts: Texts, more: object = {}): JobFixture => loopOf(texts, more).running();
 
 const on = (event: string, action: string, more: object = {}): object => ({ policies: [{ event, action, ...more }] });
-
-const phaseOf = (fixture: JobFixture): string | undefined => fixture.status().state?.phase;
 
 /** Steps to the point at which pods are created again, unless a wait holds them back. */
 const again = (fixture: JobFixture): JobFixture => {

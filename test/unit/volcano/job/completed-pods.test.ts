@@ -1,9 +1,8 @@
 /** Pods that succeeded and were removed, pods above a job's new size, and events during a restart. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type JobFixture, openJob, task } from "./fixtures.ts";
+import { type JobFixture, openJob, phaseOf, task } from "./fixtures.ts";
 
-const phaseOf = (fixture: JobFixture): string | undefined => fixture.status().state?.phase;
 const running = (more = {}): JobFixture => openJob({ tasks: [task("w", 2)], ...more }).running();
 
 /** The first of two pods succeeds, a step sees it, and the pod is removed. */

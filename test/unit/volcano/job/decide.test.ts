@@ -3,9 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { does, waitIn } from "../../../support/plans.ts";
-import { type JobFixture, openJob, task } from "./fixtures.ts";
-
-const phaseOf = (fixture: JobFixture): string | undefined => fixture.status().state?.phase;
+import { openJob, phaseOf, task } from "./fixtures.ts";
 
 describe("a job", () => {
   test("waits for its group, runs, and is completed", () => {

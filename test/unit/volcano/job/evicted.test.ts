@@ -4,13 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type JobFixture, openJob, task } from "./fixtures.ts";
+import { type JobFixture, openJob, phaseOf, task } from "./fixtures.ts";
 
 const evicted = { policies: [{ event: "PodEvicted", action: "RestartJob" }] };
 const completed = { policies: [{ event: "TaskCompleted", action: "CompleteJob" }] };
 const held = { finalizers: ["example.com/held"] };
 
-const phaseOf = (fixture: JobFixture): string | undefined => fixture.status().state?.phase;
 const running = (more = {}): JobFixture => openJob({ tasks: [task("w", 2)], ...more }).running();
 
 const stands = (fixture: JobFixture): readonly unknown[] => [

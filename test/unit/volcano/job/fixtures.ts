@@ -30,3 +30,5 @@ export const openJob = (spec: Fields, more: Fields = {}): JobFixture => {
   fixture.put("queues", { apiVersion: "v1", kind: "Queue", metadata: { name: "default" }, status: { state: "Open" } });
   return fixture;
 };
+
+export const phaseOf = (fixture: JobFixture): string | undefined => fixture.status().state?.phase;

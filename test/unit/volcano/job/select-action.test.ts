@@ -4,9 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assertLinear } from "../../../support/growth.ts";
 import { does } from "../../../support/plans.ts";
-import { eight, type JobFixture, openJob, task } from "./fixtures.ts";
-
-const phaseOf = (fixture: JobFixture): string | undefined => fixture.status().state?.phase;
+import { eight, type JobFixture, openJob, phaseOf, task } from "./fixtures.ts";
 
 type More = { readonly kind?: string; readonly uid?: string; readonly name?: string };
 

@@ -315,15 +315,15 @@ const judgedSchedule = (object: AdmittedObject, named: RequestedName, confs: Tex
 /** Refuses an application of Apache's operator that could not be submitted. */
 const judgedApache = (object: AdmittedObject, named: RequestedName, confs: Texts): Judgement => {
   const read = readApache({ metadata: named, spec: object.spec });
-  const made = read.ok ? rehearsedApache(named, read.spec, confs) : { refused: read.message };
-  const broken = "refused" in made ? [made.refused] : unservedIn({ metadata: marksOf(object) });
+  const run = read.ok ? rehearsedApache({ ...named, ...marksOf(object) }, read.spec, confs) : { refused: read.message };
+  const broken = "refused" in run ? [run.refused] : unservedIn({ metadata: marksOf(object) }, "application");
   return { broken, warnings: read.ok && broken.length === 0 ? read.warnings : [] };
 };
 
 /** Refuses a cluster of Apache's operator none of whose objects could exist. */
 const judgedCluster = (object: AdmittedObject, named: RequestedName): Judgement => {
   const read = readCluster({ metadata: named, spec: object.spec });
-  const broken = read.ok ? unservedIn({ metadata: marksOf(object) }) : [read.message];
+  const broken = read.ok ? unservedIn({ metadata: marksOf(object) }, "cluster") : [read.message];
   return { broken, warnings: read.ok && broken.length === 0 ? read.warnings : [] };
 };
 

@@ -6,48 +6,44 @@ import { all, type Decision, list, type Reads } from "../../core/decision.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import { type Obj, refTo, type Stored } from "../../core/object.ts";
-import { type Effect, type Next, notYetRecorded, type Plan, soonest, type View } from "../../core/plan.ts";
+import {
+  type Effect,
+  type Next,
+  notYetRecorded,
+  onLiveReads,
+  type Plan,
+  type Safety,
+  soonest,
+  type View,
+} from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
 import { appUidLabel, isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
+import type { Settings } from "../application/run/context.ts";
+import { prefixOf } from "../executor-pod/builder.ts";
+import type { ExecutorBasis } from "../executor-pod/request.ts";
+import { newAllotment, settlesAt } from "../executors/allotment.ts";
+import { isOwn } from "../executors/owner.ts";
 import { withConfDefaults } from "../schema/rules.ts";
-import { careForExecutors, closedAccount, type ExecutorCare, withAccount } from "./executors.ts";
+import { careForExecutors, closedAccount, type ExecutorCare, outliving, withAccount } from "./executors.ts";
 import { type Memory, type Run, recordOf, remembering } from "./memory.ts";
 import { type AttemptPods, readPods } from "./pods.ts";
 import { apacheApplications, beside, isSpared, resourceFor, sentinelLabel, upstreamFinalizer } from "./resource.ts";
+import { driverNameOf, isOwnAttempt, type RunInput } from "./run.ts";
 import { readApache, tolerationsOf, unservedIn } from "./spec/read.ts";
 import type { ReadSpec } from "./spec/reader.ts";
+import { builtFrom } from "./spec/run-spec.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 import { stateEvents } from "./status/events.ts";
 import { heldStatus } from "./status/history.ts";
 import { type Observed, type Progress, progress } from "./status/progress.ts";
 import { type ApplicationRecord, currentOf, submittedAt } from "./status/record.ts";
 import { groupOf, isFailure, isSummary } from "./status/summary.ts";
-import { type ApacheSubmission, applicationIdOf, submitApache } from "./submission.ts";
-
-/** The settings of a deployment for all applications of `spark.apache.org`. */
-export type Settings = {
-  /** The value of the label `spark.operator/name`. */
-  readonly operatorName: string;
-  /** The history of an attempt that restarts moves to the summary of the attempt before. */
-  readonly trims: boolean;
-  /** Confs below those of each application. */
-  readonly sparkDefaults: Readonly<Record<string, string>>;
-  /** Time after a plan, ms, in which its creations may still arrive. */
-  readonly settledMs: number;
-};
+import { type ApacheInput, type ApacheSubmission, applicationIdOf, submitApache } from "./submission.ts";
 
 type Refused = { readonly refused: string };
 
-type Context = {
-  readonly settings: Settings;
-  readonly key: Key;
-  readonly view: View<Memory>;
-  readonly object: Stored;
-  readonly read: ReadSpec<ApacheSpec>;
-  readonly run: Run;
-  readonly submission: ApacheSubmission | Refused;
-};
+type Context = RunInput & { readonly read: ReadSpec<ApacheSpec> };
 
 /** An application whose spec cannot be read has the operator's defaults: they restart nothing, and keep nothing. */
 const unread: ApacheSpec = { runtimeVersions: { sparkVersion: "" } };
@@ -55,25 +51,33 @@ const unread: ApacheSpec = { runtimeVersions: { sparkVersion: "" } };
 const defaultMain = "spark-kubernetes-driver";
 
 const submissionOf = (
-  { operatorName, sparkDefaults }: Settings,
+  { options: { apacheOperatorName: operatorName, sparkDefaults } }: Settings,
   read: ReadSpec<ApacheSpec>,
-  app: { readonly name: string; readonly namespace: string; readonly uid: string },
-  attempt: number,
+  attempted: Pick<ApacheInput, "app" | "attempt" | "own">,
 ): ApacheSubmission | Refused => {
   if (!read.ok) return { refused: read.message };
   const spec = withConfDefaults(read.spec, sparkDefaults);
-  const submission = submitApache({ app, spec, attempt, operatorName });
+  const submission = submitApache({ ...attempted, spec, operatorName });
   if ("refused" in submission) return submission;
   const strange = submission.before.find(({ kind }) => resourceFor(kind) === undefined);
   return strange === undefined ? submission : { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
 };
 
+/** True of the record of an attempt whose driver no step has seen. */
+const isInitial = (record: ApplicationRecord | undefined): boolean =>
+  record === undefined || groupOf(currentOf(record).summary) === "initializing";
+
 const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Stored): Context => {
   const { namespace, name } = key;
   const app = { name, namespace, uid: view.uid };
-  const attempt = recordOf(view.memory, object.status)?.attempt.id ?? 0;
+  const record = recordOf(view.memory, object.status);
+  const attempt = record?.attempt.id ?? 0;
   const read = readApache(object);
-  const submission = submissionOf(settings, read, app, attempt);
+  const kept = view.memory?.run;
+  const isPlanned = kept?.attempt === attempt || !isInitial(record);
+  // The annotation chooses once an attempt: its driver's confs do not change any more.
+  const own = isPlanned ? isOwnAttempt(view.memory, attempt) : isOwn(object.metadata.annotations ?? {});
+  const submission = submissionOf(settings, read, { app, attempt, own });
   const made =
     "refused" in submission
       ? { applicationId: applicationIdOf(app, attempt), main: defaultMain }
@@ -82,7 +86,6 @@ const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Sto
           main: submission.mainContainer,
           driverName: submission.driver.metadata.name,
         };
-  const kept = view.memory?.run;
   const run = kept?.attempt === attempt ? kept : { attempt, ...made };
   return { settings, key, view, object, read, run, submission };
 };
@@ -90,15 +93,17 @@ const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Sto
 /** Why no attempt can be submitted. A refusal of the API server counts while its objects are being created. */
 const refusalIn = ({ object, read, submission, view }: Context): Observed["refused"] => {
   if (!read.ok) return { as: "Failed", message: read.message };
-  const unserved = unservedIn(object);
+  const unserved = unservedIn(object, "application");
   if (unserved.length > 0) return { as: "Failed", message: unserved.join("; ") };
   if ("refused" in submission) return { as: "SchedulingFailure", message: submission.refused };
   const refusal = view.refused.find(({ effect }) => effect.do === "create");
   return refusal === undefined ? undefined : { as: "SchedulingFailure", message: refusal.message };
 };
 
-const isDriverMade = ({ view: { done = [] } }: Context): boolean =>
-  done.some((effect) => effect.do === "create" && effect.resource === pods);
+const isDriverMade = ({ view: { done = [] }, run }: Context): boolean =>
+  done.some(
+    (effect) => effect.do === "create" && effect.resource === pods && effect.object.metadata.name === driverNameOf(run),
+  );
 
 const observed = (context: Context, { driver, executors }: AttemptPods, released: boolean): Observed => {
   const { view, object, read, run } = context;
@@ -110,6 +115,7 @@ const observed = (context: Context, { driver, executors }: AttemptPods, released
     driver: driver ?? absent,
     main: run.main,
     executors,
+    ...(isOwnAttempt(view.memory, run.attempt) ? { executorsAt: run.executorsAt ?? view.now } : {}),
     created: driver !== undefined || made,
     released,
     ...(refused === undefined ? {} : { refused }),
@@ -120,7 +126,7 @@ const observed = (context: Context, { driver, executors }: AttemptPods, released
 
 const lookAt = (context: Context, found: AttemptPods, released: boolean): Progress => {
   const { view, object, read, settings } = context;
-  const policy = { ...tolerationsOf(read.ok ? read.spec : unread), trims: settings.trims };
+  const policy = { ...tolerationsOf(read.ok ? read.spec : unread), trims: settings.options.apacheTrimsHistory };
   return progress(recordOf(view.memory, object.status), policy, observed(context, found, released));
 };
 
@@ -153,7 +159,11 @@ const removals = (objects: readonly Stored[], force: boolean): readonly Effect[]
   });
 
 /** When no creation of a plan can arrive any more, epoch ms. */
-const settledAt = ({ view, settings }: Context): number => (view.memory?.plannedAt ?? 0) + settings.settledMs;
+const settledAt = ({ view, settings: { settledMs } }: Context): number => {
+  const { plannedAt = 0, allotment } = view.memory ?? {};
+  const rounds = (allotment?.underway ?? []).map((round) => settlesAt(round, settledMs));
+  return Math.max(plannedAt + settledMs, ...rounds);
+};
 
 /** Poll interval, ms. An event usually reports a change; the poll covers a lost event. */
 const pollMs = 15_000;
@@ -162,7 +172,7 @@ type Turn = {
   readonly memory: Memory;
   readonly stages: readonly (readonly Effect[])[];
   readonly next: Next;
-  readonly fenced?: true;
+  readonly safety?: Safety;
 };
 
 const creation = (object: Obj, owner: string): readonly Effect[] => {
@@ -170,35 +180,56 @@ const creation = (object: Obj, owner: string): readonly Effect[] => {
   return resource === undefined ? [] : [{ do: "create", object, resource, owner }];
 };
 
-/** The objects that the driver mounts are there before it. */
-const submit = ({ view, run, submission }: Context, memory: Memory): Turn => {
-  const { before, driver } = "refused" in submission ? { before: [], driver: undefined } : submission;
+/** The attempt as its plan is remembered; with the ids of its executors, where Rekindle creates them. */
+const planned = (
+  { allotment }: Memory,
+  run: Run,
+  read: ReadSpec<ApacheSpec>,
+  executors: ExecutorBasis | undefined,
+): Pick<Memory, "run" | "allotment"> => {
+  if (executors === undefined || !read.ok) return { run };
+  const isKept = allotment?.attempt === run.attempt;
   return {
-    memory: { ...memory, run, plannedAt: view.now },
+    run: { ...run, builtFrom: builtFrom(read.spec) },
+    allotment: isKept ? allotment : newAllotment(run.attempt, prefixOf(executors), allotment),
+  };
+};
+
+/** The objects that the driver mounts are there before it. */
+const submit = ({ view, run, submission, read }: Context, memory: Memory): Turn => {
+  const { before, driver, executors } =
+    "refused" in submission ? { before: [], driver: undefined, executors: undefined } : submission;
+  return {
+    memory: { ...memory, ...planned(memory, run, read, executors), plannedAt: view.now },
     stages: [
       before.flatMap((object) => creation(object, view.uid)),
       driver === undefined ? [] : creation(driver, view.uid),
     ],
     next: { do: "continue", pollMs, waitsFor: until("its driver", "created") },
-    fenced: true,
+    safety: { fenced: true },
   };
 };
 
-const follow = ({ run }: Context, memory: Memory, { look, found: { driver }, care }: Found): Turn => {
-  const known = driver === undefined ? run : { ...run, driverUid: driver.metadata.uid };
-  const poll = driver === undefined ? pollMs : care?.pollMs;
+const follow = ({ run, view }: Context, memory: Memory, { look, found: { driver, executors }, care }: Found): Turn => {
+  const isSeen = isOwnAttempt(memory, run.attempt) && run.executorsAt === undefined && executors.length > 0;
+  const known = {
+    ...run,
+    ...(driver === undefined ? {} : { driverUid: driver.metadata.uid }),
+    ...(isSeen ? { executorsAt: view.now } : {}),
+  };
   const isRunning = groupOf(currentOf(look.record).summary) === "running";
   const why = driver === undefined ? undefined : waitingReason(podStatus(driver));
   const waitsFor = isRunning ? until("its driver", "finished") : until("its driver", "started", why);
   return {
     memory: { ...memory, run: known },
-    stages: [care?.deletions ?? []],
+    stages: care?.stages ?? [],
     next: {
-      do: "wait",
-      ...soonest(look.wakeAt, care?.wakeAt),
-      ...(poll === undefined ? {} : { pollMs: poll }),
-      waitsFor,
+      ...{ do: "wait", waitsFor },
+      ...(driver === undefined ? { pollMs } : {}),
+      ...care?.wait,
+      ...soonest(look.wakeAt, care?.wait.wakeAt),
     },
+    ...(care === undefined ? {} : { safety: care.safety }),
   };
 };
 
@@ -219,8 +250,16 @@ const release = (context: Context, memory: Memory, look: Progress, left: readonl
   };
 };
 
-const rest = ({ read }: Context, memory: Memory, look: Progress): Turn => {
-  const { wakeAt } = look;
+const rest = (context: Context, memory: Memory, { look: { wakeAt }, found }: Found): Turn => {
+  const { read, view } = context;
+  const left = outliving(context, found);
+  const settled = settledAt(context);
+  // Executors may still be on their way.
+  if (left.length > 0 || (isOwnAttempt(memory, context.run.attempt) && view.now < settled)) {
+    const times = [wakeAt, settled].filter((at) => at !== undefined && at > view.now);
+    const waitsFor = { on: "leftovers", objects: left.length } as const;
+    return { memory, stages: [removals(left, false)], next: { do: "wait", pollMs, ...soonest(...times), waitsFor } };
+  }
   if (wakeAt !== undefined)
     return { memory, stages: [], next: { do: "wait", wakeAt, waitsFor: { on: "time", of: "time" } } };
   const isSuspended = read.ok && read.spec.suspend === true;
@@ -261,7 +300,7 @@ function* caredFor(context: Context, found: AttemptPods, look: Progress): Reads<
   if (look.act !== "follow")
     return isUnder(recordOf(view.memory, object.status)) ? { care: closedAccount(context, found) } : {};
   if (currentOf(look.record).summary === "DriverRequested") return {};
-  return { care: yield* careForExecutors(context, read.spec, found) };
+  return { care: yield* careForExecutors(context, read.spec, { ...found, driver: found.driver }) };
 }
 
 /** Looks once more where objects are to be released: whether any is left decides the next state. */
@@ -290,7 +329,7 @@ const turnOf = (context: Context, kept: Memory, around: Found): Turn => {
     case "release":
       return release(context, memory, look, left);
     case "rest":
-      return rest(context, memory, look);
+      return rest(context, memory, around);
     case "expire":
     case "finish":
       return leave(context, memory, look.act);
@@ -310,10 +349,10 @@ const eventsOf = ({ view, object }: Context, { history, previous }: ApplicationR
 const planOf = (context: Context, around: Found): Plan<Memory> => {
   const { view } = context;
   const { found, left, look, care } = around;
-  const losses = notYetRecorded(view, care?.events ?? []);
-  if (view.memory !== undefined && losses.length > 0)
-    return { memory: view.memory, stages: [losses], next: { do: "continue" } };
-  const { memory, stages, next, fenced } = turnOf(context, remembering(view.memory, look.record), around);
+  const first = care?.cordons.length ? care.cordons : notYetRecorded(view, care?.events ?? []);
+  if (view.memory !== undefined && first.length > 0)
+    return onLiveReads({ memory: view.memory, stages: [first], next: { do: "continue" } });
+  const { memory, stages, next, safety } = turnOf(context, remembering(view.memory, look.record), around);
   const strays = look.act === "release" ? [] : removals(found.strays, false);
   return {
     memory,
@@ -323,7 +362,7 @@ const planOf = (context: Context, around: Found): Plan<Memory> => {
     next,
     // A driver that is gone, and objects of which none is left, are concluded from live reads alone.
     safety: {
-      ...(fenced === true ? { fenced } : {}),
+      ...safety,
       ...(found.driver === undefined && left.length === 0 ? { live: true } : {}),
     },
   };

@@ -1,19 +1,21 @@
 /**
- * The executors of an application of `spark.apache.org`, which its driver creates: those that were lost, each with its reason,
- * and the repair of what Spark's own allocator leaves, which are executors that do not start, and executors on dead nodes. The
- * reason of a deletion is saved before it.
+ * The executors of an application of `spark.apache.org`: cared for and, where Rekindle is their allocator, created as those of
+ * the Spark operator's applications, by what `run.ts` declares. The reason of a deletion is saved before it.
  */
-import { list, type Reads } from "../../core/decision.ts";
+import type { Reads } from "../../core/decision.ts";
 import { omit } from "../../core/json.ts";
-import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, soonest, type View } from "../../core/plan.ts";
+import { type Effect, type Safety, soonest, type Wait } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, podStatus, terminationOf } from "../../kube/pods.ts";
-import { pods } from "../../kube/resources.ts";
-import { policiesOf } from "../application/spec/policies.ts";
+import { type AllocationResult, creationsIn } from "../application/executors/allocation-result.ts";
+import { allocateExecutors, type OwnRun, safetyOf, waiting } from "../application/executors/allocator.ts";
+import { membersOfRun, withMembers } from "../application/executors/lookup.ts";
+import { type ExecutorReport, monitorExecutors } from "../application/executors/monitor.ts";
+import type { ApplicationContext } from "../application/run/context.ts";
+import type { Pods } from "../application/state/evidence.ts";
+import { type Allotment, isLiving, lostIdsGap, type Member, membersOf, newAllotment } from "../executors/allotment.ts";
 import { endedBefore } from "../executors/final-account.ts";
-import { idsOf } from "../executors/ids.ts";
 import {
   account,
   freshLedger,
@@ -21,127 +23,177 @@ import {
   type Loss,
   lossText,
   mostReported,
-  stillDoomed,
   worthReporting,
 } from "../executors/ledger.ts";
-import {
-  effectsOfEndings,
-  mostDeletions,
-  nodesOf,
-  type Repair,
-  repairExecutors,
-  terminationsOf,
-} from "../executors/repair.ts";
-import type { Memory, Run } from "./memory.ts";
-import { type AttemptPods, sorted } from "./pods.ts";
-import { apacheApplications, nameLabel } from "./resource.ts";
+import { isMadeHere } from "../executors/owner.ts";
+import type { Memory } from "./memory.ts";
+import type { AttemptPods } from "./pods.ts";
+import { apacheApplications } from "./resource.ts";
+import { isOwnAttempt, podsOfRun, type RunInput, runContext } from "./run.ts";
+import { builtFrom } from "./spec/run-spec.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 import { evidenceOf } from "./status/evidence.ts";
-import { keepsExecutors } from "./submission.ts";
-
-type Context = {
-  readonly key: Key;
-  readonly view: View<Memory>;
-  readonly object: Stored;
-  readonly run: Run;
-  readonly settings: { readonly settledMs: number };
-};
 
 export type ExecutorCare = {
   /** The ledger after this step. */
   readonly ledger: Ledger;
-  /** An Event for each loss, recorded before the save that accounts for it. */
+  /** Absent where the driver creates the executors. */
+  readonly allotment?: Allotment;
+  /** Events of losses and troubles, recorded before the save that accounts for them. */
   readonly events: readonly Effect[];
-  readonly deletions: readonly Effect[];
-  readonly wakeAt?: number;
-  readonly pollMs?: number;
+  /** Cordons of nodes that are about to go, before any executor on them is ended. */
+  readonly cordons: readonly Effect[];
+  /** Creations first, then deletions. */
+  readonly stages: readonly (readonly Effect[])[];
+  readonly wait: Wait;
+  readonly safety: Safety;
 };
 
-const ledgerOf = ({ view, run }: Context): Ledger => {
+const ledgerOf = ({ view, run }: RunInput): Ledger => {
   const kept = view.memory?.executors;
   return kept?.attempt === run.attempt ? kept : freshLedger(run.attempt);
 };
+
+const none = { events: [], cordons: [], stages: [], wait: {}, safety: {} } as const;
 
 /** StatefulSets and Deployments of executors belong to controllers of their own. */
 const isMonitored = ({ sparkConf = {} }: ApacheSpec): boolean =>
   (sparkConf["spark.kubernetes.allocation.pods.allocator"] ?? "direct") === "direct";
 
-/** Lists again when an executor is missing from the first list, before it is called lost: that list may have been behind. */
-function* everyone({ key, view, run }: Context, found: AttemptPods, ledger: Ledger): Reads<readonly Stored[]> {
-  const { executors } = found;
-  if (account(ledger, { pods: executors, now: view.now, certain: false }).missing.length === 0) return executors;
-  const labels = { [nameLabel]: key.name, "spark-role": "executor" };
-  const again = yield* list({ do: "list", resource: pods, namespace: key.namespace, labels });
-  const listed = new Set(executors.map(({ metadata }) => metadata.uid));
-  const late = sorted(again, view.uid, run).executors.filter(({ metadata }) => !listed.has(metadata.uid));
-  return [...executors, ...late];
-}
-
-const lossEvent = ({ object, run }: Context, loss: Loss): Effect => ({
-  ...({ do: "record", about: object, resource: apacheApplications, type: "Warning", reason: "ExecutorLost" } as const),
-  occasion: `${run.attempt} executor ${loss.id}`,
-  message: lossText(loss),
-});
-
-/** The Events of losses that are news to the user. */
-const eventsOf = (context: Context, lost: readonly Loss[]): readonly Effect[] =>
-  worthReporting(lost)
-    .slice(-mostReported)
-    .map((loss) => lossEvent(context, loss));
-
-/** Poll intervals, ms: a node cannot be read; more is to be deleted, or a pod has not shown its reason. */
-const againMs = 15_000;
+/** Poll interval, ms, of a step whose list was behind, and of one that found a lost allotment. */
 const busyMs = 1_000;
 
-const pollOf = ({ again, terminations }: Repair, unclear: number): Pick<ExecutorCare, "pollMs"> => {
-  if (unclear > 0 || terminations.length === mostDeletions) return { pollMs: busyMs };
-  return again ? { pollMs: againMs } : {};
+/** The allotment of a run whose record was lost: its pods tell that Rekindle creates its executors. No id is used twice. */
+const regained = ({ view, run, settings }: RunInput, { driver, executors }: AttemptPods): Allotment | undefined => {
+  const marked = [...(driver === undefined ? [] : [driver]), ...executors].some(isMadeHere);
+  if (isOwnAttempt(view.memory, run.attempt) || !marked) return undefined;
+  const last = membersOf(executors).at(-1);
+  const prefix = last?.pod.metadata.name.replace(/-exec-\d+$/, "") ?? run.applicationId;
+  const begun = newAllotment(run.attempt, prefix, view.memory?.allotment);
+  const next = Math.max(begun.next, last?.id ?? 0) + lostIdsGap;
+  return { ...begun, first: next - executors.length, next, claimsFrom: view.now + settings.settledMs };
 };
 
-/** Takes the executors of a running driver into the ledger, and repairs them. */
-export function* careForExecutors(context: Context, spec: ApacheSpec, found: AttemptPods): Reads<ExecutorCare> {
-  const { view, object, settings } = context;
-  const { now } = view;
-  const before = ledgerOf(context);
-  if (!isMonitored(spec)) return { ledger: before, events: [], deletions: [] };
-  const executors = yield* everyone(context, found, before);
-  const nodes = yield* nodesOf(context, executors);
-  const missing = keepsExecutors(spec) ? "deleted" : "removed";
-  const { ledger, lost, unclear } = account(before, { pods: executors, now, certain: true, missing });
-  const over = idsOf(ledger.over ?? "");
-  const repaired = repairExecutors(
-    { view, object, policies: policiesOf(object).policies },
-    { executors, over, nodes, word: undefined, pulse: undefined, leave: { terminations: [], until: [] } },
-    before.care,
-  );
-  const anew = terminationsOf(repaired.terminations, over, now);
-  const still = stillDoomed(before, { anew, over, now, settledMs: settings.settledMs });
-  const doomed = [...still, ...anew];
-  const settled = still.map(({ at }) => at + settings.settledMs).filter((at) => at > now);
-  return {
-    ledger: {
-      ...omit(ledger, "care"),
-      ...(doomed.length === 0 ? {} : { doomed }),
-      ...(repaired.stuck === undefined ? {} : { care: { stuck: repaired.stuck } }),
-    },
-    events: eventsOf(context, lost),
-    deletions: effectsOfEndings(repaired.terminations),
-    ...soonest(repaired.wakeAt, ...settled),
-    ...pollOf(repaired, unclear),
-  };
+/** Executors of a changed spec would not fit the driver, which runs on with the old one. */
+const changed = (input: RunInput, spec: ApacheSpec): readonly Effect[] => {
+  const { run, object } = input;
+  if (run.builtFrom === undefined || run.builtFrom === builtFrom(spec)) return [];
+  const message =
+    "the spec has changed since the driver was made, and executors of the new one may not fit it: none is created until the next attempt, or until the spec is as before; spark.executor.instances and the bounds of dynamic allocation may change";
+  const about = { do: "record", about: object, resource: apacheApplications, type: "Warning" } as const;
+  return [{ ...about, reason: "ExecutorsHeld", occasion: `${run.attempt} ${builtFrom(spec)}`, message }];
+};
+
+/** The ledger without the losses whose Events are recorded before its save. */
+const told = ({ executors, ...memory }: ApplicationContext["memory"]): ApplicationContext["memory"] =>
+  executors === undefined ? memory : { ...memory, executors: omit(executors, "untold") };
+
+type Supply = {
+  /** What the allocator plans; absent where the driver creates the executors, and while the spec does not fit it. */
+  readonly owned?: AllocationResult | undefined;
+  /** Why Rekindle creates none. */
+  readonly held: readonly Effect[];
+};
+
+/** Creates what is missing, and ends what is too much, where Rekindle is the allocator. */
+function* supplied(context: ApplicationContext, run: OwnRun, input: RunInput, spec: ApacheSpec): Reads<Supply> {
+  if (!isOwnAttempt(input.view.memory, input.run.attempt)) return { held: [] };
+  const held = changed(input, spec);
+  return held.length > 0 ? { held } : { held, owned: yield* allocateExecutors(context, run) };
 }
 
+/** All executors of an own run, also those that its list does not show; undefined where the driver creates them. */
+function* membersIn(context: ApplicationContext, input: RunInput, pods: Pods): Reads<readonly Member[] | undefined> {
+  const { allotment } = context.memory;
+  if (allotment === undefined || !isOwnAttempt(input.view.memory, input.run.attempt)) return undefined;
+  return yield* membersOfRun(context, allotment, pods);
+}
+
+const waitOf = ({ wakeAt, pollMs, waitsFor }: ExecutorReport, isBehind: boolean): Wait => ({
+  ...soonest(wakeAt),
+  ...(pollMs === undefined ? {} : { pollMs }),
+  ...(waitsFor === undefined ? {} : { waitsFor }),
+  ...(isBehind ? { pollMs: busyMs } : {}),
+});
+
+type Looked = { readonly context: ApplicationContext; readonly report: ExecutorReport; readonly isBehind: boolean };
+
+/** The care that the report and the allocator's plan ask for. */
+const careOf = ({ context, report, isBehind }: Looked, { owned, held }: Supply): ExecutorCare => {
+  const { executors, allotment, attempt } = (owned ?? context).memory;
+  // A pod that a list from before its end shows may be gone: the next step deletes it.
+  const waits = isBehind || (owned !== undefined && creationsIn(owned) > 0);
+  const wait = waitOf(report, waits && report.spent.length > 0);
+  return {
+    ledger: executors ?? freshLedger(attempt),
+    ...(allotment?.attempt === attempt ? { allotment } : {}),
+    events: [...report.left, ...report.first, ...report.events, ...held],
+    cordons: report.cordons,
+    stages: [...(owned?.stages ?? []), report.effects, waits ? [] : report.spent],
+    wait: owned === undefined ? wait : waiting(wait, owned),
+    safety: owned === undefined ? {} : safetyOf(context, owned),
+  };
+};
+
+/** Takes the executors of a running driver into the ledger, repairs them, and creates those of Rekindle's own. */
+export function* careForExecutors(
+  input: RunInput,
+  spec: ApacheSpec,
+  found: AttemptPods & { readonly driver: Stored },
+): Reads<ExecutorCare> {
+  const before = { ledger: ledgerOf(input), ...none };
+  const context = runContext(input, spec);
+  const { driver } = context.memory;
+  if (!isMonitored(spec) || driver === undefined) return before;
+  const back = regained(input, found);
+  if (back !== undefined) return { ...before, allotment: back, wait: { pollMs: busyMs } };
+  const pods = podsOfRun(found);
+  const members = yield* membersIn(context, input, pods);
+  const report = yield* monitorExecutors(context, { driver, pod: found.driver, found: pods, members });
+  const current = members === undefined ? pods : withMembers(pods, members);
+  const next = { ...context, memory: told(report.memory) };
+  const supply = yield* supplied(next, { driver, pod: found.driver, found: current }, input, spec);
+  return careOf({ context: next, report, isBehind: current !== pods }, supply);
+}
+
+/** The Events of losses that are news to the user. */
+const eventsOf = ({ object, run }: RunInput, lost: readonly Loss[]): readonly Effect[] =>
+  worthReporting(lost)
+    .slice(-mostReported)
+    .map((loss) => ({
+      ...({
+        do: "record",
+        about: object,
+        resource: apacheApplications,
+        type: "Warning",
+        reason: "ExecutorLost",
+      } as const),
+      occasion: `${run.attempt} executor ${loss.id}`,
+      message: lossText(loss),
+    }));
+
 /** The end of the account, with the driver or the application: losses before it are told, all other executors end with it. */
-export const closedAccount = (context: Context, { driver, executors }: AttemptPods): ExecutorCare => {
-  const { view, run } = context;
+export const closedAccount = (input: RunInput, { driver, executors }: AttemptPods): ExecutorCare => {
+  const { view, run } = input;
   const end = driver === undefined ? undefined : terminationOf(podStatus(driver), run.main);
   const lives = driver !== undefined && !isEnding(driver) && evidenceOf(driver, run.main).is !== "ended";
   const endedAt = instantOf(end?.finishedAt) ?? view.now;
   const judged = lives ? executors : endedBefore(executors, { endedAt, isDated: end !== undefined });
-  const { lost } = account(ledgerOf(context), { pods: judged, now: view.now, certain: false });
-  return { ledger: freshLedger(run.attempt), events: eventsOf(context, lost), deletions: [] };
+  const { lost } = account(ledgerOf(input), { pods: judged, now: view.now, certain: false });
+  return { ...none, ledger: freshLedger(run.attempt), events: eventsOf(input, lost) };
 };
 
+/** Executors of Rekindle's own that outlive their driver, where its pod is kept: nobody else ends them. */
+export const outliving = ({ view, run }: RunInput, { executors }: AttemptPods): readonly Stored[] =>
+  isOwnAttempt(view.memory, run.attempt)
+    ? membersOf(executors)
+        .filter(isLiving)
+        .map(({ pod }) => pod)
+    : [];
+
 /** The memory with the account of a step; an empty one is no field of it. */
-export const withAccount = ({ executors: _, ...memory }: Memory, care: ExecutorCare): Memory =>
-  Object.keys(care.ledger).length === 1 ? memory : { ...memory, executors: care.ledger };
+export const withAccount = ({ executors: _, ...memory }: Memory, { ledger, allotment }: ExecutorCare): Memory => ({
+  ...memory,
+  ...(Object.keys(ledger).length === 1 ? {} : { executors: ledger }),
+  ...(allotment === undefined ? {} : { allotment }),
+});

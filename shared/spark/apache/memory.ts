@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/operator.ts";
 import { instant } from "../../kube/schema.ts";
+import { allotment } from "../executors/allotment.ts";
 import { ledgerShape } from "../executors/ledger.ts";
 import { recordedState } from "./status/history.ts";
 import { type ApplicationRecord, recordIn, statusOf } from "./status/record.ts";
@@ -45,10 +46,16 @@ const memory = z.object({
       driverName: z.string().optional(),
       /** UID of the driver's pod, once it was seen: its executors are found by it when it is gone. */
       driverUid: z.string().optional(),
+      /** The digest of what Rekindle's own executors of the attempt are built from: see `builtFrom`. */
+      builtFrom: z.string().optional(),
+      /** When a step first saw an executor of Rekindle's own, epoch ms. */
+      executorsAt: instant.optional(),
     })
     .optional(),
-  /** The executors of the attempt, as its driver has created and lost them. */
+  /** The executors of the attempt, as they were created and lost. */
   executors: ledgerShape.optional(),
+  /** Set by the first attempt whose executors Rekindle creates; of another attempt than the present one only the ids hold. */
+  allotment: allotment.optional(),
 });
 
 export type Memory = z.infer<typeof memory>;

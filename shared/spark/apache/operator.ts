@@ -6,8 +6,8 @@ import type { Operator } from "../../core/operator.ts";
 import type { OwnedObjects, Recovery } from "../../core/plan.ts";
 import { appUidLabel } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import type { Settings as CommonSettings } from "../application/run/context.ts";
-import { decide, heldUp, type Settings, statusUpdate } from "./decide.ts";
+import type { Settings } from "../application/run/context.ts";
+import { decide, heldUp, statusUpdate } from "./decide.ts";
 import { type Memory, parseMemory, recordOf, remembering, salvageMemory } from "./memory.ts";
 import { measuresOfApache } from "./metrics.ts";
 import { beside, isSpared, nameLabel } from "./resource.ts";
@@ -41,8 +41,12 @@ const recovery: Recovery<Memory> = {
   rebuild: ({ object, stored, now }) => {
     const { kept, problems } = salvageMemory(stored);
     const record = recordOf(undefined, kept.status ?? object.status) ?? submittedAt(now);
-    const { plannedAt = now, run } = kept;
-    const memory = { ...remembering(undefined, record), plannedAt, ...(run === undefined ? {} : { run }) };
+    const { plannedAt = now, run, allotment } = kept;
+    const memory = {
+      ...{ ...remembering(undefined, record), plannedAt },
+      ...(run === undefined ? {} : { run }),
+      ...(allotment === undefined ? {} : { allotment }),
+    };
     return { memory, kept: Object.keys(kept), problems };
   },
   voided: ({ status }) => ({ status }),
@@ -52,7 +56,8 @@ const recovery: Recovery<Memory> = {
   },
 };
 
-export const apacheOperator = (settings: Settings): Operator<Memory> => ({
+/** The operator as the registry loads it. */
+export const apacheSparkApplicationOperator = (settings: Settings): Operator<Memory> => ({
   ...apacheSparkApplicationWatcher,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
@@ -61,10 +66,3 @@ export const apacheOperator = (settings: Settings): Operator<Memory> => ({
   heldUp,
   measuresOf: measuresOfApache,
 });
-
-/** The operator as the registry loads it. */
-export const apacheSparkApplicationOperator = ({
-  settledMs,
-  options: { apacheOperatorName: operatorName, apacheTrimsHistory: trims, sparkDefaults },
-}: Pick<CommonSettings, "settledMs" | "options">): Operator<unknown> =>
-  apacheOperator({ operatorName, trims, settledMs, sparkDefaults });

@@ -3,13 +3,19 @@
  * submission client behind the command line: the client's steps build the driver from the confs, a program and the two
  * pod templates.
  */
+import { fieldsOf } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
 import type { Obj, OwnerReference } from "../../core/object.ts";
 import type { Json } from "../../kube/responses.ts";
 import { defaultOptions } from "../auxiliary-objects/options.ts";
 import type { Conf } from "../configuration/conf.ts";
+import { rulesFor } from "../configuration/versions.ts";
+import { executorOf } from "../executor-pod/builder.ts";
+import type { ExecutorBasis } from "../executor-pod/request.ts";
+import { firstId } from "../executors/allotment.ts";
+import { isOwn, madeHere, obstaclesIn } from "../executors/owner.ts";
 import { withConfDefaults } from "../schema/rules.ts";
-import { epochConfs, podLabels } from "../submission/additions.ts";
+import { confs, confsOfOwn, epochConfs, podLabels } from "../submission/additions.ts";
 import { type Built, build, runners } from "../submission/client.ts";
 import {
   assembled,
@@ -22,7 +28,7 @@ import {
 import { executorTemplateConf } from "../submission/steps/driver.ts";
 import { type Identity, identityOf, type Program } from "../submission/steps/step.ts";
 import { configMapsOf, routedOf } from "./routes.ts";
-import { tolerationsOf } from "./spec/read.ts";
+import { keepsExecutors, runSpecOf } from "./spec/run-spec.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 
 export type ApacheInput = {
@@ -32,6 +38,8 @@ export type ApacheInput = {
   readonly attempt: number;
   /** The value of the label `spark.operator/name`: the name that upstream's operator has in its configuration. */
   readonly operatorName: string;
+  /** Rekindle creates the executors of the attempt: `rekindle.dev/executors: own`. */
+  readonly own?: boolean;
 };
 
 export type ApacheSubmission = {
@@ -42,9 +50,13 @@ export type ApacheSubmission = {
   /** ConfigMaps, Services, policies and routes, which are created before the driver. */
   readonly before: readonly Obj[];
   readonly driver: Obj;
+  /** What executors are built from, where Rekindle creates them. */
+  readonly executors?: ExecutorBasis;
 };
 
 type Refused = { readonly refused: string };
+
+type Texts = Readonly<Record<string, string>>;
 
 /** Upstream's submission client is this one, whatever the application's Spark is. */
 const clientVersion = "4.2.0";
@@ -76,16 +88,6 @@ const withVersion = (key: string, value: string, version: string): string =>
     ? value.replaceAll("{{SPARK_VERSION}}", version)
     : value;
 
-const deletesConf = "spark.kubernetes.executor.deleteOnTermination";
-
-/** True where ended executors stay: by the user's conf, else as upstream decides it. The garbage collector removes them with their driver. */
-export const keepsExecutors = (spec: ApacheSpec): boolean => {
-  const given = spec.sparkConf?.[deletesConf];
-  if (given !== undefined) return given.trim().toLowerCase() !== "true";
-  const { restart, executors } = tolerationsOf(spec);
-  return restart.policy === "Never" && !executors.dynamic;
-};
-
 /** Confs that upstream's operator sets where the application does not; kubeflow's sets none of them. */
 export const operatorConfs = {
   "spark.authenticate": "true",
@@ -95,12 +97,13 @@ export const operatorConfs = {
 } as const;
 
 /** Confs for those that the user did not set, as upstream's operator adds them. */
-const missing = ({ app, spec, attempt }: ApacheInput): readonly (readonly [string, string])[] => {
+const missing = ({ app, spec, attempt, own }: ApacheInput): readonly (readonly [string, string])[] => {
   return [
+    ...(own === true ? confs(runSpecOf(spec, true), rulesFor(spec.runtimeVersions.sparkVersion), true) : []),
     ["spark.master", "k8s://https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT"],
     ["spark.app.id", applicationIdOf(app, attempt)],
     ...Object.entries(operatorConfs),
-    ...(keepsExecutors(spec) ? [[deletesConf, "false"] as const] : []),
+    ...(keepsExecutors(spec) ? [["spark.kubernetes.executor.deleteOnTermination", "false"] as const] : []),
   ];
 };
 
@@ -127,6 +130,14 @@ const confsOf = (input: ApacheInput, program: Program): Conf => {
   for (const [key, value] of [...missing(input), ...ofProgram(spec, program)]) if (!conf.has(key)) conf.set(key, value);
   return conf;
 };
+
+/** Why Rekindle cannot create the executors of this driver. The operator's own default of a conf is no choice of the user's. */
+const inTheWay = ({ spec }: ApacheInput, conf: Conf): readonly string[] =>
+  obstaclesIn({ conf, sparkVersion: spec.runtimeVersions.sparkVersion }).map((text) =>
+    text.includes("spark.authenticate") && spec.sparkConf?.["spark.authenticate"] === undefined
+      ? `${text}. It is true where spec.sparkConf does not set it, as with Apache's operator`
+      : text,
+  );
 
 const isEmpty = (text: string | undefined): text is undefined | "" => text === undefined || text === "";
 
@@ -180,7 +191,7 @@ const shieldedPod = (pod: SparkPod): SparkPod => ({
   },
 });
 
-const ownerOf = ({ name, uid }: ApacheInput["app"]): OwnerReference => ({
+export const ownerOf = ({ name, uid }: ApacheInput["app"]): OwnerReference => ({
   apiVersion: "spark.apache.org/v1",
   kind: "SparkApplication",
   name,
@@ -189,13 +200,17 @@ const ownerOf = ({ name, uid }: ApacheInput["app"]): OwnerReference => ({
 });
 
 const driverOf = (input: ApacheInput, { pod, namespace, driverPodName }: Built): Obj => {
-  const { app, attempt } = input;
+  const { app, attempt, own } = input;
   const { metadata, spec } = assembled(shieldedPod(pod));
   const labels = { ...pod.metadata.labels, ...podLabels({ app, attempt, submissionId: "" }) };
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { ...metadata, labels, name: driverPodName, namespace, ownerReferences: [ownerOf(app)] },
+    metadata: {
+      ...metadata,
+      ...(own === true ? { annotations: { ...fieldsOf(metadata["annotations"]), ...madeHere } } : {}),
+      ...{ labels, name: driverPodName, namespace, ownerReferences: [ownerOf(app)] },
+    },
     spec,
   };
 };
@@ -220,15 +235,44 @@ const executorTemplate = (template: Json | undefined): { readonly text?: string 
     : { text: JSON.stringify(asTemplate(start)) };
 };
 
+/** The basis of the attempt's executors; refused where none could be built from it. */
+const basisOf = (
+  input: ApacheInput,
+  { confs: conf, applicationId, driverPodName }: Built,
+  template: string | undefined,
+): ExecutorBasis | Refused => {
+  const { spec } = input;
+  const { prefix, localDir } = identityFor(input, conf);
+  const basis = {
+    ...{ conf, applicationId, prefix, sparkVersion: spec.runtimeVersions.sparkVersion },
+    ...{
+      user: isEmpty(spec.proxyUser) ? sparkUser : spec.proxyUser,
+      localDirs: conf.get("spark.local.dir") ?? localDir,
+    },
+    ...{ configMap: "", confFiles: [], authSecret: undefined },
+    template: template === undefined ? undefined : JSON.parse(template),
+  };
+  const one = executorOf({
+    ...{ ...basis, executorId: `${firstId}` },
+    driver: { name: driverPodName, uid: "", ip: undefined },
+  });
+  return "refused" in one ? one : basis;
+};
+
 /** The first submission of a spec by the deployment's confs, before its object exists. */
 export const rehearsedApache = (
-  { name, namespace }: Pick<ApacheInput["app"], "name" | "namespace">,
+  {
+    name,
+    namespace,
+    annotations = {},
+  }: Pick<ApacheInput["app"], "name" | "namespace"> & { readonly annotations?: Texts },
   spec: ApacheSpec,
-  confs: Readonly<Record<string, string>>,
+  defaults: Texts,
 ): ApacheSubmission | Refused =>
   submitApache({
     app: { name, namespace, uid: "u" },
-    spec: withConfDefaults(spec, confs),
+    spec: withConfDefaults(spec, defaults),
+    own: isOwn(annotations),
     ...{ attempt: 0, operatorName: defaultOptions.apacheOperatorName },
   });
 
@@ -239,7 +283,10 @@ export const submitApache = (input: ApacheInput): ApacheSubmission | Refused => 
   if ("refused" in program) return program;
   const executor = executorTemplate(spec.executorSpec?.podTemplateSpec);
   if ("refused" in executor) return executor;
-  const conf = confsOf(input, program);
+  const plain = confsOf(input, program);
+  const obstacles = input.own === true ? inTheWay(input, plain) : [];
+  if (obstacles.length > 0) return { refused: obstacles.join("; ") };
+  const conf = input.own === true ? new Map([...plain, ...confsOfOwn]) : plain;
   const template = spec.driverSpec?.podTemplateSpec;
   const made = build({
     conf,
@@ -256,6 +303,8 @@ export const submitApache = (input: ApacheInput): ApacheSubmission | Refused => 
     },
   });
   if ("refused" in made) return made;
+  const basis = input.own === true ? basisOf(input, made, executor.text) : undefined;
+  if (basis !== undefined && "refused" in basis) return basis;
   const driver = driverOf(input, made);
   const objects = [
     ...made.first,
@@ -269,5 +318,6 @@ export const submitApache = (input: ApacheInput): ApacheSubmission | Refused => 
     mainContainer: made.pod.container.name ?? "",
     before: objects.map((object) => beside(object, input, driver)),
     driver,
+    ...(basis === undefined ? {} : { executors: basis }),
   };
 };

@@ -2,9 +2,10 @@
 import { same } from "../../core/json.ts";
 import { keyKindOf, type Obj } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import { changed, isEnding, isReady, labelOf, podStatus } from "../../kube/pods.ts";
+import { changed, isEnding, isReady, labelOf, leavingAt, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { trimPod } from "../../kube/trim.ts";
+import { loss } from "../application/watches.ts";
 import { apacheApplications, nameLabel } from "./resource.ts";
 
 /** The facts of a pod that decide a step. */
@@ -14,7 +15,7 @@ const gistOf = (pod: Obj): unknown => {
     ...[name, ready, restartCount],
     state?.terminated?.exitCode,
   ]);
-  return [phase, reason, isReady(pod), isEnding(pod), containers, pod.metadata.uid];
+  return [phase, reason, isReady(pod), isEnding(pod), containers, pod.metadata.uid, leavingAt(pod)];
 };
 
 const watches: readonly Watch[] = [
@@ -25,6 +26,7 @@ const watches: readonly Watch[] = [
     trim: trimPod,
     ownerName: (pod) => labelOf(pod, nameLabel),
     matters: (before, after) => before === undefined || !same(gistOf(before), gistOf(after)),
+    urgent: loss,
   },
 ];
 

@@ -18,6 +18,7 @@ import { parseWith } from "../schema/rules.ts";
 import { readBase, withBase, withoutFlavor } from "./base-workload.ts";
 import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
 import { monitorDriver } from "./driver/monitor.ts";
+import { applicationRuns } from "./executors/kind.ts";
 import * as closing from "./executors/monitor.ts";
 import { measuresOf, measuresOfSave } from "./metrics.ts";
 import { adopted, blank, mayHideDriver, recovery } from "./recovery.ts";
@@ -258,13 +259,14 @@ const act = (context: ApplicationContext): Decision<Memory> => acting[acts[conte
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object } = view;
   if (object === undefined || isEnding(object))
-    return yield* windDown({ key, view, settings, memory: view.memory ?? blank(0, "") });
+    return yield* windDown({ key, kind: applicationRuns, view, settings, memory: view.memory ?? blank(0, "") });
   const read = parseWith(settings.options.sparkDefaults, object);
   const policy = read.ok ? (read.spec.restartPolicy ?? {}) : {};
   const pods = view.memory === undefined && mayHideDriver(object) ? yield* list(podsOf(key)) : [];
   const memory = view.memory ?? adopted(object, relevant(object, false), policy, pods);
   const given: ApplicationContext = {
     key,
+    kind: applicationRuns,
     view,
     object,
     memory,

@@ -50,7 +50,7 @@ const news = (before: Obj | undefined, after: Obj): boolean => {
 const isLost = (pod: Obj): boolean => isEnding(pod) || endingOf(pod) !== undefined || leavingAt(pod) !== undefined;
 
 /** True when an executor is lost or about to be: the change is urgent, because its replacement must not wait. */
-const loss = (before: Obj | undefined, after: Obj | undefined): boolean => {
+export const loss = (before: Obj | undefined, after: Obj | undefined): boolean => {
   const pod = after ?? before;
   if (pod === undefined || labelOf(pod, "spark-role") !== "executor") return false;
   const was = before !== undefined && isLost(before);

@@ -306,7 +306,7 @@ export function* decide({ operatorName }: Settings, key: Key, view: View<Memory>
     return reported(view, object, { memory, stages: [], status: memory.status, next: { do: "rest" } });
   const read = readCluster(object);
   if (!read.ok) return reported(view, object, invalid(states, read.message, now));
-  const unserved = unservedIn(object);
+  const unserved = unservedIn(object, "cluster");
   if (unserved.length > 0) return reported(view, object, invalid(states, unserved.join("; "), now));
   const cluster: Cluster = { name: key.name, namespace: key.namespace, uid, spec: read.spec, operatorName };
   return reported(view, object, yield* decideSpec({ object, cluster, states, view }, memory));

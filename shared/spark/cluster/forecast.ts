@@ -9,7 +9,7 @@ import { readCluster } from "./read.ts";
 const rendered = (object: Obj, { uid, options }: RenderedCase<Options>): Rendered => {
   const read = readCluster(object);
   if (!read.ok) return { refused: read.message };
-  const unserved = unservedIn(object);
+  const unserved = unservedIn(object, "cluster");
   if (unserved.length > 0) return { refused: unserved.join("; ") };
   const { name, namespace = "default" } = object.metadata;
   return {

@@ -1,6 +1,6 @@
 /** The allocator of an application's executors: the driver's own, or Rekindle; and when Rekindle cannot be it. */
 
-import { subdomain } from "../../core/object.ts";
+import { type Obj, subdomain } from "../../core/object.ts";
 import { isOwnQueue, localQueueOf, ownQueueKey, queueLabel } from "../../kube/kueue.ts";
 import { type Conf, flagOf, listOf } from "../configuration/conf.ts";
 import { standIn } from "../configuration/versions.ts";
@@ -10,6 +10,13 @@ import { growthCause, withDefaults } from "../schema/rules.ts";
 import { volcanoStep } from "../submission/steps/driver.ts";
 import { batchConf, batchIn, mostInBatch } from "./allocation.ts";
 import { type Demand, scaleOf, targetOf } from "./demand.ts";
+
+/** Annotation on pods of a run whose executors Rekindle creates: it tells of that when the record is lost. */
+export const madeHere = { [ownerAnnotation]: "own" } as const;
+
+/** True of a pod of such a run. */
+export const isMadeHere = ({ metadata: { annotations = {} } }: Obj): boolean =>
+  annotations[ownerAnnotation] === madeHere[ownerAnnotation];
 
 export const owners = ["assist", "own"] as const;
 

@@ -52,7 +52,7 @@ export const forgotten: Readonly<Record<string, string>> = {
     "a late step sees the job's end with them; while quota is held they are judged by A4",
   "which digest a job's record has of what its pods share, and which keys were drawn":
     "made of the UID, which is drawn later when a fault costs draws; that keys stay is judged by the invariants",
-  "in the records of Apache's kinds the digests of their status, and the UID of a driver":
+  "in the records of Apache's kinds the digests of their status, the UID of a driver, and when executors of Rekindle's were first seen":
     "the status holds times and histories; a late step sees the driver ended, and finds its executors by their label",
   "Events of states of Apache's kinds":
     "a late step finds states passed; that each tells of a recorded state is judged by D7 and K5, and that each is told by the tests of whole lives",
@@ -127,7 +127,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
 /** Of a record of Apache's kinds also the digests of its status, which holds times, and the driver that was seen alive. */
 const ofApache: ReadonlySet<string> = new Set([
   ...(counters["Checkpoint"] ?? []),
-  ...["spec.status.answered", "spec.status.wished", "spec.memory.run.driverUid"],
+  ...["spec.status.answered", "spec.status.wished", "spec.memory.run.driverUid", "spec.memory.run.executorsAt"],
 ]);
 
 const droppedOf = (object: Item): ReadonlySet<string> | undefined => {

@@ -1,6 +1,7 @@
 /** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { clusters } from "./apache/cluster-scenarios.ts";
+import { owned as ownedOfApache } from "./apache/owned.ts";
 import { apache as applicationsOfApache } from "./apache/scenarios.ts";
 import { belledOf } from "./belled.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
@@ -325,7 +326,7 @@ const belledOfVolcano = belledOf(watchedOfVolcano);
 
 const spark: readonly Scenario[] = [...watched, ...belled];
 const volcano: readonly Scenario[] = [...watchedOfVolcano, ...belledOfVolcano];
-const livesOfApache: readonly Scenario[] = [...applicationsOfApache, ...clusters];
+const livesOfApache: readonly Scenario[] = [...applicationsOfApache, ...ownedOfApache, ...clusters];
 
 const apache: readonly Scenario[] = [
   ...livesOfApache,
@@ -333,6 +334,7 @@ const apache: readonly Scenario[] = [
     "apache-thresholds",
     "apache-retry",
     "apache-machine-away",
+    "apache-own-loss",
     "cluster-ready",
     "cluster-lost",
   ]),

@@ -152,7 +152,7 @@ describe("a move is refused, and nothing changes", () => {
       "own executors",
       { annotations: { "rekindle.dev/executors": "own" } },
       {},
-      /executors\]: own is for applications of spark/,
+      /executors\]: own: the record of the ids .* does not move/,
     ],
     ["a batch scheduler", {}, { batchScheduler: "volcano" }, /spec\.batchScheduler: its group of pods/],
     [

@@ -88,12 +88,19 @@ type Marked = {
   };
 };
 
+/** What troubles of a run may lead to here: the Event alone. */
+const onlyTold = [
+  ["onExecutorsGone", "rekindle.dev/on-executors-gone"],
+  ["onDriverHang", "rekindle.dev/on-driver-hang"],
+] as const;
+
 /**
  * Errors about labels and annotations of an object of `spark.apache.org` that ask for what Rekindle does not do for its
  * kind: it would run otherwise than they say.
  */
-export const unservedIn = (object: Marked): readonly string[] => {
+export const unservedIn = (object: Marked, kind: "application" | "cluster"): readonly string[] => {
   const { annotations = {} } = object.metadata;
+  const { policies } = policiesOf(object);
   const queue = localQueueOf(object);
   return [
     ...(queue === undefined
@@ -101,12 +108,19 @@ export const unservedIn = (object: Marked): readonly string[] => {
       : [
           `LocalQueue ${queue}: Rekindle asks Kueue for no quota of an object of spark.apache.org: remove the label or annotation that names the queue, and let Kueue admit each pod, by spark.kubernetes.driver.label.${queueLabel} and spark.kubernetes.executor.label.${queueLabel} in spec.sparkConf`,
         ]),
-    ...(isOwn(annotations)
+    ...(isOwn(annotations) && kind === "cluster"
       ? [
-          `metadata.annotations[${ownerAnnotation}]: own is for applications of sparkoperator.k8s.io; the driver of this one creates its executors: remove the annotation`,
+          `metadata.annotations[${ownerAnnotation}]: own is for applications; a cluster has workers, and the drivers of others ask them for executors: remove the annotation`,
         ]
       : []),
-    ...(policiesOf(object).policies.gang === "true"
+    ...onlyTold.flatMap(([policy, annotation]) =>
+      policies[policy] === "tell"
+        ? []
+        : [
+            `metadata.annotations[${annotation}]: ${policies[policy]} is for applications of sparkoperator.k8s.io; this one would only be told of by an Event: remove the annotation`,
+          ],
+    ),
+    ...(policies.gang === "true"
       ? [
           "metadata.annotations[rekindle.dev/gang]: true is for applications of sparkoperator.k8s.io; this one would not wait for places for its executors: remove the annotation",
         ]

@@ -27,6 +27,8 @@ export type Observed = {
   readonly main: string;
   /** The executors of the present attempt. */
   readonly executors: readonly Stored[];
+  /** Where Rekindle creates the executors: when they were first seen, epoch ms; `now` while they were not. */
+  readonly executorsAt?: number;
   /** True once the driver and all that it needs have been created. */
   readonly created: boolean;
   /** True once no object of the attempt is left. */
@@ -84,7 +86,7 @@ const initialize = (look: Look): Turn => {
 const timerOf = (
   summary: Summary,
   { timeouts }: Policy,
-): { readonly ms: number; readonly then: Summary } | undefined => {
+): { readonly ms: number; readonly then: Summary; readonly ofExecutors: boolean } | undefined => {
   const timers: Partial<Readonly<Record<Summary, readonly [number | undefined, Summary]>>> = {
     DriverRequested: [timeouts.driverStartMs, "DriverStartTimedOut"],
     DriverStarted: [timeouts.driverReadyMs, "DriverReadyTimedOut"],
@@ -92,7 +94,8 @@ const timerOf = (
     InitializedBelowThresholdExecutors: [timeouts.executorStartMs, "ExecutorsStartTimedOut"],
   };
   const [ms, then] = timers[summary] ?? [];
-  return ms === undefined || then === undefined ? undefined : { ms, then };
+  const ofExecutors = then === "ExecutorsStartTimedOut";
+  return ms === undefined || then === undefined ? undefined : { ms, then, ofExecutors };
 };
 
 /** Ends a state that has lasted too long; else the next look is when it will have. */
@@ -100,7 +103,9 @@ const timed = (look: Look, driver: unknown): Turn => {
   const current = currentOf(look.record);
   const timer = timerOf(current.summary, look.policy);
   if (timer === undefined) return stay("follow");
-  const due = beganAt(current) + timer.ms;
+  // While Rekindle is away, nobody creates executors: only those that were created can be late.
+  const { executorsAt = 0 } = timer.ofExecutors ? look.seen : {};
+  const due = Math.max(beganAt(current), executorsAt) + timer.ms;
   return look.seen.now > due ? enter(look, timer.then, { driver }) : stay("follow", due + 1);
 };
 

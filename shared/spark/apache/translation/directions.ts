@@ -10,7 +10,8 @@ import { localQueueOf } from "../../../kube/kueue.ts";
 import { appUidLabel, isEnding, podStatus } from "../../../kube/pods.ts";
 import { driverContainer, submissionLabel } from "../../application/state/evidence.ts";
 import { defaultOptions } from "../../auxiliary-objects/options.ts";
-import { appNameLabel } from "../../schema/pod-query.ts";
+import { isOwn } from "../../executors/owner.ts";
+import { appNameLabel, ownerAnnotation } from "../../schema/pod-query.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { parseSpec } from "../../schema/rules.ts";
 import { attemptLabel } from "../../submission/additions.ts";
@@ -31,7 +32,9 @@ const operatorLabel = "spark.operator/name";
 
 /** Annotations that both APIs read alike. */
 const common: readonly string[] = [
-  ...["updates-to", "record-until", "node-grace", "unreachable-executors"].map((name) => `rekindle.dev/${name}`),
+  ...["updates-to", "record-until", "node-grace", "unreachable-executors", "executors"].map(
+    (name) => `rekindle.dev/${name}`,
+  ),
   ...["executor-pending-timeout", "executor-pending-timeout-max"].map((name) => `rekindle.dev/${name}`),
   ...uncarried,
 ];
@@ -54,6 +57,11 @@ const boundTo = (object: Stored, from: Resource): readonly string[] => {
       ? []
       : [`${owner.kind} ${owner.name} owns it and would create it again: let this run end, and move what creates it`]),
     ...(queue === undefined ? [] : [`LocalQueue ${queue}: its quota ends with this object: let the run end`]),
+    ...(isOwn(object.metadata.annotations ?? {})
+      ? [
+          `metadata.annotations[${ownerAnnotation}]: own: the record of the ids that Rekindle gave executors does not move: let this run end, and create the application in the other API`,
+        ]
+      : []),
     ...annotationsIn(object, from),
   ];
 };
@@ -129,7 +137,7 @@ const fromKubeflow: Direction = {
     if (!read.ok) return refused(read.message);
     const state = kubeflowState(object);
     const made = toApache(object, read.spec);
-    const unserved = made.object === undefined ? [] : unservedIn(made.object);
+    const unserved = made.object === undefined ? [] : unservedIn(made.object, "application");
     const bound = [
       ...(state === "RUNNING" ? [] : notRunning(state)),
       ...unserved,

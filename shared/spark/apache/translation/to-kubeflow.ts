@@ -10,8 +10,9 @@ import { isDynamic } from "../../schema/rules.ts";
 import { runners } from "../../submission/client.ts";
 import { sentinelLabel } from "../resource.ts";
 import { tolerationsOf } from "../spec/read.ts";
+import { keepsExecutors } from "../spec/run-spec.ts";
 import type { ApacheSpec } from "../spec/schema.ts";
-import { keepsExecutors, operatorConfs } from "../submission.ts";
+import { operatorConfs } from "../submission.ts";
 import { carried } from "./carried.ts";
 
 const confOf = ({ sparkConf = {} }: ApacheSpec, key: string): string | undefined => sparkConf[key];

@@ -38,21 +38,21 @@ import { idSet, idsOf, listOfIds, textOfIds } from "../../executors/ids.ts";
 import { mostReported } from "../../executors/ledger.ts";
 import { endingOf } from "../../executors/losses.ts";
 import { avoidedNodes, closingNodes, placedElsewhere } from "../../executors/nodes.ts";
-import { sparkApplications } from "../../schema/resource.ts";
-import { podLabels, reference } from "../../submission/additions.ts";
+import { madeHere } from "../../executors/owner.ts";
+import { podLabels } from "../../submission/additions.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { creation } from "../run/submit.ts";
 import type { Driver, Memory } from "../state/memory.ts";
 import { idIn, showsRecord } from "../state/status.ts";
 import { builderFor, mostAtOnce } from "./executor-builder.ts";
-import { grantsIn, madeHere } from "./lookup.ts";
+import { grantsIn } from "./lookup.ts";
 import { type FlavorPlacement, onNodesOf } from "./placement.ts";
 
 /** Adds the attempt's labels and owner, by which claims are found, and the annotation of the pod's allocator. */
-const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submissionId }: Driver): Obj => {
+const marked = (object: Obj, { key, kind, view }: ApplicationContext, { attempt, submissionId }: Driver): Obj => {
   const { namespace, name } = key;
   const app = { name, namespace, uid: view.uid };
-  const owner: OwnerReference = reference(app);
+  const owner: OwnerReference = kind.owner(app);
   const { labels, annotations, ownerReferences = [] } = object.metadata;
   return {
     ...object,
@@ -210,7 +210,7 @@ const maker = ({ context }: Situation): string => `executors of attempt ${contex
 export const onceForTheRun = (situation: Situation, reason: string, message: string): Effect => ({
   do: "record",
   about: situation.context.object,
-  resource: sparkApplications,
+  resource: situation.context.kind.resource,
   occasion: maker(situation),
   type: "Warning",
   reason,
@@ -229,7 +229,7 @@ const singleTasks = (situation: Situation): Effect => {
 const moreOverhead = ({ context }: Situation, mebibytes: number): Effect => ({
   do: "record",
   about: context.object,
-  resource: sparkApplications,
+  resource: context.kind.resource,
   occasion: `executors of attempt ${context.memory.attempt} with ${mebibytes} MiB`,
   type: "Warning",
   reason: "ExecutorOverheadRaised",
@@ -349,7 +349,7 @@ export const refusedHere = (situation: Situation): AllocationResult | undefined 
     return refused[0] === undefined ? undefined : limitedHere(situation, refused, refused[0].message);
   const about = {
     about: context.object,
-    resource: sparkApplications,
+    resource: context.kind.resource,
     occasion: `${maker(situation)} ${first.message}`,
   };
   const message = `an executor was refused: ${first.message}`.slice(0, 1_024);

@@ -259,7 +259,7 @@ type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };
 type Base = Plain & { readonly spent?: readonly Effect[] };
 
 /** The wait of a plan joined with the allocator's wait. */
-const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): Wait => ({
+export const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): Wait => ({
   ...plain,
   ...(pollMs === undefined ? {} : { pollMs }),
   ...(waitsFor === undefined ? {} : { waitsFor }),
@@ -267,7 +267,7 @@ const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): W
 });
 
 /** Ids are bound to the save, and executors on their way are counted; one that never appeared is given up on live reads. */
-const safetyOf = (
+export const safetyOf = (
   { memory, view, settings }: ApplicationContext,
   { createWithinMs, live }: AllocationResult,
 ): Safety => {

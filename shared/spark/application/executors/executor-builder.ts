@@ -15,12 +15,11 @@ import { mostInBatch } from "../../executors/allocation.ts";
 import { type Allotment, firstId, type Member } from "../../executors/allotment.ts";
 import { grownOverhead, needsMoreOverhead } from "../../executors/overhead.ts";
 import type { ApplicationContext } from "../run/context.ts";
-import { executorBasis } from "../run/submit.ts";
 import type { Driver } from "../state/memory.ts";
 
 /** The executor builder of a run; undefined where the current spec makes no executor. */
 export const builderFor = (context: ApplicationContext, driver: Driver, pod: Stored): ExecutorBuilder | undefined => {
-  const basis = executorBasis(context, driver);
+  const basis = context.kind.basis(context, driver);
   if (basis === undefined) return undefined;
   const { name, uid } = pod.metadata;
   const host = { name, uid, ip: podStatus(pod).podIP ?? undefined };
@@ -50,7 +49,7 @@ export const overheadAfter = (
   const { memory, policies, read } = context;
   const { overhead: before, next = 0 } = memory.allotment ?? {};
   if (policies.overheadGrowth === undefined || !read.ok || !needsMoreOverhead(before, members)) return before;
-  const basis = executorBasis(context, driver);
+  const basis = context.kind.basis(context, driver);
   if (basis === undefined) return before;
   const usual = overheadIn(understood(basis.conf).conf, rulesFor(read.spec.sparkVersion));
   return grownOverhead(before, policies.overheadGrowth, { usual, next });

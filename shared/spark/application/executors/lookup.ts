@@ -14,16 +14,15 @@ import { type Registered, registeredIn, registeredQuery } from "../../executors/
 import { type Grants, totalOf, withBase } from "../../executors/grants.ts";
 import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
-import { type Admitted, admittedBy, executorsWanted } from "../../executors/owner.ts";
-import { ownerAnnotation } from "../../schema/pod-query.ts";
+import { type Admitted, admittedBy, executorsWanted, isMadeHere } from "../../executors/owner.ts";
 import { type ApplicationContext, bodyOf, executorsAgain, ownSpec } from "../run/context.ts";
-import { evidenceOf, type Pods } from "../state/evidence.ts";
+import type { Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
 import { shownExecutors } from "../state/status.ts";
 
 /** The executors that Kueue has admitted with the application itself; undefined where it has no queue label. */
-export const baseIn = ({ read, object }: ApplicationContext): Admitted | undefined =>
-  read.ok ? admittedBy({ ...object.metadata, spec: read.spec }) : undefined;
+export const baseIn = ({ read, object, kind }: ApplicationContext): Admitted | undefined =>
+  read.ok && kind.isQueued ? admittedBy({ ...object.metadata, spec: read.spec }) : undefined;
 
 /** The executors that Kueue has admitted, with growths; undefined where the application has no queue label. */
 export const admittedIn = (context: ApplicationContext): Admitted | undefined => {
@@ -121,9 +120,9 @@ export const lostSince = ({ memory: { allotment } }: ApplicationContext, members
 };
 
 /** True while a read by name shows the driver's pod running. */
-export function* isDriverUp({ key }: ApplicationContext, driver: Driver): Reads<boolean> {
+export function* isDriverUp({ key, kind }: ApplicationContext, driver: Driver): Reads<boolean> {
   const pod = yield* get(bodyOf(key, driver));
-  return pod !== undefined && !isEnding(pod) && evidenceOf(pod) === "running";
+  return pod !== undefined && !isEnding(pod) && kind.runs(pod);
 }
 
 /** All executors of the run: the list's, and for those that it showed wrong the result of the second read. */
@@ -165,8 +164,8 @@ export const withMembers = (found: Pods, members: readonly Member[]): Pods => {
 /**
  * Reads again which of these executors are as the list showed them: a list may be behind, so it alone ends none.
  */
-export function* unchangedSince({ key }: ApplicationContext, executors: readonly Stored[]): Reads<readonly Stored[]> {
-  const again = yield* list(executorsAgain(key));
+export function* unchangedSince(context: ApplicationContext, executors: readonly Stored[]): Reads<readonly Stored[]> {
+  const again = yield* list(executorsAgain(context));
   const versions = new Map(again.map(({ metadata }) => [metadata.uid, metadata.resourceVersion]));
   return executors.filter(({ metadata }) => versions.get(metadata.uid) === metadata.resourceVersion);
 }
@@ -221,12 +220,6 @@ export function* readClaims(
   return { claims: listed, pods: [...there, ...found].filter(({ metadata }) => !gone.has(metadata.uid)) };
 }
 
-/** Annotation on executors that Rekindle created: it identifies their run as an own run when the record is lost. */
-export const madeHere = { [ownerAnnotation]: "own" } as const;
-
-const isMadeHere = ({ pod: { metadata } }: Member): boolean =>
-  Object.entries(madeHere).every(([name, value]) => metadata.annotations?.[name] === value);
-
 /**
  * Restores the allotment of an own run from its executors when the record lost it: Rekindle goes on as their allocator.
  * It asks again whether the driver listens; the number of crashes is lost.
@@ -234,7 +227,7 @@ const isMadeHere = ({ pod: { metadata } }: Member): boolean =>
 export const regained = (context: ApplicationContext, { executors }: Pods): ApplicationContext => {
   const { memory, object } = context;
   if (isOwnRun(memory) || memory.driver?.attempt !== memory.attempt) return context;
-  const members = membersOf(executors).filter(isMadeHere);
+  const members = membersOf(executors).filter(({ pod }) => isMadeHere(pod));
   const last = members.at(-1);
   if (last === undefined) return context;
   const prefix = last.pod.metadata.name.replace(/-exec-\d+$/, "");

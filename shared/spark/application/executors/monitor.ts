@@ -40,7 +40,7 @@ import { type ApplicationContext, executorsAgain, removal } from "../run/context
 import { asksDeletion, uselessNow } from "../run/executor-retention.ts";
 import type { End } from "../run/plan.ts";
 import { spans } from "../spec/policies.ts";
-import { driverContainer, endOf, evidenceOf, type Pods, sortOut } from "../state/evidence.ts";
+import { driverContainer, endOf, evidenceOf, type Pods } from "../state/evidence.ts";
 import { acts } from "../state/machine.ts";
 import { type Driver, isOwnRun, type Memory } from "../state/memory.ts";
 import { askDriver, unchangedSince } from "./lookup.ts";
@@ -80,13 +80,13 @@ const ledgerOf = ({ memory: { executors } }: ApplicationContext, { attempt }: Dr
  * ledger rests on has shown its deletion.
  */
 function* everyone(context: ApplicationContext, driver: Driver, found: Pods, ledger: Ledger): Reads<readonly Stored[]> {
-  const { view, key } = context;
+  const { view, kind } = context;
   const first = account(ledger, { pods: found.executors, now: view.now, certain: false });
   if (first.missing.length === 0) return found.executors;
-  const again = yield* list(executorsAgain(key));
+  const again = yield* list(executorsAgain(context));
   const listed = new Set(found.all.map(({ metadata }) => metadata.uid));
   const both = [...found.all, ...again.filter(({ metadata }) => !listed.has(metadata.uid))];
-  return sortOut(both, view.uid, driver).executors;
+  return kind.sorted({ ...context, memory: { ...context.memory, driver } }, both).executors;
 }
 
 type DriverWord = { readonly queried: false } | { readonly queried: true; readonly registered: Registered | undefined };

@@ -15,7 +15,6 @@ import { isLiving, type Member, membersOf } from "../../executors/allotment.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
 import { goingAt, nodeRef } from "../../executors/nodes.ts";
 import type { Termination } from "../../executors/repair.ts";
-import { sparkApplications } from "../../schema/resource.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { isOwnRun } from "../state/memory.ts";
 import { expectedOf } from "./lookup.ts";
@@ -199,8 +198,8 @@ export function* drainNodes(context: ApplicationContext, { executors, body, befo
   if (moves.cordons.length > 0) return { ...rest, warned: before, events: [] };
   const text = [...warnings, ...ofDriver(body)].join("; ").slice(0, longest);
   if (text === "") return { ...rest, warned: undefined, events: [] };
-  const { object, memory } = context;
-  const about = { about: object, resource: sparkApplications, occasion: `${memory.attempt} ${text}` } as const;
+  const { object, memory, kind } = context;
+  const about = { about: object, resource: kind.resource, occasion: `${memory.attempt} ${text}` } as const;
   const event: Effect = { do: "record", ...about, type: "Warning", reason: "NodeLeaving", message: text };
   return { ...rest, warned: text, events: text === before ? [] : [event] };
 }

@@ -13,7 +13,6 @@ import { idSet, textOfIds } from "../../executors/ids.ts";
 import { type Care, type Ledger, type Loss, lossText, mostReported } from "../../executors/ledger.ts";
 import { endingOf, executorId, losses, lossReasons } from "../../executors/losses.ts";
 import { wantedOf } from "../../executors/owner.ts";
-import { sparkApplications } from "../../schema/resource.ts";
 import { isDynamic } from "../../schema/rules.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import type { End } from "../run/plan.ts";
@@ -54,9 +53,10 @@ type Change = {
 
 /** The next ledger with the ends that the status does not show yet. An end that it shows is no reason to save. */
 export const withEnds = (
-  { object, memory }: Pick<ApplicationContext, "object" | "memory">,
+  { object, memory, kind }: Pick<ApplicationContext, "object" | "memory" | "kind">,
   { before, next, executors, dismissed = [] }: Change,
 ): Ledger => {
+  if (!kind.listsExecutors) return next;
   const shown = shownExecutors(object, memory.driver);
   const kept = endsIn(before);
   const isShown = endsShownIn(before);
@@ -74,12 +74,12 @@ export const withEnds = (
 };
 
 const warning = (
-  { object, memory }: ApplicationContext,
+  { object, memory, kind }: ApplicationContext,
   of: { occasion: string; reason: string; message: string },
 ): Effect => ({
   do: "record",
   about: object,
-  resource: sparkApplications,
+  resource: kind.resource,
   type: "Warning",
   ...of,
   occasion: `${memory.attempt} ${of.occasion}`,

@@ -1,7 +1,7 @@
 /** The context that every act of a SparkApplication's step works with, and the queries and effects that acts share. */
 import { type Decision, list, type Reads } from "../../../core/decision.ts";
 import type { Key } from "../../../core/key.ts";
-import type { Ref, Stored } from "../../../core/object.ts";
+import type { OwnerReference, Ref, Resource, Stored } from "../../../core/object.ts";
 import type { Effect, Listing, Query, View } from "../../../core/plan.ts";
 import { judgedRemoval } from "../../../kube/history.ts";
 import { workloads } from "../../../kube/kueue.ts";
@@ -10,10 +10,11 @@ import { appUidLabel, ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type RareKind, rareKinds } from "../../auxiliary-objects/all.ts";
 import type { Options } from "../../auxiliary-objects/options.ts";
+import type { ExecutorBasis } from "../../executor-pod/request.ts";
 import { isLiving, membersOf, settlesAt } from "../../executors/allotment.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { executorId } from "../../executors/losses.ts";
-import { appNameLabel, podsOf } from "../../schema/pod-query.ts";
+import { podsOf } from "../../schema/pod-query.ts";
 import { made } from "../../schema/resource.ts";
 import type { ParsedSpec } from "../../schema/rules.ts";
 import type { Policies } from "../spec/policies.ts";
@@ -39,8 +40,31 @@ type Acting = (context: ApplicationContext) => Decision<Memory>;
 /** Decides with the act of the phase, which creates the driver only once its group has places. */
 export type GangDecision = (context: ApplicationContext, act: Acting) => Decision<Memory>;
 
+type Texts = Readonly<Record<string, string>>;
+
+/** What a kind declares of its runs, by which their executors are found, told of, created and replaced. */
+export type RunKind = {
+  /** Events about executors are about its objects. */
+  readonly resource: Resource;
+  /** Labels of all pods of the application of this name. */
+  readonly podsOf: (name: string) => Texts;
+  /** The pods of the run among these. */
+  readonly sorted: (context: ApplicationContext, pods: readonly Stored[]) => Pods;
+  /** True of the pod of a driver that runs. */
+  readonly runs: (pod: Stored) => boolean;
+  /** The owner of its executors beside their driver. */
+  readonly owner: (app: { readonly name: string; readonly namespace: string; readonly uid: string }) => OwnerReference;
+  /** The confs, the template and the names of the executors of a run; undefined where its present spec makes none. */
+  readonly basis: (context: ApplicationContext, driver: Driver) => ExecutorBasis | undefined;
+  /** True where the status lists executors, and keeps the end of each. */
+  readonly listsExecutors: boolean;
+  /** True where Kueue admits its applications, and their growths. */
+  readonly isQueued: boolean;
+};
+
 export type ApplicationContext = {
   readonly key: Key;
+  readonly kind: RunKind;
   readonly view: View<Memory>;
   readonly object: Stored;
   readonly memory: Memory;
@@ -60,11 +84,11 @@ export const policyOf = (context: ApplicationContext): RestartPolicy =>
 export const ownSpec = ({ options }: Pick<Settings, "options">): OwnSpec => (options.partialRestart ? "movable" : true);
 
 /** Lists the executors: a second look, because the first list may have been behind. */
-export const executorsAgain = (key: Key): Listing => ({
+export const executorsAgain = ({ key, kind }: Pick<ApplicationContext, "key" | "kind">): Listing => ({
   do: "list",
   resource: pods,
   namespace: key.namespace,
-  labels: { [appNameLabel]: key.name, "spark-role": "executor" },
+  labels: { ...kind.podsOf(key.name), "spark-role": "executor" },
 });
 
 /** Gets the driver pod by its name. */

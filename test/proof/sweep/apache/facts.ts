@@ -21,6 +21,8 @@ export type Facts = {
   deleting: boolean;
   /** `spec.applicationTolerations`. */
   tolerations: unknown;
+  /** `spec.sparkConf`. */
+  conf: unknown;
   /** The state that the status shows. */
   phase: string;
   /** All states that a record or a status has shown, by number. */
@@ -32,7 +34,9 @@ export type Facts = {
   recorded: boolean;
   /** Drivers by UID, and executors by UID with the driver of each. */
   drivers: Map<string, Driver>;
-  executors: Map<string, { readonly driver: string; live: boolean }>;
+  executors: Map<string, { readonly driver: string; live: boolean; readonly own: boolean; readonly leaving: boolean }>;
+  /** Ids of executors that steps have created. */
+  executorIds: Set<string>;
 };
 
 export const fresh = (): Facts => ({
@@ -41,6 +45,7 @@ export const fresh = (): Facts => ({
   gone: false,
   deleting: false,
   tolerations: undefined,
+  conf: undefined,
   phase: "",
   history: new Map(),
   attempt: 0,
@@ -49,4 +54,5 @@ export const fresh = (): Facts => ({
   recorded: false,
   drivers: new Map(),
   executors: new Map(),
+  executorIds: new Set(),
 });

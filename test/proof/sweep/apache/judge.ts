@@ -1,5 +1,6 @@
 /**
- * The invariants of an application of `spark.apache.org`, judged from objects alone. H1–H4, of its history: `histories.ts`.
+ * The invariants of an application of `spark.apache.org`, judged from objects alone. H1–H4, of its history: `histories.ts`; D8 and
+ * D9, of executors that Rekindle creates: `executor-judge.ts`.
  *
  * D1. At most one driver lives; an attempt has one body, unless the first was lost before a state of it was saved; none comes without a saved plan of its attempt, later than 16 s
  *     after the save, for an application under deletion, or for one whose status shows an end.
@@ -17,6 +18,7 @@ import { at, namesOf, numberAt, ownersOf, roleOf, textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
 import { isDelivery, isOver, isSameButStatus } from "../objects.ts";
 import type { Actor, Oracle, Subject } from "../oracle.ts";
+import { checkExecutor, checkExecutors, executorIn } from "./executor-judge.ts";
 import { type Driver, type Entry, type Facts, fresh } from "./facts.ts";
 import { checkStatus, hearHistory, isKept, isReleased, isState, leastWaitMs, scheduledAt } from "./histories.ts";
 
@@ -75,6 +77,7 @@ const hearApp = (facts: Facts, { type, object }: Change, blame: Blame): void => 
   if (facts.uid !== uid) Object.assign(facts, { ...fresh(), violations: facts.violations, uid });
   facts.deleting ||= deletionTimestamp !== undefined;
   facts.tolerations = at(object, "spec", "applicationTolerations");
+  facts.conf = at(object, "spec", "sparkConf");
   const status = object["status"];
   facts.phase = textAt(status, "currentState", "currentStateSummary") ?? "";
   for (const entry of hearHistory(facts, status, blame)) checkEnd(facts, entry, blame);
@@ -148,7 +151,9 @@ const hearPod = (facts: Facts, { type, object }: Change, actor: Actor, now: numb
     facts.drivers.set(uid, { attempt: known?.attempt ?? attempt, live: isLive, end, leaving });
   }
   const driver = owners.find((owner) => facts.drivers.has(owner));
-  if (roleOf(object) === "executor" && driver !== undefined) facts.executors.set(uid, { driver, live: isLive });
+  if (roleOf(object) !== "executor" || driver === undefined) return;
+  if (actor === "engine" && !facts.executors.has(uid)) checkExecutor(facts, object, blame);
+  facts.executors.set(uid, executorIn(object, driver, isLive));
 };
 
 const isOwned = (facts: Facts, object: Item): boolean =>
@@ -212,6 +217,7 @@ export const openApacheOracle = (subject: Subject, facts: Facts = fresh()): Orac
       if (isGone || isReleased(facts.phase))
         for (const { table, object } of left) blame(`D5: ${table}/${object.metadata.name} is left`);
       const drivers = left.filter(({ table, object }) => table === "pods" && roleOf(object) === "driver");
+      if (!isGone) checkExecutors(facts, blame);
       if (!isGone && isKept(facts.phase) && drivers.length !== 1) blame(`D5: ${drivers.length} drivers are kept`);
     },
     violations: () => facts.violations,

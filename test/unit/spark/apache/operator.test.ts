@@ -2,16 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
-import { apacheOperator } from "../../../../shared/spark/apache/operator.ts";
+import { kindSettings } from "../../../../shared/deployments/common/kind-settings.ts";
+import { apacheSparkApplicationOperator } from "../../../../shared/spark/apache/operator.ts";
 import { recordIn, statusOf } from "../../../../shared/spark/apache/status/record.ts";
 import { evicted, failed, namesOf, pending, ready, recordOf, started, t0 } from "./fixtures.ts";
 
-const operator = apacheOperator({
-  operatorName: "spark-kubernetes-operator",
-  trims: true,
-  settledMs: 16_000,
-  sparkDefaults: {},
-});
+const operator = apacheSparkApplicationOperator(kindSettings({}, {}));
 
 const recovery = operator.recovery ?? assert.fail("no recovery");
 
@@ -86,6 +82,12 @@ describe("a pod leads to a step", () => {
       "when it is deleted",
       ready,
       { ...ready, metadata: { ...ready.metadata, deletionTimestamp: "2026-11-02T08:00:00Z" } },
+      true,
+    ],
+    [
+      "when its node is said to go",
+      ready,
+      { ...ready, metadata: { ...ready.metadata, annotations: { "rekindle.dev/leaving": "2026-11-02T08:02:00Z" } } },
       true,
     ],
     [

@@ -4,14 +4,15 @@
  */
 import { isRecord } from "../../../../shared/core/json.ts";
 import type { Message } from "../../../../shared/core/key.ts";
+import { kindSettings } from "../../../../shared/deployments/common/kind-settings.ts";
 import { openWorld, operatorsByKind } from "../../../../shared/deployments/common/step-dependencies.ts";
 import type { Queue } from "../../../../shared/engine/ports.ts";
 import { take } from "../../../../shared/engine/reconcile/intake.ts";
-import { settledMs, timing } from "../../../../shared/engine/settings.ts";
+import { timing } from "../../../../shared/engine/settings.ts";
 import { collectionPath } from "../../../../shared/kube/paths.ts";
 import type { DriverScript } from "../../../../shared/simulator/nodes/script.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
-import { apacheOperator } from "../../../../shared/spark/apache/operator.ts";
+import { apacheSparkApplicationOperator } from "../../../../shared/spark/apache/operator.ts";
 import { apacheApplications } from "../../../../shared/spark/apache/resource.ts";
 import { recordIn } from "../../../../shared/spark/apache/status/record.ts";
 import type { Summary } from "../../../../shared/spark/apache/status/summary.ts";
@@ -87,14 +88,7 @@ export const openStand = ({ spec, metadata = {}, scripts }: Given, death?: Death
     },
   };
   const queue: Queue = { send: async () => {}, sendLater: async () => {} };
-  const operatorOf = operatorsByKind([
-    apacheOperator({
-      operatorName: "spark-kubernetes-operator",
-      trims: true,
-      settledMs: settledMs(timing),
-      sparkDefaults: {},
-    }),
-  ]);
+  const operatorOf = operatorsByKind([apacheSparkApplicationOperator(kindSettings({}, {}))]);
   const message: Message = {
     cluster: "here",
     kind: "ApacheSparkApplication",

@@ -43,17 +43,26 @@ describe("a spec of spark.apache.org that no driver could run is refused, and th
     ],
     [{ annotations: { "rekindle.dev/kueue-queue": "team" } }, /^LocalQueue team: .*remove the label or annotation/],
     [
-      { annotations: { "rekindle.dev/executors": "own" } },
-      /rekindle\.dev\/executors\]: own is for .*remove the annotation/,
+      { annotations: { "rekindle.dev/on-executors-gone": "fail" } },
+      /rekindle\.dev\/on-executors-gone\]: fail is for .*remove the annotation/,
+    ],
+    [
+      { annotations: { "rekindle.dev/on-driver-hang": "restart" } },
+      /rekindle\.dev\/on-driver-hang\]: restart is for .*remove the annotation/,
     ],
     [{ annotations: { "rekindle.dev/gang": "true" } }, /rekindle\.dev\/gang\]: true is for .*remove the annotation/],
   ] as const;
   for (const [metadata, message] of marks)
-    test(`by its metadata: ${message}`, () => assert.match(unservedIn({ metadata }).join(), message));
+    test(`by its metadata: ${message}`, () => assert.match(unservedIn({ metadata }, "application").join(), message));
+
+  test("a cluster takes no executors of Rekindle's own", () => {
+    const metadata = { annotations: { "rekindle.dev/executors": "own" } };
+    assert.match(unservedIn({ metadata }, "cluster").join(), /own is for applications; .*remove the annotation/);
+  });
 
   test("labels and annotations that ask for nothing more are accepted", () => {
-    const annotations = { "rekindle.dev/executors": "assist", "rekindle.dev/gang": "false", other: "own" };
-    assert.deepEqual(unservedIn({ metadata: { labels: { team: "a" }, annotations } }), []);
+    const annotations = { "rekindle.dev/executors": "own", "rekindle.dev/gang": "false", other: "own" };
+    assert.deepEqual(unservedIn({ metadata: { labels: { team: "a" }, annotations } }, "application"), []);
   });
 
   const names: readonly (readonly [name: string, ok: boolean])[] = [

@@ -1,0 +1,54 @@
+/**
+ * The spec of Apache's SparkApplication as the cares for executors read one: its confs, its version, and how many executors it
+ * wants. And what of it a running driver was made from.
+ */
+import { digestOf, omit } from "../../../core/json.ts";
+import type { SparkApplicationSpec } from "../../schema/application.ts";
+import { isDynamic } from "../../schema/rules.ts";
+import { tolerationsOf } from "./read.ts";
+import type { ApacheSpec } from "./schema.ts";
+
+const deletesConf = "spark.kubernetes.executor.deleteOnTermination";
+
+/** True where ended executors stay: by the user's conf, else as upstream decides it. The garbage collector removes them with their driver. */
+export const keepsExecutors = (spec: ApacheSpec): boolean => {
+  const given = spec.sparkConf?.[deletesConf];
+  if (given !== undefined) return given.trim().toLowerCase() !== "true";
+  const { restart, executors } = tolerationsOf(spec);
+  return restart.policy === "Never" && !executors.dynamic;
+};
+
+const instancesConf = "spark.executor.instances";
+
+/** Spark's own number of executors, where no conf states one. */
+const usual = 2;
+
+/** The executors that a spec states: by its conf, else Spark's own number; undefined where its driver's demand decides. */
+export const statedExecutors = ({ sparkConf = {} }: ApacheSpec): number | undefined => {
+  if (isDynamic({ sparkConf })) return undefined;
+  const text = sparkConf[instancesConf]?.trim() ?? "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : usual;
+};
+
+/** `own`: ended executors are Rekindle's to keep or to delete, unless a conf decides. */
+export const runSpecOf = (spec: ApacheSpec, own: boolean): SparkApplicationSpec => {
+  const instances = statedExecutors(spec);
+  return {
+    ...{ type: "Scala", mainApplicationFile: "", sparkVersion: spec.runtimeVersions.sparkVersion, driver: {} },
+    sparkConf: spec.sparkConf ?? {},
+    executor: {
+      ...(instances === undefined ? {} : { instances }),
+      ...(own ? {} : { deleteOnTermination: !keepsExecutors(spec) }),
+    },
+  };
+};
+
+/** Confs by which a running application may change how many executors it has. */
+const counts = [
+  instancesConf,
+  ...["minExecutors", "maxExecutors", "initialExecutors"].map((name) => `spark.dynamicAllocation.${name}`),
+];
+
+/** The digest of what executors are built from, without their number: later executors fit their driver while it is the same. */
+export const builtFrom = ({ runtimeVersions, sparkConf = {}, executorSpec, proxyUser }: ApacheSpec): string =>
+  digestOf({ runtimeVersions, sparkConf: omit(sparkConf, ...counts), executorSpec, proxyUser });

@@ -7,6 +7,7 @@ import { isReady, labelOf } from "../../kube/pods.ts";
 import { isDriver } from "../executors/roles.ts";
 import { nameLabel } from "./resource.ts";
 import { readApache } from "./spec/read.ts";
+import { statedExecutors } from "./spec/run-spec.ts";
 import { apacheSparkApplicationStates } from "./states.ts";
 import { type ApplicationRecord, currentOf, newestOf, recordIn } from "./status/record.ts";
 import { groupOf, isFailure, isSummary } from "./status/summary.ts";
@@ -47,12 +48,10 @@ const standingOf = (object: Obj): ObjectState => {
   };
 };
 
-/** The executors that a spec states: by its conf, else as many as it wants at the start, else Spark's own number. */
+/** The executors that a spec states, where it can be read. */
 const wantedOf = (object: Obj): number | undefined => {
   const read = readApache(object);
-  if (!read.ok || read.spec.sparkConf?.["spark.dynamicAllocation.enabled"]?.trim() === "true") return undefined;
-  const stated = Number(read.spec.sparkConf?.["spark.executor.instances"]);
-  return Number.isInteger(stated) ? stated : 2;
+  return read.ok ? statedExecutors(read.spec) : undefined;
 };
 
 export const apacheSparkApplicationInspection: KindInspection = {

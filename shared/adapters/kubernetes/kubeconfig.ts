@@ -134,18 +134,24 @@ const contextIn = (config: KubeConfig, wanted: string | undefined): { name: stri
   return { name, cluster: context.cluster, user: context.user };
 };
 
-const serverOf = (cluster: FileCluster, wanted: string | undefined, { SocksProxyAgent }: Library): Endpoint => {
+/** Returns how connections go through a proxy. The library of SOCKS proxies takes long to load, so few processes do. */
+const throughProxy = async (proxy: string): Promise<Pick<Endpoint, "agent" | "proxy">> => {
+  if (!(URL.canParse(proxy) && /^(https?|socks5h?):/.test(proxy)))
+    throw new KubeconfigError(`proxy ${proxy} is not supported, only http, https and socks5 are`);
+  if (!proxy.startsWith("socks")) return { proxy };
+  const { SocksProxyAgent } = await import("socks-proxy-agent");
+  return { agent: (options: object) => new SocksProxyAgent(proxy, options) };
+};
+
+const serverOf = async (cluster: FileCluster, wanted: string | undefined): Promise<Endpoint> => {
   const { "proxy-url": proxy, "insecure-skip-tls-verify": insecure } = cluster;
   const server = (wanted ?? cluster.server ?? "").replace(/\/$/, "");
   const serverName = wanted === undefined ? cluster["tls-server-name"] : undefined;
   if (!URL.canParse(server) || !/^https?:/.test(server))
     throw new KubeconfigError(`${server} is not an address of an API server`);
-  if (proxy && !(URL.canParse(proxy) && /^(https?|socks5h?):/.test(proxy)))
-    throw new KubeconfigError(`proxy ${proxy} is not supported, only http, https and socks5 are`);
-  const agent = (options: object) => new SocksProxyAgent(proxy ?? "", options);
   return {
     server,
-    ...(proxy ? (proxy.startsWith("socks") ? { agent } : { proxy }) : {}),
+    ...(proxy ? await throughProxy(proxy) : {}),
     ...(serverName ? { serverName } : {}),
     ...(insecure === true ? { insecure } : {}),
   };
@@ -191,7 +197,7 @@ const endpointOf = async ({ config, users, clusters }: Kubeconfig, wanted: Kubec
   const { name, ...context } = contextIn(config, wanted.context);
   const cluster = clusters.get(context.cluster) ?? {};
   const ca = authorityOf(config, library);
-  const endpoint = { ...serverOf(cluster, wanted.server, library), ...(ca === undefined ? {} : { ca }) };
+  const endpoint = { ...(await serverOf(cluster, wanted.server)), ...(ca === undefined ? {} : { ca }) };
   const user = users.get(context.user);
   if (user === undefined) return { name, endpoint };
   checkUser(context.user, user);

@@ -80,6 +80,14 @@ describe("the bundle", () => {
     assert.ok(partsOf(ever.inputs).has("@peculiar/x509"));
   });
 
+  test("of the command line reads a kubeconfig without the library of SOCKS proxies", () => {
+    const parts = Object.values(meta.outputs).map(({ inputs }) => partsOf(Object.keys(inputs)));
+    const readers = parts.filter((one) => one.has("@kubernetes/client-node"));
+    assert.ok(readers.length > 0);
+    assert.deepEqual(found(new Set(readers.flatMap((one) => [...one])), ["socks", "hpagent", "ip-address"]), []);
+    assert.ok(parts.some((one) => one.has("socks")));
+  });
+
   test("of the command line loads a command only when it is asked for", () => {
     const { atOnce, ever } = loadedBy(meta, "cli");
     assert.deepEqual(found(partsOf(atOnce.inputs), ["zod", "yaml", "shared/adapters", "shared/spark", "pino"]), []);

@@ -145,9 +145,6 @@ export type Choice = {
 /** One more than there are cores, as many files wait; three at most, because each imports the same modules. */
 const usualWorkers = Math.min(3, availableParallelism() + 1);
 
-/** Node's cache of compiled modules: every worker loads the same ones. */
-const compiled = join("node_modules", ".cache", "node");
-
 /** Runs the files; each worker takes the next one as soon as its own has ended. */
 export const runTests = async ({
   files,
@@ -156,7 +153,6 @@ export const runTests = async ({
   first = false,
 }: Choice): Promise<TestResult> => {
   const collector = new Collector();
-  process.env["NODE_COMPILE_CACHE"] ??= join(process.cwd(), compiled);
   const patterns = names.map(({ source }) => source);
   const waiting = [...files];
   const work = async (): Promise<void> => {

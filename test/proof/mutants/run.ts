@@ -67,8 +67,7 @@ const run = <Read>(
     const file = join(folder, "result.json");
     rmSync(file, { force: true });
     const command = ["--disable-warning=ExperimentalWarning", join(folder, script), "--json", file, ...args];
-    const env = { ...process.env, NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "node") };
-    const child = spawn(process.execPath, command, { cwd: folder, env });
+    const child = spawn(process.execPath, command, { cwd: folder });
     let said = "";
     const hear = (chunk: Buffer): void => {
       said = (said + chunk.toString("utf8")).slice(-2_000);

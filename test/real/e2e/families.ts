@@ -6,6 +6,7 @@ import { admissionCases } from "./admission/cases.ts";
 import { realCluster } from "./apache/clusters.ts";
 import { byKilledFunctions, killedHosts, taken } from "./apache/killed.ts";
 import { endingRows, lastingRows } from "./apache/rows.ts";
+import { byLabels, byNamespaces } from "./apache/scoped.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
 import { handsClaimsOn } from "./elastic/claims.ts";
 import { followsDemand, followsLargeDemand, staysWithinQuota } from "./elastic/scale.ts";
@@ -187,7 +188,7 @@ const apache: Family = {
   cases: ({ apache: dir, kills, which }) => ({
     cases: [
       ...(dir === undefined ? [] : which === "ours" ? apacheRows(dir) : [endingRows(dir)]),
-      ...(which === "ours" ? [killedHosts(kills), taken, byKilledFunctions] : []),
+      ...(which === "ours" ? [killedHosts(kills), taken, byLabels, byNamespaces, byKilledFunctions] : []),
     ],
     skipped: dir === undefined ? 1 : 0,
   }),

@@ -88,6 +88,18 @@ export const installFunctions = async (
   return Object.fromEntries(await Promise.all(configs));
 };
 
+/** Creates namespaces with the accounts of Spark drivers, beside what `install` applied for these families. */
+export const installNamespaces = async (
+  plane: ControlPlane,
+  names: readonly string[],
+  chosen?: readonly Family[],
+): Promise<void> => {
+  const namespaces = names.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+  await applied(plane, JSON.stringify({ apiVersion: "v1", kind: "List", items: namespaces }));
+  const args = ["manifests", "--rbac-only", "--spark-namespace", ["default", ...names].join(",")];
+  await applied(plane, await rekindle([...args, ...all, ...ofFamilies(chosen)]));
+};
+
 /** Applies the rights and the Service that admission needs beside a host. */
 export const installAdmission = async (plane: ControlPlane): Promise<void> =>
   applied(plane, await rekindle(["manifests", "--admission", "--rbac-only", "--spark-namespace", "default", ...all]));

@@ -126,14 +126,15 @@ export type Book = {
 };
 
 const label = "spark.operator/spark-app-name";
-const podsPath = `/api/v1/namespaces/default/pods?labelSelector=${encodeURIComponent(label)}`;
-const appsPath = "/apis/spark.apache.org/v1/namespaces/default/sparkapplications";
+const selected = `labelSelector=${encodeURIComponent(label)}`;
 
 /** A server under load may fail to answer; one that fails so many times in a row is broken. */
 const mostFailures = 20;
 
-/** Polls every 150 ms until `stop`. */
-export const openBook = (api: Api): Book => {
+/** Polls a namespace every 150 ms until `stop`. */
+export const openBook = (api: Api, namespace = "default"): Book => {
+  const podsPath = `/api/v1/namespaces/${namespace}/pods?${selected}`;
+  const appsPath = `/apis/spark.apache.org/v1/namespaces/${namespace}/sparkapplications`;
   const pages = new Map<string, Page>();
   const of = (name: string): Page => {
     const page = pages.get(name) ?? blank();

@@ -88,16 +88,21 @@ export const installFunctions = async (
   return Object.fromEntries(await Promise.all(configs));
 };
 
-/** Creates namespaces with the accounts of Spark drivers, beside what `install` applied for these families. */
+/**
+ * Creates namespaces with the accounts of Spark drivers, beside what `install` applied for these families. The host may
+ * then choose namespaces by their labels, too.
+ */
 export const installNamespaces = async (
   plane: ControlPlane,
   names: readonly string[],
+  selector: string,
   chosen?: readonly Family[],
 ): Promise<void> => {
   const namespaces = names.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
   await applied(plane, JSON.stringify({ apiVersion: "v1", kind: "List", items: namespaces }));
-  const args = ["manifests", "--rbac-only", "--spark-namespace", ["default", ...names].join(",")];
-  await applied(plane, await rekindle([...args, ...all, ...ofFamilies(chosen)]));
+  const args = ["manifests", "--rbac-only", "--namespace-selector", selector];
+  const accounts = ["--spark-namespace", ["default", ...names].join(",")];
+  await applied(plane, await rekindle([...args, ...accounts, ...all, ...ofFamilies(chosen)]));
 };
 
 /** Applies the rights and the Service that admission needs beside a host. */

@@ -52,6 +52,8 @@ export const byLabels: Case = {
 };
 
 const names = ["spark-1", "spark-2", "spark-3"] as const;
+/** The namespaces that the first host looks after. */
+const selector = "spark=on";
 
 type Books = Readonly<Record<(typeof names)[number], Book>>;
 
@@ -61,7 +63,7 @@ const inTurn = async (scene: Scene, books: Books): Promise<readonly string[]> =>
   for (const namespace of names) await created(scene, small("pi", { namespace }));
   const [chosenFirst, ofSecond] = await Promise.all([ends(books["spark-1"], "pi"), ends(books["spark-3"], "pi")]);
   must(!isBegun(books["spark-2"].of("pi")), "an application has a status, and nobody looks after its namespace");
-  await kubectl(cluster, ["label", "namespace", "spark-2", "spark=on"]);
+  await kubectl(cluster, ["label", "namespace", "spark-2", selector]);
   const chosenLater = await ends(books["spark-2"], "pi");
   for (const namespace of names)
     await kubectl(cluster, ["delete", plural, "pi", "-n", namespace, "--wait", "--timeout=60s"]);
@@ -72,12 +74,12 @@ const inTurn = async (scene: Scene, books: Books): Promise<readonly string[]> =>
 export const byNamespaces: Case = {
   name: "upstream's rows E10 to E12: a namespace that is chosen later, and two hosts with namespaces of their own",
   run: async (scene) => {
-    await installNamespaces(scene.cluster, names, ["spark", "volcano", "apache"]);
-    await kubectl(scene.cluster, ["label", "namespace", "spark-1", "spark=on"]);
+    await installNamespaces(scene.cluster, names, selector, ["spark", "volcano", "apache"]);
+    await kubectl(scene.cluster, ["label", "namespace", "spark-1", selector]);
     const bookOf = (namespace: string): Book => openBook(scene.cluster.api, namespace);
     const books = { "spark-1": bookOf("spark-1"), "spark-2": bookOf("spark-2"), "spark-3": bookOf("spark-3") };
     try {
-      const first = ["--namespaces", "default", "--namespace-selector", "spark=on"];
+      const first = ["--namespaces", "default", "--namespace-selector", selector];
       const second = ["--namespaces", "spark-3"];
       return await running(scene, () => running(scene, () => inTurn(scene, books), [...hostArgs, ...second]), [
         ...hostArgs,

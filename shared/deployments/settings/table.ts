@@ -179,7 +179,6 @@ const rows = {
     schema: () => durationUpTo("1m"),
     readers: ["host", "forward", "dispatch"],
     default: "0s",
-    functions: "10s",
   },
   windowMs: { schema: windowLength, readers: ["forward"], default: "50s" },
   concurrency: { schema: () => count(256), readers: steppingOrCalling, default: "16", functions: "40" },

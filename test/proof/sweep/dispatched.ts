@@ -19,7 +19,7 @@ const limitMs = 60_000;
 /** The bounds of a dispatcher's queue, as `deployments/dispatch/start.ts` sets them. */
 export const bounds: Bounds = {
   ...{ visibilityMs: limitMs + 5_000, maxReceives: 10, mostMessages: 10 },
-  patientMs: 10_000,
+  patientMs: 0,
 };
 
 type By = "step" | "delivery";

@@ -28,7 +28,7 @@ import { type Count, copyOf, lookMs, type Snapshot } from "./snapshot.ts";
 import { droppedBy } from "./status-kept.ts";
 
 export const cluster = "sweep";
-export const queueBounds: Bounds = { visibilityMs: 90_000, patientMs: 10_000 };
+export const queueBounds: Bounds = { visibilityMs: 90_000, patientMs: 0 };
 const sweepMs = 300_000;
 const restartMs = 1_000;
 /** The longest time that two dispatchers are active, after one has lost its lease. */

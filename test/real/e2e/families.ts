@@ -5,6 +5,7 @@ import { isSparkThere, moreSparkVersions, partOf, sparkVersions } from "../setup
 import { admissionCases } from "./admission/cases.ts";
 import { realCluster } from "./apache/clusters.ts";
 import { byKilledFunctions, killedHosts, taken } from "./apache/killed.ts";
+import { ownExecutors } from "./apache/own.ts";
 import { endingRows, lastingRows } from "./apache/rows.ts";
 import { byLabels, byNamespaces } from "./apache/scoped.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
@@ -180,7 +181,7 @@ const apacheRows = (dir: string): readonly Case[] => [
 
 const apache: Family = {
   about:
-    "SparkApplications of Apache's own operator: upstream's e2e rows, kills of the host, a lost record, a namesake of the other group; by functions, too",
+    "SparkApplications of Apache's own operator: upstream's e2e rows, kills of the host, own executors, a lost record, a namesake of the other group; by functions, too",
   needs: [],
   crds: ["ours", "upstream"],
   upstream: { folder: "spark-kubernetes-operator", group: "spark.apache.org" },
@@ -188,7 +189,9 @@ const apache: Family = {
   cases: ({ apache: dir, kills, which }) => ({
     cases: [
       ...(dir === undefined ? [] : which === "ours" ? apacheRows(dir) : [endingRows(dir)]),
-      ...(which === "ours" ? [killedHosts(kills), taken, byLabels, byNamespaces, byKilledFunctions] : []),
+      ...(which === "ours"
+        ? [killedHosts(kills), ownExecutors(2), taken, byLabels, byNamespaces, byKilledFunctions]
+        : []),
     ],
     skipped: dir === undefined ? 1 : 0,
   }),

@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { kubectl, must, type Scene } from "../scene.ts";
+import { kubectl, must, pi, type Scene } from "../scene.ts";
 import { type Page, type Pod, statesOf } from "./book.ts";
 
 /** The states of an attempt whose driver runs; a driver that ends before a host sees it shows none of them. */
@@ -55,6 +55,13 @@ export const keptLog = async ({ cluster }: Scene, { metadata }: Pod): Promise<st
   const dir = join(cluster.nodes[0]?.dir ?? "", "logs", `default_${metadata.name}_${metadata.uid}`);
   const files = (await readdir(dir, { recursive: true })).filter((file) => file.endsWith(".log"));
   return (await Promise.all(files.map((file) => readFile(join(dir, file), "utf8")))).join("\n");
+};
+
+/** Asserts the result in the log of the last driver. */
+export const mustSayPi = async (scene: Scene, name: string, page: Page): Promise<void> => {
+  const last = [...page.pods.values()].filter(({ metadata }) => metadata.labels["spark-role"] === "driver").at(-1);
+  const log = last === undefined ? "" : await keptLog(scene, last);
+  must(pi.test(log), `${name}: its driver's log does not say that Pi is roughly 3`);
 };
 
 const kinds = "pods,services,configmaps,networkpolicies,persistentvolumeclaims";

@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from "node:util";
 import { sparkPi } from "../../../support/pi.ts";
 import { byFunctions } from "../dispatch/fixture.ts";
 import { killing } from "../killing.ts";
-import { type Case, kubectl, must, pi, running, type Scene } from "../scene.ts";
+import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
 import { awaitState } from "../witness.ts";
 import { apachePi, created, finalizer, hostArgs, plural } from "./applications.ts";
 import { type Book, currentOf, openBook, type Page } from "./book.ts";
-import { keptLog, mustBeGone, mustHaveLived, podOf, started } from "./judgements.ts";
+import { mustBeGone, mustHaveLived, mustSayPi, podOf, started } from "./judgements.ts";
 
 const patientMs = 480_000;
 
@@ -18,12 +18,6 @@ const again = (more: object = {}) => ({
 
 const isOver = (page: Page): boolean =>
   ["ResourceReleased", "TerminatedWithoutReleaseResources"].includes(currentOf(page));
-
-const mustSayPi = async (scene: Scene, name: string, page: Page): Promise<void> => {
-  const last = [...page.pods.values()].filter(({ metadata }) => metadata.labels["spark-role"] === "driver").at(-1);
-  const log = last === undefined ? "" : await keptLog(scene, last);
-  must(pi.test(log), `${name}: its driver's log does not say that Pi is roughly 3`);
-};
 
 /** Two executors and thresholds of them, beside an application of the other API group that has its name. */
 const long = async (scene: Scene, book: Book): Promise<string> => {

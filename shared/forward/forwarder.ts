@@ -48,6 +48,11 @@ export type ForwarderSettings = {
   readonly cacheBytes?: number;
   /** Reads the records at rest for a loop's first list; absent: each listed object causes a step. */
   readonly resting?: ((loop: Loop) => Promise<RestCheck>) | undefined;
+  /**
+   * Called when a watch that had lost its place has listed anew: it has missed objects that came and went meanwhile, which a
+   * step may have seen.
+   */
+  readonly gap?: () => void;
   /** Returns keys of known objects that the first list of a loop did not find: they were deleted earlier. */
   readonly strays?: (loop: Loop, state: WatchState) => Promise<readonly Sending[]>;
 };
@@ -168,10 +173,11 @@ const following = (
   return {
     ...{ transport, resource, selector, field, trim, now, random, pause, signal },
     namespace: loop.namespace,
-    synced: (objects, blind) => {
+    synced: (objects, before) => {
       well();
       listed(objects);
-      if (blind) search(settings, course, sender);
+      if (before !== "list") search(settings, course, sender);
+      if (before !== "nothing") settings.gap?.();
     },
     resting: settings.resting && (async () => (await settings.resting?.(loop)) ?? (() => false)),
     changed: (change, isIdle) => {

@@ -2,7 +2,8 @@
  * Follows one resource until the signal is raised: lists, then watches from there. After an error it watches on, or
  * lists again and passes on only the differences. Time and randomness are values.
  *
- * W1. No event is missed: the cursor moves only past events that were taken in, and any doubt leads to a new list.
+ * W1. No event is missed: the cursor moves only past events that were taken in, and any doubt leads to a new list. What came
+ *     and went before that list is in neither, so a resync follows it (`gap` of the forwarder).
  * W2. A silent watch is not trusted: bookmarks come every minute, and a watch that is silent for longer is restarted.
  * W3. A server in trouble is not overloaded: waits grow, with random jitter, and end with the first success.
  */
@@ -32,8 +33,8 @@ export type FollowContext = {
   readonly changed: (change: Change, isIdle?: (key: Key) => boolean) => void;
   /** Called in a first list that finds objects; returns the check of these. Absent: every object is news. */
   readonly resting?: (() => Promise<RestCheck>) | undefined;
-  /** Called after every full list; `blind` if it could not tell which objects had been deleted before. */
-  readonly synced: (objects: number, blind: boolean) => void;
+  /** Called after every full list, with the origin of what was known before it. */
+  readonly synced: (objects: number, before: WatchState["base"]) => void;
   /** Called on errors; the next try comes after `waitMs`. */
   readonly troubled: (cause: unknown, waitMs: number) => void;
   /** A monotonic time, ms. */
@@ -107,7 +108,7 @@ const withoutVersion = (resource: Resource): ApiError =>
 export const list = async (following: FollowContext, state: WatchState): Promise<void> => {
   const { transport, resource, signal } = following;
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
-  const blind = state.base !== "list";
+  const before = state.base;
   const round = state.known.begin();
   const breathe = openBreather(following.now);
   const paging = openPaging(pageSize);
@@ -121,7 +122,7 @@ export const list = async (following: FollowContext, state: WatchState): Promise
     const response = await unlessAborted(pages, signal);
     if (response === undefined) return;
     const page = pageOf(`list ${resource.plural}`, response, type);
-    if (page.items.length > 0) rests ??= await unlessAborted(restsIn(following, blind), signal);
+    if (page.items.length > 0) rests ??= await unlessAborted(restsIn(following, before !== "list"), signal);
     if (signal.aborted) return;
     for (const object of page.items) {
       await breathe();
@@ -136,7 +137,7 @@ export const list = async (following: FollowContext, state: WatchState): Promise
   state.base = "list";
   state.news = true;
   state.answered = true;
-  following.synced(state.known.size(), blind);
+  following.synced(state.known.size(), before);
 };
 
 type WatchEvent =

@@ -19,7 +19,7 @@ import { watchNodes } from "../common/node-watch.ts";
 import type { Records } from "../common/records.ts";
 import { startSighting } from "../common/standby.ts";
 import { restingIn } from "../resync/rest-check.ts";
-import { hintsIn, resync } from "../resync/sweep.ts";
+import { hintsIn, resync, resyncAfterGaps } from "../resync/sweep.ts";
 import { lookLength } from "../settings/formats.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
@@ -31,7 +31,7 @@ export type ForwardParts = Scope & {
   readonly send: Queue["send"];
   readonly report: Report;
   readonly operators: readonly Watcher[];
-} & Pick<ForwarderSettings, "see" | "patientMs">;
+} & Pick<ForwarderSettings, "see" | "patientMs" | "gap">;
 
 /**
  * Finds keys with a record and no object: the object was deleted between windows. Records of child objects belong to
@@ -70,18 +70,21 @@ export const windowsOver = (parts: ForwardParts): Windows =>
 
 type Source = Awaited<ReturnType<typeof openKeySource>>;
 
+/** Makes what sends unfinished keys again; it never rejects. */
+const resyncIn =
+  ({ scope, records, report }: Source, send: Queue["send"]) =>
+  async (): Promise<void> => {
+    try {
+      await resync({ ...scope, queue: { send }, hints: records.hints }, String(Date.now()));
+    } catch (cause) {
+      report("warn", "resync failed", { error: String(cause) });
+    }
+  };
+
 /** Makes what begins to look for other controllers. Without leases in the settings there is no detection. */
-const sightingIn = (
-  { scope, records, report, cluster, lookout, sighting }: Source,
-  send: Queue["send"],
-): (() => () => Promise<void>) => {
+const sightingIn = ({ report, cluster, lookout, sighting }: Source, freed: () => void): (() => () => Promise<void>) => {
   if (lookout.leases.length === 0 || sighting === undefined) return () => async () => {};
   const { groups, sighter } = sighting;
-  const freed = (): void => {
-    resync({ ...scope, queue: { send }, hints: records.hints }, String(Date.now())).catch((cause: unknown) =>
-      report("warn", "resync failed", { error: String(cause) }),
-    );
-  };
   return () => startSighting({ cluster, groups, lookout, report, freed, sightings: sighter.sightings });
 };
 
@@ -97,8 +100,12 @@ export const openForwarding = async (env: Environment, kinds?: readonly Watcher[
   const send: Queue["send"] = async (message, id) => {
     if ((await within())(message.namespace)) await queue.send(message, id);
   };
-  const sighting = sightingIn(source, send);
-  const windows = windowsOver({ ...scope, records, cursors, report, send, patientMs: settings.newsWaitMs });
+  const again = resyncIn(source, send);
+  const anew = (): void => void again();
+  const sighting = sightingIn(source, anew);
+  const gaps = resyncAfterGaps(anew);
+  const watched = { ...scope, records, cursors, report, send, gap: gaps.gap };
+  const windows = windowsOver({ ...watched, patientMs: settings.newsWaitMs });
   const nodes = { transport, report, cluster, queue, state: openNodes() };
   const run = async (...window: Parameters<Windows["run"]>): Promise<WindowResult> => {
     const [stop, endNodeWatch] = [sighting(), watchNodes(settings.watchNodes, nodes)];
@@ -106,6 +113,7 @@ export const openForwarding = async (env: Environment, kinds?: readonly Watcher[
       return await windows.run(...window);
     } finally {
       await Promise.all([stop(), endNodeWatch()]);
+      if (gaps.end()) await again();
     }
   };
   return { windows: { run }, windowMs: settings.windowMs, report, close: sender.close };

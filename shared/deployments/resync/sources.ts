@@ -7,7 +7,7 @@ import type { UnheardBoard } from "../../forward/unheard.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
 import { watchNodes } from "../common/node-watch.ts";
 import { restingIn } from "./rest-check.ts";
-import { type ResyncScope, resyncsOf, startSweeping } from "./sweep.ts";
+import { type ResyncScope, resyncAfterGaps, resyncsOf, startSweeping } from "./sweep.ts";
 
 type Watches = Pick<ForwarderSettings, "see" | "gone" | "cacheBytes" | "patientMs"> & {
   /** Each listed object leads to a step, also one whose record rests. */
@@ -45,15 +45,24 @@ type Watching = Pick<Forwarder, "known" | "synced"> & { stop(): Promise<unknown>
 /** Nothing is watched: a bell sends the keys. */
 const unwatched: Watching = { known: () => undefined, synced: () => true, stop: async () => {} };
 
-const startWatches = ({ all = false, ...own }: Watches, profile: SourcesProfile): Watching => {
+const startWatches = ({ all = false, ...own }: Watches, profile: SourcesProfile, anew: () => void): Watching => {
   const { scope, report, watchNodes: isWatched } = profile;
   const { transport, queue, cluster } = scope;
+  const gaps = resyncAfterGaps(anew);
   const { known, synced, stop } = startForwarder({
-    ...{ ...scope, ...own, report, now: Date.now, random: Math.random },
+    ...{ ...scope, ...own, report, gap: gaps.gap, now: Date.now, random: Math.random },
     ...{ resting: all ? undefined : restingIn({ ...scope, report, now: Date.now }), send: queue.send },
   });
   const endNodeWatch = watchNodes(isWatched, { transport, queue, report, cluster });
-  return { known, synced, stop: () => Promise.all([stop(), endNodeWatch()]) };
+  return {
+    known,
+    synced,
+    stop: async () => {
+      await Promise.all([stop(), endNodeWatch()]);
+      // A resync that is still to come is left to the next process, which begins with one.
+      gaps.end();
+    },
+  };
 };
 
 /** Starts all sources, other controllers first: before they are known no key may be sent. */
@@ -62,7 +71,7 @@ export const startSources = async (profile: SourcesProfile): Promise<Sources> =>
   const { again, anew } = resyncsOf(scope, unheard, report);
   const endStandby = await profile.standby(anew);
   const endSurvey = profile.namespaceScope.survey(surveyMs, anew);
-  const watching = watches === undefined ? unwatched : startWatches(watches, profile);
+  const watching = watches === undefined ? unwatched : startWatches(watches, profile, anew);
   const sweeping = startSweeping(() => again().finally(() => resynced?.()), profile.resyncMs, report);
   return {
     ready: () => watching.synced() && sweeping.swept(),

@@ -241,6 +241,28 @@ export const resyncsOf = (scope: ResyncScope, board: Pick<UnheardBoard, "tell">,
   return { again, anew };
 };
 
+/** Watches that lose their places list anew at about the same time, and one resync follows them all. */
+const gapMs = 1_000;
+
+/** Begins a resync a second after a gap in the news. `end` begins no more; it returns true if one was still to come. */
+export const resyncAfterGaps = (anew: () => void) => {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    gap: (): void => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        anew();
+      }, gapMs);
+    },
+    end: (): boolean => {
+      const waits = timer !== undefined;
+      clearTimeout(timer);
+      timer = undefined;
+      return waits;
+    },
+  };
+};
+
 export type Sweeping = {
   /** True once a resync has succeeded. */
   swept(): boolean;

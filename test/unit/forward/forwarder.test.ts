@@ -1,9 +1,11 @@
 /** The forwarder on the simulated cluster: every change arrives as a key, whatever the state of the queue. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Watcher } from "../../../shared/core/operator.ts";
 import { type ForwarderSettings, startForwarder } from "../../../shared/forward/forwarder.ts";
+import { openWatchState } from "../../../shared/forward/listwatch.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 
 const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;
@@ -30,7 +32,7 @@ const until = async (what: () => boolean): Promise<void> => {
 };
 
 const start = (more: Partial<ForwarderSettings> = {}) => {
-  const { transport, handle } = openSimulator();
+  const { transport, handle, store } = openSimulator();
   const sent: { message: Message; id: string }[] = [];
   const ask = (method: "POST" | "DELETE", path: string, object?: unknown): void => {
     const headers = { "content-type": "application/json" };
@@ -55,7 +57,7 @@ const start = (more: Partial<ForwarderSettings> = {}) => {
       ...more,
     });
   const names = (): readonly string[] => sent.map(({ message }) => message.name);
-  return { sent, names, ask, apply, run };
+  return { sent, names, ask, apply, run, store };
 };
 
 describe("a forwarder's cache", () => {
@@ -119,6 +121,27 @@ describe("the forwarder", () => {
       "before",
       "parent",
     ]);
+  });
+
+  it("tells of a gap once a watch that had lost its place has listed, not of its first list", async () => {
+    const gaps: string[] = [];
+    const fresh = start({ gap: () => gaps.push("at first") });
+    const first = fresh.run();
+    await until(() => first.synced());
+    await first.stop();
+    const late = start({
+      gap: () => gaps.push("later"),
+      watchStateOf: ({ subject }) => openWatchState(subject.trim, "1"),
+    });
+    late.apply("secrets", "Secret", "s1", { app: "parent" });
+    late.ask("DELETE", "/api/v1/namespaces/default/secrets/s1");
+    late.store.compact(late.store.revision());
+    const second = late.run();
+    // A watch that was refused begins again after some 250 ms.
+    for (let turns = 0; turns < 200 && gaps.length < 2; turns += 1) await sleep(20);
+    await second.stop();
+    assert.deepEqual(gaps, ["later", "later"]);
+    assert.ok(!late.names().includes("parent"));
   });
 
   it("sends the same ids as another forwarder beside it", async () => {

@@ -23,6 +23,7 @@ const watched = async (scenes: readonly Scene[], random = 0) => {
   const transport = scriptedTransport(scenes, () => over.abort());
   const told: string[] = [];
   const synced: number[] = [];
+  const bases: string[] = [];
   const waits: number[] = [];
   await follow({
     transport,
@@ -31,14 +32,17 @@ const watched = async (scenes: readonly Scene[], random = 0) => {
     selector: "a=b",
     trim,
     changed: (change) => told.push(brief(change)),
-    synced: (objects) => synced.push(objects),
+    synced: (objects, before) => {
+      synced.push(objects);
+      bases.push(before);
+    },
     troubled: (_, waitMs) => waits.push(waitMs),
     random: () => random,
     signal: over.signal,
     now: time.now,
     pause: time.pause,
   });
-  return { told, synced, waits, asked: transport.asked.slice(0, scenes.length), time };
+  return { told, synced, bases, waits, asked: transport.asked.slice(0, scenes.length), time };
 };
 
 const a1: Scene = { list: [object("a", "1")], version: "5" };
@@ -221,9 +225,10 @@ describe("a watch of a resource", () => {
 
   it("waits longer each time for a list while every watch is refused as too old", async () => {
     const gone: Scene = { watch: [gone410] };
-    const { waits, synced } = await watched([a1, gone, a1, gone, a1, gone]);
+    const { waits, synced, bases } = await watched([a1, gone, a1, gone, a1, gone]);
     assert.deepEqual(waits.slice(0, 3), [250, 500, 1_000]);
     assert.deepEqual(synced, [1, 1, 1]);
+    assert.deepEqual(bases, ["nothing", "list", "list"]);
   });
 
   it("lists objects that are too large for a page in smaller pages", async () => {

@@ -27,7 +27,7 @@ const passesOver = async (scene: Scene, book: Book, name: string, labels: string
   const later = `after-${labels === "" ? "none" : labels.replace("=", "-")}`;
   if (labels !== "") await kubectl(scene.cluster, ["label", plural, name, labels, "--overwrite"]);
   await created(scene, small(later, { labels: wanted }));
-  await ends(book, later);
+  await book.until(later, "begun", isBegun, patientMs);
   must(!isBegun(book.of(name)), `${name} has a status, and its labels are ${labels || "none"}`);
 };
 

@@ -79,18 +79,28 @@ const add = (window: Window, sending: Sending, dueAt: number): void => {
 
 const endOf = ({ until, dueAt = until }: Window): number => dueAt;
 
+const windowOf = (until: number, lengthMs: number): Window => {
+  return { until, dueAt: undefined, lengthMs, events: 0, urgent: 0, waiting: undefined, ids: [] };
+};
+
+/** Returns the end of the window that ends first. */
+const firstEndOf = (windows: Iterable<Window>): number | undefined => {
+  let least: number | undefined;
+  for (const window of windows) if (least === undefined || endOf(window) < least) least = endOf(window);
+  return least;
+};
+
 /** Returns the window that follows one in which a sending waited. */
 const following = (window: Window, now: number, { firstMs, longestMs, many }: Windows): Window => {
   const grown = window.events > many ? window.lengthMs * 2 : window.lengthMs / 2;
   const lengthMs = Math.min(longestMs, Math.max(firstMs, grown));
-  return { until: now + lengthMs, dueAt: undefined, lengthMs, events: 0, urgent: 0, waiting: undefined, ids: [] };
+  return windowOf(now + lengthMs, lengthMs);
 };
 
 export const openCoalescer = (limits: Windows = usualWindows): Coalescer => {
   const open = new Map<string, Window>();
   const opened = (sending: Sending, until: number): Window => {
-    const { firstMs: lengthMs } = limits;
-    const window = { until, dueAt: undefined, lengthMs, events: 0, urgent: 0, waiting: undefined, ids: [] };
+    const window = windowOf(until, limits.firstMs);
     open.set(textOf(sending.message), window);
     return window;
   };
@@ -141,11 +151,7 @@ export const openCoalescer = (limits: Windows = usualWindows): Coalescer => {
         return sending ?? [];
       });
     },
-    next: () => {
-      let least: number | undefined;
-      for (const window of open.values()) if (least === undefined || endOf(window) < least) least = endOf(window);
-      return least;
-    },
+    next: () => firstEndOf(open.values()),
     waits: () => [...open.values()].some(({ waiting }) => waiting !== undefined),
     flush: () => {
       const waiting = [...open.values()].flatMap((window) => merged(window) ?? []);

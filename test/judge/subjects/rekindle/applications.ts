@@ -49,7 +49,9 @@ const createSchedule = createIn(pathsOf(group, "scheduledsparkapplications"), {
  * is submitted again, and counts once.
  */
 const unseen: NonNullable<Scenario["allowed"]> = ({ pattern }) =>
-  /^(POST (pods|services|events)|P(UT|ATCH) (checkpoints|sparkapplications\/status)|pod (Pending|Running)|user evict)$/.test(pattern)
+  /^(POST (pods|services|events)|P(UT|ATCH) (checkpoints|sparkapplications\/status)|pod (Pending|Running)|user evict)$/.test(
+    pattern,
+  )
     ? ["COMPLETED, attempts 1"]
     : [];
 

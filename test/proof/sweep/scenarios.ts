@@ -1,7 +1,7 @@
 /** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { clusters } from "./apache/cluster-scenarios.ts";
-import { owned as ownedOfApache } from "./apache/owned.ts";
+import { owned as ownedOfApache } from "./apache/own-executors.ts";
 import { apache as applicationsOfApache } from "./apache/scenarios.ts";
 import { belledOf } from "./belled.ts";
 import { beside, besideOfVolcano } from "./beside.ts";

@@ -7,7 +7,7 @@ import { realCluster } from "./apache/clusters.ts";
 import { byKilledFunctions, killedHosts, taken } from "./apache/killed.ts";
 import { ownExecutors } from "./apache/own.ts";
 import { endingRows, lastingRows } from "./apache/rows.ts";
-import { byLabels, byNamespaces } from "./apache/scoped.ts";
+import { byLabels, byNamespaces } from "./apache/scope.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
 import { handsClaimsOn } from "./elastic/claims.ts";
 import { followsDemand, followsLargeDemand, staysWithinQuota } from "./elastic/scale.ts";

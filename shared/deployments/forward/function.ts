@@ -19,7 +19,7 @@ import { watchNodes } from "../common/node-watch.ts";
 import type { Records } from "../common/records.ts";
 import { startSighting } from "../common/standby.ts";
 import { restingIn } from "../resync/rest-check.ts";
-import { hintsIn, resync, resyncAfterGaps } from "../resync/sweep.ts";
+import { hintsIn, resyncAfterGaps, resyncsOf } from "../resync/sweep.ts";
 import { lookLength } from "../settings/formats.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
@@ -70,17 +70,6 @@ export const windowsOver = (parts: ForwardParts): Windows =>
 
 type Source = Awaited<ReturnType<typeof openKeySource>>;
 
-/** Makes what sends unfinished keys again; it never rejects. */
-const resyncIn =
-  ({ scope, records, report }: Source, send: Queue["send"]) =>
-  async (): Promise<void> => {
-    try {
-      await resync({ ...scope, queue: { send }, hints: records.hints }, String(Date.now()));
-    } catch (cause) {
-      report("warn", "resync failed", { error: String(cause) });
-    }
-  };
-
 /** Makes what begins to look for other controllers. Without leases in the settings there is no detection. */
 const sightingIn = ({ report, cluster, lookout, sighting }: Source, freed: () => void): (() => () => Promise<void>) => {
   if (lookout.leases.length === 0 || sighting === undefined) return () => async () => {};
@@ -100,8 +89,7 @@ export const openForwarding = async (env: Environment, kinds?: readonly Watcher[
   const send: Queue["send"] = async (message, id) => {
     if ((await within())(message.namespace)) await queue.send(message, id);
   };
-  const again = resyncIn(source, send);
-  const anew = (): void => void again();
+  const { anew } = resyncsOf({ ...scope, queue: { send }, hints: records.hints }, report);
   const sighting = sightingIn(source, anew);
   const gaps = resyncAfterGaps(anew);
   const watched = { ...scope, records, cursors, report, send, gap: gaps.gap };
@@ -113,7 +101,7 @@ export const openForwarding = async (env: Environment, kinds?: readonly Watcher[
       return await windows.run(...window);
     } finally {
       await Promise.all([stop(), endNodeWatch()]);
-      if (gaps.end()) await again();
+      if (gaps.end()) await anew();
     }
   };
   return { windows: { run }, windowMs: settings.windowMs, report, close: sender.close };

@@ -68,7 +68,7 @@ const startWatches = ({ all = false, ...own }: Watches, profile: SourcesProfile,
 /** Starts all sources, other controllers first: before they are known no key may be sent. */
 export const startSources = async (profile: SourcesProfile): Promise<Sources> => {
   const { scope, report, unheard, watches, resynced } = profile;
-  const { again, anew } = resyncsOf(scope, unheard, report);
+  const { again, anew } = resyncsOf(scope, report, unheard);
   const endStandby = await profile.standby(anew);
   const endSurvey = profile.namespaceScope.survey(surveyMs, anew);
   const watching = watches === undefined ? unwatched : startWatches(watches, profile, anew);

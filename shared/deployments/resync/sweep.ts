@@ -226,17 +226,17 @@ export const resync = async (scope: ResyncScope, sweep: string): Promise<number>
   (await resyncWithin(scope, sweep, unlimited)).sent;
 
 /**
- * Returns the resyncs of a process, which tell the changes that no message had told. `again` returns the number of keys sent;
- * a failure of `anew` is reported.
+ * Returns the resyncs of a process, which tell a board, if it has one, the changes that no message had told. `again` returns the
+ * number of keys sent; a failure of `anew` is reported, and it never rejects.
  */
-export const resyncsOf = (scope: ResyncScope, board: Pick<UnheardBoard, "tell">, report: Report) => {
+export const resyncsOf = (scope: ResyncScope, report: Report, board?: Pick<UnheardBoard, "tell">) => {
   const again = async (): Promise<number> => {
     const { sent, unheard } = await resyncWithin(scope, String(Date.now()), unlimited);
-    board.tell(unheard);
+    board?.tell(unheard);
     return sent;
   };
-  const anew = (): void => {
-    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
+  const anew = async (): Promise<void> => {
+    await again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
   };
   return { again, anew };
 };

@@ -63,7 +63,7 @@ const builtinsAsTheyAre: Plugin = {
 const reader = join(root, "node_modules", "@kubernetes", "client-node", "dist", "config.js");
 /**
  * Parts by which the Kubernetes client would send requests, with the names that its reader of kubeconfigs imports of them.
- * The library of SOCKS proxies alone would take a quarter of the processor time in which a command starts.
+ * With the libraries of proxies each command would load 85 kB more.
  */
 const absent: Readonly<Record<string, readonly string[]>> = {
   undici: ["Agent", "ProxyAgent"],

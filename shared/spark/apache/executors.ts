@@ -89,7 +89,7 @@ const told = ({ executors, ...memory }: ApplicationContext["memory"]): Applicati
   executors === undefined ? memory : { ...memory, executors: omit(executors, "untold") };
 
 type Supply = {
-  /** What the allocator plans; absent where the driver creates the executors, and while the spec does not fit it. */
+  /** The plan of the allocator; absent where the driver creates the executors, and while the spec does not fit it. */
   readonly owned?: AllocationResult | undefined;
   /** Why Rekindle creates none. */
   readonly held: readonly Effect[];

@@ -28,7 +28,7 @@ import {
 import { executorTemplateConf } from "../submission/steps/driver.ts";
 import { type Identity, identityOf, type Program } from "../submission/steps/step.ts";
 import { configMapsOf, routedOf } from "./routes.ts";
-import { keepsExecutors, runSpecOf } from "./spec/run-spec.ts";
+import { deletesConf, keepsExecutors, runSpecOf } from "./spec/run-spec.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 
 export type ApacheInput = {
@@ -50,7 +50,7 @@ export type ApacheSubmission = {
   /** ConfigMaps, Services, policies and routes, which are created before the driver. */
   readonly before: readonly Obj[];
   readonly driver: Obj;
-  /** What executors are built from, where Rekindle creates them. */
+  /** The basis of the executors, where Rekindle creates them. */
   readonly executors?: ExecutorBasis;
 };
 
@@ -103,7 +103,7 @@ const missing = ({ app, spec, attempt, own }: ApacheInput): readonly (readonly [
     ["spark.master", "k8s://https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT"],
     ["spark.app.id", applicationIdOf(app, attempt)],
     ...Object.entries(operatorConfs),
-    ...(keepsExecutors(spec) ? [["spark.kubernetes.executor.deleteOnTermination", "false"] as const] : []),
+    ...(keepsExecutors(spec) ? [[deletesConf, "false"] as const] : []),
   ];
 };
 

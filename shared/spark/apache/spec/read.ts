@@ -88,7 +88,7 @@ type Marked = {
   };
 };
 
-/** What troubles of a run may lead to here: the Event alone. */
+/** The effect that troubles of a run may have here: the Event alone. */
 const onlyTold = [
   ["onExecutorsGone", "rekindle.dev/on-executors-gone"],
   ["onDriverHang", "rekindle.dev/on-driver-hang"],

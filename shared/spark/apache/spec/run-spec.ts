@@ -1,6 +1,6 @@
 /**
  * The spec of Apache's SparkApplication as the cares for executors read one: its confs, its version, and how many executors it
- * wants. And what of it a running driver was made from.
+ * wants; and the digest of the fields that a running driver was made from.
  */
 import { digestOf, omit } from "../../../core/json.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
@@ -8,7 +8,7 @@ import { isDynamic } from "../../schema/rules.ts";
 import { tolerationsOf } from "./read.ts";
 import type { ApacheSpec } from "./schema.ts";
 
-const deletesConf = "spark.kubernetes.executor.deleteOnTermination";
+export const deletesConf = "spark.kubernetes.executor.deleteOnTermination";
 
 /** True where ended executors stay: by the user's conf, else as upstream decides it. The garbage collector removes them with their driver. */
 export const keepsExecutors = (spec: ApacheSpec): boolean => {
@@ -49,6 +49,6 @@ const counts = [
   ...["minExecutors", "maxExecutors", "initialExecutors"].map((name) => `spark.dynamicAllocation.${name}`),
 ];
 
-/** The digest of what executors are built from, without their number: later executors fit their driver while it is the same. */
+/** The digest of the fields that executors are built from, without their number: later executors fit their driver while it is the same. */
 export const builtFrom = ({ runtimeVersions, sparkConf = {}, executorSpec, proxyUser }: ApacheSpec): string =>
   digestOf({ runtimeVersions, sparkConf: omit(sparkConf, ...counts), executorSpec, proxyUser });

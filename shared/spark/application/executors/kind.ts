@@ -1,4 +1,4 @@
-/** What the SparkApplication of the Spark operator declares of its runs' executors. */
+/** The declaration of runs of the Spark operator's SparkApplication, for the care of their executors. */
 import { appNameLabel } from "../../schema/pod-query.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { reference } from "../../submission/additions.ts";

@@ -42,7 +42,7 @@ export type GangDecision = (context: ApplicationContext, act: Acting) => Decisio
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What a kind declares of its runs, by which their executors are found, told of, created and replaced. */
+/** A kind's declaration of its runs, by which their executors are found, told of, created and replaced. */
 export type RunKind = {
   /** Events about executors are about its objects. */
   readonly resource: Resource;

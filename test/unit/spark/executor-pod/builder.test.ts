@@ -34,7 +34,7 @@ const made = (confs: Confs, version = "4.1.1", more: object = {}) =>
     ...more,
   });
 
-/** What an executor is built of: its claims and its pod, whose first container and variables have places of their own. */
+/** The parts of a built executor: its claims and its pod, whose first container and variables have places of their own. */
 const built = (...given: Parameters<typeof made>) => {
   const result = made(...given);
   const container = Object(at(result, "pod.spec.containers.0"));

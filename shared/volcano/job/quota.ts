@@ -6,9 +6,9 @@
  * Q1. A pod is created only by a step that has read the Workload as admitted.
  * Q2. Quota is given back only when no pod is left that uses it; that of succeeded pods as `reclaimable-pods.ts` says.
  */
-import { get, list, type Reads } from "../../core/decision.ts";
+import type { Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Looking } from "../../core/plan.ts";
+import type { Effect } from "../../core/plan.ts";
 import {
   conditionIn,
   finishing,
@@ -23,10 +23,11 @@ import {
 } from "../../kube/kueue.ts";
 import { readPlacements } from "../../kube/kueue-placement.ts";
 import { readRank } from "../../kube/kueue-priority.ts";
-import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { admissionText, lossText, readWorkload, standingOf } from "../../kube/kueue-workload.ts";
+import { isEnding } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { admittedSpec, shortfalls } from "../kueue/partial-admission.ts";
-import { classesIn, standingOf, workloadName, workloadOf } from "../kueue/workload.ts";
+import { askedBy, classesIn, workloadName, workloadOf } from "../kueue/workload.ts";
 import { totalReplicas } from "../schema/spec.ts";
 import { type JobContext, ownerOf, podCounts, type Quota, type ReasonMessage, removal } from "./context.ts";
 import { isFinished, isWorking } from "./machine.ts";
@@ -38,31 +39,16 @@ const hasStarted = ({ group, members, memory }: Pick<JobContext, "group" | "memb
   (group !== undefined && group.metadata.uid !== memory.retired) ||
   members.some((member) => !hasFinished(member) && !isOver(member, memory));
 
-/**
- * Reads the Workload by its name. For a job that has started, an API server that does not serve the
- * kind is a trouble: it may have just begun to serve, and no pod ends for that.
- */
-const looking = (context: JobContext, started: boolean): Looking => ({
-  ...{ do: "list", resource: workloads, namespace: context.key.namespace, labels: {} },
-  field: `metadata.name=${workloadName(ownerOf(context))}`,
-  ...(started ? {} : { spared: true }),
+/** The Workload's namespace and name. */
+const placeOf = (context: JobContext) => ({
+  namespace: context.key.namespace,
+  name: workloadName(ownerOf(context)),
 });
-
-/** Reads the Workload; a missing one a second time if pods would end for that. */
-function* readWorkload(context: JobContext): Reads<Stored | undefined> {
-  const { uid, namespace } = ownerOf(context);
-  const started = hasStarted(context);
-  const found = (yield* list(looking(context, started))).find((one) => ownedBy(one, uid));
-  if (found !== undefined || !started) return found;
-  const ref = { resource: workloads, namespace, name: workloadName(ownerOf(context)) };
-  const again = yield* get({ do: "get", ref });
-  return again !== undefined && ownedBy(again, uid) ? again : undefined;
-}
 
 /** Judges the Workload. One that has given quota back which the job needs again admits it no longer. */
 const standingIn = (context: JobContext, workload: Stored | undefined): Quota["standing"] => {
   const { object: job, spec, annotationPolicies } = context;
-  const standing = standingOf(workload, { job, spec, partial: annotationPolicies.partial });
+  const standing = standingOf(workload, askedBy({ job, spec, partial: annotationPolicies.partial }));
   if (workload === undefined || standing.is !== "admitted" || !isWorking(context.memory.phase)) return standing;
   const why = shortageOf(context, workload);
   return why === undefined ? standing : { is: "outdated", why };
@@ -73,7 +59,7 @@ export function* readQuota(context: JobContext): Reads<Quota | undefined> {
   const { object, spec, members } = context;
   const queue = localQueueOf(object);
   if (queue === undefined) return undefined;
-  const workload = yield* readWorkload(context);
+  const workload = yield* readWorkload(placeOf(context), ownerOf(context).uid, hasStarted(context));
   const standing = standingIn(context, workload);
   const none = { queue, workload, standing, placements: new Map() };
   if (!isWorking(context.memory.phase)) return none;
@@ -94,8 +80,7 @@ export const admittedPart = (context: JobContext, { workload }: Quota): JobConte
 export const lossOf = (context: JobContext): string | undefined => {
   const { quota } = context;
   if (quota === undefined || quota.standing.is === "admitted" || !hasStarted(context)) return undefined;
-  const { is, why } = quota.standing;
-  return is === "evicted" ? `Kueue evicted it (${why})` : `its Workload of Kueue is not admitted (${why || is})`;
+  return lossText(quota.standing);
 };
 
 /** True if no pod of the job uses quota any more. */
@@ -186,9 +171,7 @@ export const quotaEffects = (context: JobContext): Stages => {
 export const quotaWord = (context: JobContext): ReasonMessage | undefined => {
   const { quota, memory } = context;
   if (quota === undefined || quota.standing.is === "admitted" || !isWorking(memory.phase)) return undefined;
-  const name = workloadName(ownerOf(context));
-  const waits = `waits until Kueue admits Workload ${name} in LocalQueue ${quota.queue}`;
-  const { why } = quota.standing;
-  const parts = [memory.why?.message ?? "", waits, quota.standing.is === "waiting" ? why : ""];
+  const waits = admissionText(workloadName(ownerOf(context)), quota.queue, quota.standing);
+  const parts = [memory.why?.message ?? "", waits];
   return { reason: waitingForKueue, message: parts.filter((part) => part !== "").join("; ") };
 };

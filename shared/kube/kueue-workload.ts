@@ -13,10 +13,13 @@ import {
   type Resource,
   type Stored,
 } from "../core/object.ts";
+import { schedulingPart } from "./gang-members.ts";
 import { conditionIn, isActive, isTrue, jobUidLabel, localQueueOf, ownWorkloads, workloads } from "./kueue.ts";
 import { isRankedOtherwise } from "./kueue-priority.ts";
 import { isEnding, ownedBy } from "./pods.ts";
 import type { Json } from "./responses.ts";
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The longest name that is also valid as a label's value, and the hash at its end. */
 const longest = 63;
@@ -29,6 +32,34 @@ export const workloadNameOf = (prefix: string, { kind, group }: Resource, { name
   // A dot before the dash would end a part of the name, which begins with neither.
   const start = `${prefix}-${name}`.slice(0, longest - 1 - hashLength).replaceAll(".", "-");
   return `${start}-${digest(kind, group, name, uid).slice(0, hashLength)}`;
+};
+
+/** Returns the name of the priority class in the spec of a pod; "" if it has none. */
+export const classOf = (spec: unknown): string => text(fieldsOf(spec)["priorityClassName"]);
+
+/** Returns the pod set of as many pods as this one, with what places them. */
+export const podSetFor = (
+  name: string,
+  count: number,
+  { metadata, spec }: Obj & { readonly spec?: unknown },
+): Json => ({
+  ...{ name, count },
+  template: { metadata: { labels: metadata.labels ?? {} }, spec: schedulingPart(fieldsOf(spec)) },
+});
+
+const timeLabel = "kueue.x-k8s.io/max-exec-time-seconds";
+/** Annotations that Kueue's admission checks for capacity on demand read from the Workload. */
+const checkPrefix = "provreq.kueue.x-k8s.io/";
+
+/** Returns what the Workload takes over from the labels and annotations of its object. */
+export const takenOver = ({
+  metadata: { labels = {}, annotations = {} },
+}: Obj): Pick<Asking, "annotations" | "maximumExecutionTimeSeconds"> => {
+  const seconds = Number(labels[timeLabel] ?? "");
+  return {
+    annotations: Object.fromEntries(Object.entries(annotations).filter(([name]) => name.startsWith(checkPrefix))),
+    ...(Number.isInteger(seconds) && seconds > 0 ? { maximumExecutionTimeSeconds: seconds } : {}),
+  };
 };
 
 type Asking = {
@@ -73,8 +104,6 @@ export function* readWorkload({ namespace, name }: Place, uid: string, runs: boo
   return again !== undefined && ownedBy(again, uid) ? again : undefined;
 }
 
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-
 const sizesOf = (podSets: unknown): string =>
   recordsIn(podSets)
     .map(({ name, count }) => `${text(name)}=${String(count)}`)
@@ -84,6 +113,8 @@ const sizesOf = (podSets: unknown): string =>
 /** An object, and what it asks Kueue for. */
 export type Asked = {
   readonly object: Obj;
+  /** The LocalQueue that it is in. */
+  readonly queue: string | undefined;
   /** Its kind in texts: `the Job`. */
   readonly noun: string;
   /** The name and the count of each pod set. */
@@ -102,9 +133,9 @@ export type Asked = {
  * Returns why the Workload no longer stands for its object; undefined if it does. Only what it says itself is compared, so
  * that an upgrade of Rekindle replaces none.
  */
-const outdated = (workload: Stored, { object, noun, podSets, resized, classes, lacks, differs }: Asked) => {
+const outdated = (workload: Stored, { object, queue, noun, podSets, resized, classes, lacks, differs }: Asked) => {
   const { queueName, podSets: known } = fieldsOf(workload.spec);
-  if (text(queueName) !== localQueueOf(object)) return `${noun} is now in LocalQueue ${localQueueOf(object)}`;
+  if (text(queueName) !== queue) return `${noun} is now in LocalQueue ${queue}`;
   if (sizesOf(known) !== sizesOf(podSets)) return resized;
   const lack = lacks?.(workload);
   if (lack !== undefined || isTrue(workload, "QuotaReserved")) return lack;

@@ -23,14 +23,13 @@ import type { Settings } from "../application/run/context.ts";
 import { prefixOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { newAllotment, settlesAt } from "../executors/allotment.ts";
-import { isOwn } from "../executors/owner.ts";
-import { withConfDefaults } from "../schema/rules.ts";
+import { type Context, contextOf, unread } from "./context.ts";
 import { careForExecutors, closedAccount, type ExecutorCare, outliving, withAccount } from "./executors.ts";
 import { type Memory, type Run, recordOf, remembering } from "./memory.ts";
 import { type AttemptPods, readPods } from "./pods.ts";
 import { apacheApplications, beside, isSpared, resourceFor, sentinelLabel, upstreamFinalizer } from "./resource.ts";
-import { driverNameOf, isOwnAttempt, type RunInput } from "./run.ts";
-import { readApache, tolerationsOf, unservedIn } from "./spec/read.ts";
+import { driverNameOf, isOwnAttempt } from "./run.ts";
+import { tolerationsOf, unservedIn } from "./spec/read.ts";
 import type { ReadSpec } from "./spec/reader.ts";
 import { builtFrom } from "./spec/run-spec.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
@@ -39,56 +38,6 @@ import { heldStatus } from "./status/history.ts";
 import { type Observed, type Progress, progress } from "./status/progress.ts";
 import { type ApplicationRecord, currentOf, submittedAt } from "./status/record.ts";
 import { groupOf, isFailure, isSummary } from "./status/summary.ts";
-import { type ApacheInput, type ApacheSubmission, applicationIdOf, submitApache } from "./submission.ts";
-
-type Refused = { readonly refused: string };
-
-type Context = RunInput & { readonly read: ReadSpec<ApacheSpec> };
-
-/** An application whose spec cannot be read has the operator's defaults: they restart nothing, and keep nothing. */
-const unread: ApacheSpec = { runtimeVersions: { sparkVersion: "" } };
-
-const defaultMain = "spark-kubernetes-driver";
-
-const submissionOf = (
-  { options: { apacheOperatorName: operatorName, sparkDefaults } }: Settings,
-  read: ReadSpec<ApacheSpec>,
-  attempted: Pick<ApacheInput, "app" | "attempt" | "own">,
-): ApacheSubmission | Refused => {
-  if (!read.ok) return { refused: read.message };
-  const spec = withConfDefaults(read.spec, sparkDefaults);
-  const submission = submitApache({ ...attempted, spec, operatorName });
-  if ("refused" in submission) return submission;
-  const strange = submission.before.find(({ kind }) => resourceFor(kind) === undefined);
-  return strange === undefined ? submission : { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
-};
-
-/** True of the record of an attempt whose driver no step has seen. */
-const isInitial = (record: ApplicationRecord | undefined): boolean =>
-  record === undefined || groupOf(currentOf(record).summary) === "initializing";
-
-const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Stored): Context => {
-  const { namespace, name } = key;
-  const app = { name, namespace, uid: view.uid };
-  const record = recordOf(view.memory, object.status);
-  const attempt = record?.attempt.id ?? 0;
-  const read = readApache(object);
-  const kept = view.memory?.run;
-  const isPlanned = kept?.attempt === attempt || !isInitial(record);
-  // The annotation chooses once an attempt: its driver's confs do not change any more.
-  const own = isPlanned ? isOwnAttempt(view.memory, attempt) : isOwn(object.metadata.annotations ?? {});
-  const submission = submissionOf(settings, read, { app, attempt, own });
-  const made =
-    "refused" in submission
-      ? { applicationId: applicationIdOf(app, attempt), main: defaultMain }
-      : {
-          applicationId: submission.applicationId,
-          main: submission.mainContainer,
-          driverName: submission.driver.metadata.name,
-        };
-  const run = kept?.attempt === attempt ? kept : { attempt, ...made };
-  return { settings, key, view, object, read, run, submission };
-};
 
 /** Why no attempt can be submitted. A refusal of the API server counts while its objects are being created. */
 const refusalIn = ({ object, read, submission, view }: Context): Observed["refused"] => {

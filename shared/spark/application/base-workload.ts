@@ -8,10 +8,9 @@
 import { list, type Reads } from "../../core/decision.ts";
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
-import { apiVersionOf, isLabelValue, type Obj, type Stored } from "../../core/object.ts";
+import { isLabelValue, type Stored } from "../../core/object.ts";
 import { type Effect, type Listing, type Plan, waitOf } from "../../core/plan.ts";
 import type { WaitingOn } from "../../core/waiting-on.ts";
-import { schedulingPart } from "../../kube/gang-members.ts";
 import {
   assignmentsIn,
   finishing,
@@ -19,7 +18,6 @@ import {
   isTrue,
   jobUidLabel,
   localQueueOf,
-  ownWorkloads,
   statusWithoutQuota,
   statusWrite,
   untilAdmitted,
@@ -28,6 +26,7 @@ import {
 import { growthStateOf } from "../../kube/kueue-growth.ts";
 import { type Placement, readPlacements, withPlacement } from "../../kube/kueue-placement.ts";
 import { isRankedOtherwise, readRank } from "../../kube/kueue-priority.ts";
+import { classOf, podSetFor, workloadFor } from "../../kube/kueue-workload.ts";
 import { derivedLabel } from "../../kube/names.ts";
 import { isEnding, isOver, ownedBy, podStatus } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -76,12 +75,6 @@ const countsIn = (workload: Stored): readonly [asked: unknown, admitted: unknown
   recordsIn(fieldsOf(workload.spec)["podSets"]).find(({ name }) => name === podSet)?.["count"] ?? 0,
   assignmentsIn(workload).find(({ name }) => name === podSet)?.["count"] ?? 0,
 ];
-
-/** Returns the name of the priority class of a pod; "" if it has none. */
-const classOf = (spec: unknown): string => {
-  const { priorityClassName } = fieldsOf(spec);
-  return typeof priorityClassName === "string" ? priorityClassName : "";
-};
 
 /** True if the Workload asks for something else than the application. What is granted to a dynamic one only grows by growths. */
 const isOutdated = ({ object, read }: ApplicationContext, workload: Stored, wanted: number): boolean => {
@@ -163,11 +156,6 @@ export function* readBase(context: ApplicationContext): Reads<Base> {
   return { context: { ...whole, read: { ...read, spec: placedSpec } }, workload, isAdmitted, lacks };
 }
 
-const podSetOf = (name: string, count: number, { metadata, spec }: Obj & { readonly spec?: unknown }): Json => ({
-  ...{ name, count },
-  template: { metadata: { labels: metadata.labels ?? {} }, spec: schedulingPart(fieldsOf(spec)) },
-});
-
 /** Creates the Workload. */
 const creation = ({ key, view, object, read }: ApplicationContext, pods: PlannedPods, rank: Json): Effect => {
   const { driver, executor, executors } = pods;
@@ -175,24 +163,15 @@ const creation = ({ key, view, object, read }: ApplicationContext, pods: Planned
   const least = Math.max(1, scale?.least ?? executors);
   const minCount = least < executors ? { minCount: least } : {};
   const owner = { ...reference({ name: key.name, namespace: key.namespace, uid: view.uid }), controller: true };
-  const workload = {
-    ...{ apiVersion: apiVersionOf(workloads), kind: workloads.kind },
-    metadata: {
-      ...{ name: nameOf({ key, view }), namespace: key.namespace },
-      labels: { ...ownWorkloads, [jobUidLabel]: view.uid },
-      ownerReferences: [{ ...owner, blockOwnerDeletion: true }],
-    },
-    spec: {
-      queueName: localQueueOf(object),
-      podSets: [
-        podSetOf("driver", 1, driver),
-        ...(executor === undefined || executors === 0
-          ? []
-          : [{ ...podSetOf(podSet, executors, executor), ...minCount }]),
-      ],
-      ...rank,
-    },
-  };
+  const workload = workloadFor({
+    ...{ object, name: nameOf({ key, view }), owner: { ...owner, blockOwnerDeletion: true }, rank },
+    podSets: [
+      podSetFor("driver", 1, driver),
+      ...(executor === undefined || executors === 0
+        ? []
+        : [{ ...podSetFor(podSet, executors, executor), ...minCount }]),
+    ],
+  });
   return { do: "create", object: workload, resource: workloads, owner: view.uid };
 };
 

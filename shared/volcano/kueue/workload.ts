@@ -3,16 +3,13 @@
  * and the annotations of admission checks.
  */
 import type { Obj, Stored } from "../../core/object.ts";
-import { type Asked, workloadFor, workloadNameOf } from "../../kube/kueue-workload.ts";
+import { localQueueOf } from "../../kube/kueue.ts";
+import { type Asked, takenOver, workloadFor, workloadNameOf } from "../../kube/kueue-workload.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Owner, ownerReference } from "../pods/names.ts";
 import { jobs, keys } from "../schema/resource.ts";
 import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { admittedSpec, type PartialTask, partialAdmission } from "./partial-admission.ts";
-
-const timeLabel = "kueue.x-k8s.io/max-exec-time-seconds";
-/** Annotations that Kueue's admission checks for capacity on demand read from the Workload. */
-const checkPrefix = "provreq.kueue.x-k8s.io/";
 
 /** Returns the name of a Job's Workload: `job-NAME-HASH`. */
 export const workloadName = (owner: Pick<Owner, "name" | "uid">): string => workloadNameOf("job", jobs, owner);
@@ -72,15 +69,12 @@ const partialText = (partial: PartialTask | undefined): string =>
 
 /** Returns the Workload of a Job. */
 export const workloadOf = ({ object, owner, spec, rank, partial }: ForJob): Obj => {
-  const { labels = {}, annotations = {} } = object.metadata;
-  const seconds = Number(labels[timeLabel] ?? "");
-  const kept = Object.entries(annotations).filter(([name]) => name.startsWith(checkPrefix));
-  if (partial !== undefined) kept.push([partialAdmission, partialText(partial)]);
+  const { annotations, ...limits } = takenOver(object);
   return workloadFor({
     ...{ object, name: workloadName(owner), owner: ownerReference(owner), rank },
     podSets: tasksOf(spec).map(podSetOf(spec, partial)),
-    annotations: Object.fromEntries(kept),
-    ...(Number.isInteger(seconds) && seconds > 0 ? { maximumExecutionTimeSeconds: seconds } : {}),
+    annotations: { ...annotations, ...(partial === undefined ? {} : { [partialAdmission]: partialText(partial) }) },
+    ...limits,
   });
 };
 
@@ -96,7 +90,12 @@ const isTooLittle = (workload: Stored, spec: JobSpec, partial: PartialTask | und
 
 /** What a Job asks for, as its Workload is judged by it. */
 export const askedBy = ({ job, spec, partial }: Judged): Asked => ({
-  ...{ object: job, noun: "the Job", resized: "the Job's tasks have other numbers of replicas" },
+  ...{
+    object: job,
+    queue: localQueueOf(job),
+    noun: "the Job",
+    resized: "the Job's tasks have other numbers of replicas",
+  },
   podSets: tasksOf(spec).map((task) => ({ name: nameOf(task), count: replicasOf(task) })),
   classes: classesIn(spec),
   lacks: (workload) =>

@@ -1,0 +1,66 @@
+/** The context of a step of Apache's SparkApplication: its spec as it was read, and the objects of its present attempt. Pure. */
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { View } from "../../core/plan.ts";
+import type { Settings } from "../application/run/context.ts";
+import { isOwn } from "../executors/owner.ts";
+import { withConfDefaults } from "../schema/rules.ts";
+import { type Memory, recordOf } from "./memory.ts";
+import { resourceFor } from "./resource.ts";
+import { isOwnAttempt, type RunInput } from "./run.ts";
+import { readApache } from "./spec/read.ts";
+import type { ReadSpec } from "./spec/reader.ts";
+import type { ApacheSpec } from "./spec/schema.ts";
+import { type ApplicationRecord, currentOf } from "./status/record.ts";
+import { groupOf } from "./status/summary.ts";
+import { type ApacheInput, type ApacheSubmission, applicationIdOf, submitApache } from "./submission.ts";
+
+type Refused = { readonly refused: string };
+
+/** An application as a step has read it, and the objects of its present attempt. */
+export type Context = RunInput & { readonly read: ReadSpec<ApacheSpec> };
+
+/** An application whose spec cannot be read has the operator's defaults: they restart nothing, and keep nothing. */
+export const unread: ApacheSpec = { runtimeVersions: { sparkVersion: "" } };
+
+const defaultMain = "spark-kubernetes-driver";
+
+const submissionOf = (
+  { options: { apacheOperatorName: operatorName, sparkDefaults } }: Settings,
+  read: ReadSpec<ApacheSpec>,
+  attempted: Pick<ApacheInput, "app" | "attempt" | "own">,
+): ApacheSubmission | Refused => {
+  if (!read.ok) return { refused: read.message };
+  const spec = withConfDefaults(read.spec, sparkDefaults);
+  const submission = submitApache({ ...attempted, spec, operatorName });
+  if ("refused" in submission) return submission;
+  const strange = submission.before.find(({ kind }) => resourceFor(kind) === undefined);
+  return strange === undefined ? submission : { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
+};
+
+/** True of the record of an attempt whose driver no step has seen. */
+const isInitial = (record: ApplicationRecord | undefined): boolean =>
+  record === undefined || groupOf(currentOf(record).summary) === "initializing";
+
+export const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Stored): Context => {
+  const { namespace, name } = key;
+  const app = { name, namespace, uid: view.uid };
+  const record = recordOf(view.memory, object.status);
+  const attempt = record?.attempt.id ?? 0;
+  const read = readApache(object);
+  const kept = view.memory?.run;
+  const isPlanned = kept?.attempt === attempt || !isInitial(record);
+  // The annotation chooses once an attempt: its driver's confs do not change any more.
+  const own = isPlanned ? isOwnAttempt(view.memory, attempt) : isOwn(object.metadata.annotations ?? {});
+  const submission = submissionOf(settings, read, { app, attempt, own });
+  const made =
+    "refused" in submission
+      ? { applicationId: applicationIdOf(app, attempt), main: defaultMain }
+      : {
+          applicationId: submission.applicationId,
+          main: submission.mainContainer,
+          driverName: submission.driver.metadata.name,
+        };
+  const run = kept?.attempt === attempt ? kept : { attempt, ...made };
+  return { settings, key, view, object, read, run, submission };
+};

@@ -79,8 +79,12 @@ export const openApi = async (file: string): Promise<Api> => {
   const until: Api["until"] = async (path, holds, timeoutMs) => {
     const end = performance.now() + timeoutMs;
     for (;;) {
-      const reply = await call("GET", path);
-      if (holds(reply)) return reply;
+      // A server under load may leave a request unanswered: it is asked again until the end of the time.
+      const reply = await call("GET", path).catch((error: unknown) => {
+        if (performance.now() > end) throw error;
+        return undefined;
+      });
+      if (reply !== undefined && holds(reply)) return reply;
       if (performance.now() > end)
         throw new Error(
           `${path} is not as awaited after ${timeoutMs / 1000} s: ${JSON.stringify(reply).slice(0, 2000)}`,

@@ -17,18 +17,33 @@ export const unmarked = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 /** True if this process is already in a namespace that this module created. */
 export const isInside = (): boolean => process.env[mark] === "1";
 
+/** Ends what a command left behind that died before its cleanup. */
+const endGroup = (leader: number | undefined): void => {
+  try {
+    if (leader !== undefined) process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (Object(error).code !== "ESRCH") throw error;
+  }
+};
+
 /** Runs this command again inside the namespace, forwards signals, and exits with its exit code. */
 const runInside = (): Promise<never> =>
   new Promise((_, reject) => {
     // setpriv: the inner process, and all that it started, end with this one, even by SIGKILL.
+    const detached = !process.stdin.isTTY;
     const namespace = ["--net", "--mount", "setpriv", "--pdeathsig", "TERM"];
     const child = spawn("unshare", [...namespace, process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
       stdio: "inherit",
       env: { ...process.env, [mark]: "1" },
+      // A process group of its own, which ends as a whole; a shell that a person types in needs the terminal's.
+      detached,
     });
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
     child.on("error", (cause) => reject(new Error(`unshare cannot be run: ${cause.message}`, { cause })));
-    child.on("exit", (code, signal) => process.exit(signal === null ? (code ?? 1) : 1));
+    child.on("exit", (code, signal) => {
+      if (detached) endGroup(child.pid);
+      process.exit(signal === null ? (code ?? 1) : 1);
+    });
   });
 
 /**

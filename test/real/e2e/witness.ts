@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../cluster/api.ts";
+import { polling } from "./polling.ts";
 
 const pod = z.object({
   metadata: z.object({
@@ -74,7 +75,6 @@ export const observe = (api: Api, name: string): Witness => {
   const drivers = new Map<string, Set<string>>();
   const states: string[] = [];
   let most = 0;
-  let stopped = false;
   const selector = encodeURIComponent(`sparkoperator.k8s.io/app-name=${name},spark-role=driver`);
   const look = async (): Promise<void> => {
     const reply = await api.call("GET", `/api/v1/namespaces/default/pods?labelSelector=${selector}`);
@@ -88,20 +88,12 @@ export const observe = (api: Api, name: string): Witness => {
     const state = app.status === 200 ? stateOf(application.parse(app.body)) : "";
     if (state !== "" && states.at(-1) !== state) states.push(state);
   };
-  const loop = (async () => {
-    while (!stopped) {
-      await look();
-      await sleep(100);
-    }
-  })();
+  const polls = polling(look, 100);
   return {
     drivers: () => drivers,
     mostAlive: () => most,
     states: () => states,
-    stop: async () => {
-      stopped = true;
-      await loop;
-    },
+    stop: polls.stop,
   };
 };
 

@@ -177,7 +177,9 @@ class Between implements Meddler {
       await sleep(afterMs);
       const { status, text } = await this.#ask("SendMessage", JSON.stringify({ QueueUrl: url, ...message }));
       if (status !== 200) console.error(`the queue refused a message that was held back: ${text}`);
-    })().finally(() => this.#holding.delete(holding));
+    })()
+      .catch((error: unknown) => console.error(`a message that was held back is lost: ${String(error)}`))
+      .finally(() => this.#holding.delete(holding));
     this.#holding.add(holding);
   }
 

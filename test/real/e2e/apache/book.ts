@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../../cluster/api.ts";
+import { polling } from "../polling.ts";
 
 const pod = z.object({
   metadata: z.object({
@@ -128,9 +129,6 @@ export type Book = {
 const label = "spark.operator/spark-app-name";
 const selected = `labelSelector=${encodeURIComponent(label)}`;
 
-/** A server under load may fail to answer; one that fails so many times in a row is broken. */
-const mostFailures = 20;
-
 /** Polls a namespace every 150 ms until `stop`. */
 export const openBook = (api: Api, namespace = "default"): Book => {
   const podsPath = `/api/v1/namespaces/${namespace}/pods?${selected}`;
@@ -149,31 +147,15 @@ export const openBook = (api: Api, namespace = "default"): Book => {
     for (const page of pages.values()) page.gone = true;
     for (const app of apps) enterApplication(of(app.metadata.name), app);
   };
-  let stopped = false;
-  let failures = 0;
-  let problem = "";
-  const loop = (async () => {
-    while (!stopped) {
-      await look().then(
-        () => {
-          failures = 0;
-        },
-        (error: unknown) => {
-          failures += 1;
-          problem = String(error);
-        },
-      );
-      await sleep(150);
-    }
-  })();
+  const polls = polling(look, 150);
   return {
     of,
     until: async (name, what, is, timeoutMs) => {
       const end = performance.now() + timeoutMs;
       const page = of(name);
       while (!is(page)) {
-        if (stopped) throw new Error(`${name} is not ${what}, and no longer recorded`);
-        if (failures >= mostFailures) throw new Error(`the cluster cannot be read: ${problem}`);
+        const ended = polls.ended();
+        if (ended !== undefined) throw new Error(`${name} is not ${what}: ${ended.message}`);
         if (performance.now() > end)
           throw new Error(
             `${name} is not ${what} after ${timeoutMs / 1_000} s: ${statesOf(page).join(" → ")}; ${JSON.stringify(page.last?.status)}`,
@@ -182,9 +164,6 @@ export const openBook = (api: Api, namespace = "default"): Book => {
       }
       return page;
     },
-    stop: async () => {
-      stopped = true;
-      await loop;
-    },
+    stop: polls.stop,
   };
 };

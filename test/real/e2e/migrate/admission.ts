@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { makePair } from "../../../../shared/adapters/certificates/pair.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
+import { polling } from "../polling.ts";
 
 /** The bridge of the cluster's network, which the API server can reach. */
 export const address = { ip: "10.244.0.1", port: 19_555 } as const;
@@ -113,22 +114,11 @@ const pod = {
 /** Tries five times a second, by dry run, whether a pod can be created. */
 export const startProber = (cluster: Cluster): Prober => {
   let asked = 0;
-  let stopped = false;
   const refused: string[] = [];
-  const loop = (async () => {
-    while (!stopped) {
-      const { status, body } = await cluster.api.call("POST", "/api/v1/namespaces/default/pods?dryRun=All", pod);
-      asked += 1;
-      if (status !== 201)
-        refused.push(`${new Date().toISOString().slice(11, 23)} ${JSON.stringify(body).slice(0, 300)}`);
-      await sleep(200);
-    }
-  })();
-  return {
-    told: () => ({ asked, refused }),
-    stop: async () => {
-      stopped = true;
-      await loop;
-    },
+  const ask = async (): Promise<void> => {
+    const { status, body } = await cluster.api.call("POST", "/api/v1/namespaces/default/pods?dryRun=All", pod);
+    asked += 1;
+    if (status !== 201) refused.push(`${new Date().toISOString().slice(11, 23)} ${JSON.stringify(body).slice(0, 300)}`);
   };
+  return { told: () => ({ asked, refused }), stop: polling(ask, 200).stop };
 };

@@ -1,7 +1,7 @@
 /** Records every executor of every application, independently of Rekindle, to check the ledger against it. */
-import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../../cluster/api.ts";
+import { polling } from "../polling.ts";
 
 const executor = z.object({
   metadata: z.object({
@@ -64,13 +64,7 @@ export const openBook = (api: Api): Book => {
       for (const one of page.now) page.all.set(one.metadata.uid, one);
     }
   };
-  let stopped = false;
-  const loop = (async () => {
-    while (!stopped) {
-      await look().catch(() => {});
-      await sleep(150);
-    }
-  })();
+  const polls = polling(look, 150);
   return {
     of: (app) => pageOf(app).all,
     now: (app) => pageOf(app).now,
@@ -78,9 +72,6 @@ export const openBook = (api: Api): Book => {
       const uids = Map.groupBy(pageOf(app).all.values(), idOf);
       return [...uids].filter(([, some]) => some.length > 1).map(([id]) => id);
     },
-    stop: async () => {
-      stopped = true;
-      await loop;
-    },
+    stop: polls.stop,
   };
 };

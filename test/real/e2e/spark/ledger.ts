@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../../cluster/api.ts";
+import { polling } from "../polling.ts";
 import { type Application, application, stateOf } from "../witness.ts";
 
 const container = z.looseObject({
@@ -118,33 +119,5 @@ export const openLedger = (api: Api): Ledger => {
       if (state !== "" && page.states.at(-1) !== state) page.states.push(state);
     }
   };
-  let stopped = false;
-  // A server under load may fail to answer; one that fails twenty times in a row is broken.
-  const lookAgain = async (failures: number): Promise<number> => {
-    try {
-      await look();
-      return 0;
-    } catch (cause) {
-      if (failures >= 20) throw new Error("the ledger cannot read the cluster", { cause });
-      return failures + 1;
-    }
-  };
-  const loop = (async () => {
-    let failures = 0;
-    while (!stopped) {
-      failures = await lookAgain(failures);
-      await sleep(200);
-    }
-  })();
-  // Never resolves; rejects when the ledger can no longer read the cluster.
-  const broken = loop.then(() => new Promise<never>(() => {}));
-  broken.catch(() => {});
-  return {
-    of,
-    during: (work) => Promise.race([work, broken]),
-    stop: async () => {
-      stopped = true;
-      await loop.catch(() => {});
-    },
-  };
+  return { of, ...polling(look, 200) };
 };

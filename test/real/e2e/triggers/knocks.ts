@@ -1,5 +1,6 @@
 /** Requests to an HTTP trigger: signed, with a token, endless, or slower than the server waits. */
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { proofWith } from "../../../support/proof.ts";
 import { secrets } from "./fixture.ts";
 
@@ -33,38 +34,58 @@ export const post = (door: string, { path, body = "", headers = {} }: Knock): Pr
 export const signed = (door: string, knock: Knock, how?: Parameters<typeof proof>[1]): Promise<Response> =>
   post(door, { ...knock, headers: { ...knock.headers, ...proof(knock, how) } });
 
-/** Sends a request whose body does not end. Returns its status; 0 when the connection is closed instead. */
-export const endless = async (door: string, path: string): Promise<number> => {
-  const body = new ReadableStream<Uint8Array>({ pull: (to) => to.enqueue(new Uint8Array(16_384)) });
-  return await fetch(`${door}${path}`, { method: "POST", body, duplex: "half" }).then(
-    ({ status }) => status,
-    () => 0,
-  );
+/** A request whose head is sent; `status` is that of the answer, "closed" if the connection ends without one. */
+const opened = (
+  door: string,
+  path: string,
+  sent: Readonly<Record<string, string>>,
+): { readonly socket: Socket; readonly closed: Promise<{ readonly ms: number; readonly status: string }> } => {
+  const began = performance.now();
+  const { hostname, port } = new URL(door);
+  const lines = Object.entries({ host: "door", ...sent }).map(([name, value]) => `${name}: ${value}\r\n`);
+  let heard = "";
+  const socket = connect(Number(port), hostname);
+  socket.write(`POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
+  socket.on("data", (chunk: Buffer) => {
+    heard += chunk.toString();
+  });
+  socket.on("error", () => {});
+  const closed = new Promise<{ ms: number; status: string }>((resolve) => {
+    socket.on("close", () => resolve({ ms: performance.now() - began, status: heard.split(" ")[1] ?? "closed" }));
+  });
+  return { socket, closed };
+};
+
+/**
+ * Sends a request whose body does not end. Returns the status of the answer once the door closes the connection; 0 if it
+ * closes without one, 200 if it still reads after a minute.
+ */
+export const endless = async (door: string, { path, headers = {} }: Knock): Promise<number> => {
+  const { socket, closed } = opened(door, path, { "transfer-encoding": "chunked", ...headers });
+  const chunk = `4000\r\n${"x".repeat(16_384)}\r\n`;
+  const writeOn = (): void => {
+    while (socket.writable && socket.write(chunk));
+  };
+  socket.on("drain", writeOn);
+  writeOn();
+  const patience = new AbortController();
+  const { status } = await Promise.race([closed, sleep(60_000, { status: "200" }, { signal: patience.signal })]);
+  patience.abort();
+  socket.destroy();
+  return status === "closed" ? 0 : Number(status);
 };
 
 /**
  * Sends one character of its body every half second. Returns the milliseconds until the door closes the connection, and
  * the status of its answer.
  */
-export const slow = (
+export const slow = async (
   door: string,
   { path, headers = {} }: Knock,
-): Promise<{ readonly ms: number; readonly status: string }> =>
-  new Promise((resolve) => {
-    const began = performance.now();
-    const { hostname, port } = new URL(door);
-    const sent = Object.entries({ host: "door", "content-length": "1000", ...headers });
-    let heard = "";
-    const socket = connect(Number(port), hostname, () => {
-      socket.write(`POST ${path} HTTP/1.1\r\n${sent.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`);
-    });
-    const letters = setInterval(() => socket.write("x"), 500);
-    socket.on("data", (chunk: Buffer) => {
-      heard += chunk.toString();
-    });
-    socket.on("error", () => {});
-    socket.on("close", () => {
-      clearInterval(letters);
-      resolve({ ms: performance.now() - began, status: heard.split(" ")[1] ?? "closed" });
-    });
-  });
+): Promise<{ readonly ms: number; readonly status: string }> => {
+  const { socket, closed } = opened(door, path, { "content-length": "1000", ...headers });
+  const letters = setInterval(() => socket.write("x"), 500);
+  const outcome = await closed;
+  clearInterval(letters);
+  return outcome;
+};

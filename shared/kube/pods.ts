@@ -3,7 +3,7 @@
  * about to go, and whether an update of it can matter.
  */
 import type { V1ContainerStateTerminated, V1PodSpec, V1PodStatus } from "@kubernetes/client-node";
-import { same } from "../core/json.ts";
+import { fieldsOf, same } from "../core/json.ts";
 import type { Obj, Resource, Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import { type Part, typed, type Wire } from "./objects.ts";
@@ -15,6 +15,9 @@ export type PodSpec = Part<V1PodSpec>;
 export type PodStatus = Part<V1PodStatus>;
 
 export const podSpec = (pod: Obj | undefined): PodSpec => typed("Pod", pod).spec ?? {};
+
+/** The pod spec of a template that nobody has checked; empty if it has none. */
+export const podSpecIn = (template: unknown): Readonly<Record<string, unknown>> => fieldsOf(fieldsOf(template)["spec"]);
 
 export const podStatus = (pod: Obj | undefined): PodStatus => typed("Pod", pod).status ?? {};
 

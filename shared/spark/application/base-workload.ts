@@ -28,7 +28,7 @@ import { type Placement, readPlacements, withPlacement } from "../../kube/kueue-
 import { isRankedOtherwise, readRank } from "../../kube/kueue-priority.ts";
 import { classOf, podSetFor, workloadFor } from "../../kube/kueue-workload.ts";
 import { derivedLabel } from "../../kube/names.ts";
-import { isEnding, isOver, ownedBy, podStatus } from "../../kube/pods.ts";
+import { isEnding, isOver, ownedBy, podSpecIn, podStatus } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { scaleOf } from "../executors/demand.ts";
 import { podSet } from "../executors/flavors.ts";
@@ -81,7 +81,7 @@ const isOutdated = ({ object, read }: ApplicationContext, workload: Stored, want
   if (fieldsOf(workload.spec)["queueName"] !== localQueueOf(object)) return true;
   const isHeld = isTrue(workload, "QuotaReserved");
   const sets = recordsIn(fieldsOf(workload.spec)["podSets"]);
-  const classes = sets.map(({ template }) => classOf(fieldsOf(template)["spec"]));
+  const classes = sets.map(({ template }) => classOf(podSpecIn(template)));
   if (!isHeld && isRankedOtherwise(workload, object, classes)) return true;
   const isDynamic = read.ok && scaleOf(read.spec) !== undefined;
   return countsIn(workload)[0] !== wanted && !(isDynamic && isHeld);
@@ -99,7 +99,7 @@ const placed = <One extends SparkApplicationSpec["driver"]>(
     placement,
   );
   const { schedulingGates, ...rest } = pod.spec;
-  const gated = { ...fieldsOf(template), spec: { ...fieldsOf(fieldsOf(template)["spec"]), schedulingGates } };
+  const gated = { ...fieldsOf(template), spec: { ...podSpecIn(template), schedulingGates } };
   return {
     ...role,
     labels: pod.metadata.labels,
@@ -205,7 +205,7 @@ function* created({
   planned: pods,
 }: Base): Reads<{ readonly effects: readonly Effect[]; readonly lacks?: string }> {
   if (pods === undefined) return { effects: [] };
-  const classes = [pods.driver, pods.executor].map((pod) => classOf(fieldsOf(pod)["spec"]));
+  const classes = [pods.driver, pods.executor].map((pod) => classOf(podSpecIn(pod)));
   const { rank, lacks = "" } = yield* readRank(context.object, classes);
   return rank === undefined ? { effects: [], lacks } : { effects: [creation(context, pods, rank)] };
 }

@@ -2,6 +2,7 @@
 
 import { digestOf, fieldsOf, isRecord } from "../../core/json.ts";
 import { apiVersionOf, type Metadata, type Obj, type Stored } from "../../core/object.ts";
+import { podSpecIn } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type ConfSource, fromField, fromLabels, fromRekindle, type Origin, originIn } from "../ignored/confs.ts";
 import type { SparkConnectSpec } from "../schema/application.ts";
@@ -26,8 +27,8 @@ const executorContainer = "spark-kubernetes-executor";
 type Pair = readonly [key: string, value: string | number | boolean];
 
 const containersOf = (template: Json | undefined): readonly unknown[] => {
-  const spec = isRecord(template?.["spec"]) ? template["spec"] : {};
-  return Array.isArray(spec["containers"]) ? spec["containers"] : [];
+  const { containers } = podSpecIn(template);
+  return Array.isArray(containers) ? containers : [];
 };
 
 /** The image of the named container of a template, if it sets one. */
@@ -237,8 +238,7 @@ const withServer = (containers: readonly unknown[], server: Server, images: Imag
 
 /** The image of the container that serves. */
 export const serverImage = ({ image, server }: SparkConnectSpec): string | undefined => {
-  const spec = isRecord(server.template?.["spec"]) ? server.template["spec"] : {};
-  const [first] = listOf(spec["containers"]);
+  const [first] = listOf(podSpecIn(server.template)["containers"]);
   const name = isRecord(first) && typeof first["name"] === "string" ? first["name"] : container;
   return imageIn(server.template, container) ?? imageIn(server.template, name) ?? (image === "" ? undefined : image);
 };

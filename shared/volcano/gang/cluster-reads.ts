@@ -3,11 +3,12 @@
  * queues. Each is a list of all namespaces, so a round reads them only when its groups need them.
  */
 import { all, list, type Reads } from "../../core/decision.ts";
-import { fieldsOf, recordsIn } from "../../core/json.ts";
+import { recordsIn } from "../../core/json.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Looking, Projection } from "../../core/plan.ts";
 import { isWaiting, phaseOf } from "../../kube/gang-plan.ts";
 import { limitRanges, type PodDefaults, podDefaultsOf, runtimeClasses } from "../../kube/pod-defaults.ts";
+import { podSpecIn } from "../../kube/pods.ts";
 import { roomOf } from "../../kube/queue-room.ts";
 import { nodes, pods } from "../../kube/resources.ts";
 import { only } from "../../kube/trim.ts";
@@ -103,9 +104,7 @@ const classOutline: Projection = ({ apiVersion, kind, ...one }) => ({
 });
 
 const namesClass = (job: Stored): boolean =>
-  recordsIn(specOf(job)["tasks"]).some(
-    ({ template }) => fieldsOf(fieldsOf(template)["spec"])["runtimeClassName"] !== undefined,
-  );
+  recordsIn(specOf(job)["tasks"]).some(({ template }) => podSpecIn(template)["runtimeClassName"] !== undefined);
 
 /** Reads what the API server adds to pods. Without the right to, only pods that exist show it. */
 function* readDefaults(ofJobs: readonly Stored[]): Reads<PodDefaults> {

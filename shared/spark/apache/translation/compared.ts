@@ -4,6 +4,7 @@
  */
 import { digestOf, fieldsOf, jsonOf, omit, recordsIn, same } from "../../../core/json.ts";
 import type { Obj } from "../../../core/object.ts";
+import { podSpecIn } from "../../../kube/pods.ts";
 import { runners } from "../../submission/client.ts";
 import { operatorConfs } from "../submission.ts";
 
@@ -93,7 +94,7 @@ const executorName = "spark-kubernetes-executor";
 /** The executors' template; Spark names a container without a name, and makes one where there is no template. */
 const templateIn = ({ before }: Attempt): Readonly<Record<string, unknown>> => {
   const text = before.map(({ data }) => fieldsOf(data)["podspec-configmap-key"]).find((one) => typeof one === "string");
-  const spec = fieldsOf(fieldsOf(jsonOf(typeof text === "string" ? text : "{}"))["spec"]);
+  const spec = podSpecIn(jsonOf(typeof text === "string" ? text : "{}"));
   const containers = recordsIn(spec["containers"] ?? [{}]).map((one) => ({ name: executorName, ...one }));
   return podOf({ ...spec, containers });
 };

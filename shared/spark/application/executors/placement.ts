@@ -5,6 +5,7 @@
 import { fieldsOf, omit, recordsIn, same } from "../../../core/json.ts";
 import type { Obj, Stored } from "../../../core/object.ts";
 import { type Placement, withPlacement } from "../../../kube/kueue-placement.ts";
+import { podSpecIn } from "../../../kube/pods.ts";
 import type { Json } from "../../../kube/responses.ts";
 import { flavorsKey, podSet } from "../../executors/flavors.ts";
 import type { ApplicationContext } from "../run/context.ts";
@@ -20,8 +21,8 @@ export const baseNodesIn = ({ read }: ApplicationContext, own: Stored): BaseNode
   if (!read.ok) return { nodeSelector: {}, tolerations: [] };
   const { nodeSelector, executor } = read.spec;
   const sets = recordsIn(fieldsOf(own.spec)["podSets"]);
-  const template = fieldsOf(sets.find(({ name }) => name === podSet)?.["template"]);
-  const { nodeSelector: labels, tolerations } = fieldsOf(template["spec"]);
+  const template = sets.find(({ name }) => name === podSet)?.["template"];
+  const { nodeSelector: labels, tolerations } = podSpecIn(template);
   const before = fieldsOf(labels);
   const added = Object.entries({ ...nodeSelector, ...executor.nodeSelector }).filter(
     ([key, value]) => before[key] !== value,
@@ -52,7 +53,7 @@ export const onNodesOf = (pod: Obj, placement: FlavorPlacement | undefined): Obj
     return flavorsKey in annotations ? { ...pod, metadata: { ...rest, annotations: own } } : pod;
   const { flavors, nodes, base } = placement;
   const { nodeSelector, tolerations } = nodes;
-  const spec = withoutNodes(fieldsOf(pod["spec"]), base);
+  const spec = withoutNodes(podSpecIn(pod), base);
   const annotated = { ...rest, annotations: { ...own, [flavorsKey]: flavors } };
   const placed = { labels: {}, annotations: {}, nodeSelector, tolerations, gates: [] };
   return { ...pod, ...withPlacement({ metadata: annotated, spec }, placed) };

@@ -6,6 +6,7 @@
 import { all, get, list, type Reads } from "../../../core/decision.ts";
 import { fieldsOf, recordsIn } from "../../../core/json.ts";
 import type { Stored } from "../../../core/object.ts";
+import { podSpecIn } from "../../../kube/pods.ts";
 import { priorityClasses } from "../../../kube/resources.ts";
 import { specOf } from "../../queue/state/tree.ts";
 import type { Verdict } from "../admission.ts";
@@ -53,7 +54,7 @@ const classesOf = (group: Stored, jobs: ReadonlyMap<string, Stored>): readonly s
   const members = statedMembers(group)?.members ?? [];
   return [
     classOf(group),
-    ...tasks.map(({ template }) => ofSpec(fieldsOf(template)["spec"])),
+    ...tasks.map(({ template }) => ofSpec(podSpecIn(template))),
     ...members.map(({ spec }) => ofSpec(spec)),
   ];
 };

@@ -40,6 +40,9 @@ const bodyOf = (text: string): unknown => {
   }
 };
 
+/** How long a lane waits for what must come, ms. It ends a hang and promises no speed: machines differ by ten times. */
+export const patienceMs = 480_000;
+
 /** Returns a client with the identity of a kubeconfig that the control plane wrote. */
 export const openApi = async (file: string): Promise<Api> => {
   const config = kubeconfig.parse(parse(await readFile(file, "utf8")));

@@ -1,5 +1,5 @@
 /** Another controller on a real cluster that holds no lease and is detectable only by its Ready pod. */
-import type { Api } from "../cluster/api.ts";
+import { type Api, patienceMs } from "../cluster/api.ts";
 import { must } from "./scene.ts";
 
 const deployments = "/apis/apps/v1/namespaces/kube-system/deployments";
@@ -24,14 +24,18 @@ export const operatorBegins = async (api: Api): Promise<() => Promise<void>> => 
     },
   });
   must(status === 201, `create the deployment: ${JSON.stringify(body)}`);
-  await api.until(`${deployments}/${theirs}`, (one) => JSON.stringify(one.body).includes('"readyReplicas":1'), 120_000);
+  await api.until(
+    `${deployments}/${theirs}`,
+    (one) => JSON.stringify(one.body).includes('"readyReplicas":1'),
+    patienceMs,
+  );
   return async () => {
     await api.call("DELETE", `${deployments}/${theirs}`);
-    await api.until(podsOfTheirs, ({ body }) => JSON.stringify(body).includes('"items":[]'), 60_000);
+    await api.until(podsOfTheirs, ({ body }) => JSON.stringify(body).includes('"items":[]'), patienceMs);
   };
 };
 
 /** Resolves when functions have stored a sign of the other controller in their shared record. */
 export const isSeen = async (api: Api, sign: RegExp): Promise<void> => {
-  await api.until("/apis/rekindle.dev/v1alpha1/checkpoints", ({ body }) => sign.test(JSON.stringify(body)), 60_000);
+  await api.until("/apis/rekindle.dev/v1alpha1/checkpoints", ({ body }) => sign.test(JSON.stringify(body)), patienceMs);
 };

@@ -3,6 +3,7 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { patienceMs } from "../cluster/api.ts";
 import { killing } from "./killing.ts";
 import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "./scene.ts";
 import { awaitState, driverLog, observe, stateOf } from "./witness.ts";
@@ -14,7 +15,7 @@ const example = async (scene: Scene, name: string): Promise<string> => {
   const { cluster } = scene;
   const witness = observe(cluster.api, name);
   try {
-    const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 480_000);
+    const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], patienceMs);
     must(stateOf(app) === "COMPLETED", `${name} ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
     const said = pi.exec(await driverLog(cluster.api, app.status?.driverInfo?.podName ?? ""));
     must(said !== null, `${name}: its driver's log does not say that Pi is roughly 3`);
@@ -50,7 +51,7 @@ export const killedHost = (least: number): Case => ({
     const witness = observe(cluster.api, name);
     try {
       await kubectl(cluster, ["apply", "-f", join(own, "spark-pi-long.yaml")]);
-      const app = await killer.during(awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 480_000));
+      const app = await killer.during(awaitState(cluster.api, name, ["COMPLETED", "FAILED"], patienceMs));
       must(stateOf(app) === "COMPLETED", `ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
       while (killer.kills() < least) await sleep(200);
       must((await awaitState(cluster.api, name, ["COMPLETED"], 1_000)).status?.executionAttempts === 1, "ran twice");
@@ -75,7 +76,7 @@ export const killedRetries: Case = {
     const witness = observe(cluster.api, name);
     try {
       await kubectl(cluster, ["apply", "-f", join(own, "spark-fails.yaml")]);
-      const app = await killer.during(awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 480_000));
+      const app = await killer.during(awaitState(cluster.api, name, ["COMPLETED", "FAILED"], patienceMs));
       must(stateOf(app) === "FAILED", `ended ${stateOf(app)}`);
       must(app.status?.executionAttempts === 2, `${app.status?.executionAttempts} executions, expected 2`);
       onlyOneDriver(witness, 2);
@@ -98,7 +99,7 @@ export const deletedUnseen: Case = {
     await kubectl(cluster, ["delete", "sparkapplication", name, "--ignore-not-found"]);
     await running(scene, async (host) => {
       await kubectl(cluster, ["apply", "-f", join(own, "spark-pi-long.yaml")]);
-      await awaitState(cluster.api, name, ["RUNNING"], 240_000);
+      await awaitState(cluster.api, name, ["RUNNING"], patienceMs);
       await host.kill();
     });
     await kubectl(cluster, ["delete", "sparkapplication", name]);

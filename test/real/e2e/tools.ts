@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sparkPi } from "../../support/pi.ts";
 import { type Built, openPackage } from "../../unit/cli/built.ts";
-import { type Api, openApi } from "../cluster/api.ts";
+import { type Api, openApi, patienceMs } from "../cluster/api.ts";
 import { kueuedJob } from "./kueue/volcano-job.ts";
 import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "./scene.ts";
 import { awaitState, observe, read, stateOf } from "./witness.ts";
@@ -116,7 +116,7 @@ const kueue: Case = {
       const body = bodyOf(name, 10, { suspend: true });
       const labels = { "kueue.x-k8s.io/queue-name": "team-a" };
       await created(tool, { ...body, metadata: { ...body.metadata, labels } });
-      await awaitState(scene.cluster.api, name, ["SUSPENDED"], 60_000);
+      await awaitState(scene.cluster.api, name, ["SUSPENDED"], patienceMs);
       const witness = observe(scene.cluster.api, name);
       try {
         await sleep(2_000);
@@ -130,7 +130,7 @@ const kueue: Case = {
         must(reply.status === 200, `the patch was answered ${reply.status}`);
         for (const role of ["driver", "executor"])
           await openGate(tool, role, `sparkoperator.k8s.io/app-name=${name},spark-role=${role}`);
-        const app = await awaitState(scene.cluster.api, name, ["COMPLETED", "FAILED"], 120_000);
+        const app = await awaitState(scene.cluster.api, name, ["COMPLETED", "FAILED"], patienceMs);
         must(stateOf(app) === "COMPLETED", `ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
         must(app.status?.submissionAttempts === 1, `${app.status?.submissionAttempts} submissions`);
         onlyOneDriver(witness, 1);
@@ -173,7 +173,7 @@ const airflow: Case = {
       await api.until(
         `${applications}/compute-x1/status`,
         ({ body }) => !["", "SUBMITTED"].includes(Object(body).status?.applicationState?.state ?? ""),
-        120_000,
+        patienceMs,
       );
       const selector = [...Object.entries(labels).map(([key, value]) => `${key}=${value}`), "already_checked!=True"];
       const query = encodeURIComponent(`${selector.join(",")},!airflow-worker,spark-role=driver`);
@@ -182,7 +182,7 @@ const airflow: Case = {
       await api.until(
         `${pods}/compute-x1-driver`,
         (reply) => Object(reply.body).status?.phase === "Succeeded",
-        120_000,
+        patienceMs,
       );
       const log = await api.call(
         "GET",
@@ -200,7 +200,7 @@ const airflow: Case = {
       await awaitState(scene.cluster.api, "compute-x1", ["COMPLETED"], 30_000);
       const deleted = await api.call("DELETE", `${applications}/compute-x1`);
       must(deleted.status === 200, `the deletion was answered ${deleted.status}`);
-      await api.until(`${pods}/compute-x1-driver`, ({ status }) => status === 404, 60_000);
+      await api.until(`${pods}/compute-x1-driver`, ({ status }) => status === 404, patienceMs);
       const told = [await done, await gone];
       api.close();
       return ["created, found, read, marked, deleted", ...told];
@@ -259,7 +259,7 @@ const ours: Case = {
       try {
         const submitted = built.start(submission(at, file));
         await sleep(3_000);
-        await awaitState(scene.cluster.api, "typed", ["RUNNING"], 120_000);
+        await awaitState(scene.cluster.api, "typed", ["RUNNING"], patienceMs);
         await forwarded(built, at);
         const { code, out, err } = await submitted.ended;
         must(

@@ -1,6 +1,7 @@
 /** A real SparkCluster: a master, workers, and a job of another application on it, while the host is killed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { patienceMs } from "../../cluster/api.ts";
 import { killing } from "../killing.ts";
 import { type Case, kubectl, must, pi, type Scene } from "../scene.ts";
 import { apachePi, caseFile, created, hostArgs, upstreamManifest } from "./applications.ts";
@@ -57,7 +58,7 @@ const runsOn = async (scene: Scene): Promise<string> => {
         },
       }),
     );
-    const page = await book.until(app, "over", (one) => currentOf(one) === "ResourceReleased", 240_000);
+    const page = await book.until(app, "over", (one) => currentOf(one) === "ResourceReleased", patienceMs);
     const said = pi.exec(await keptLog(scene, podOf(page, "driver")))?.[0];
     must(said !== undefined, `${app}: its driver's log does not say that Pi is roughly 3`);
     const executors = [...page.pods.values()].filter(({ metadata }) => metadata.labels["spark-role"] === "executor");

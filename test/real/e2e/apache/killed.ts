@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { sparkPi } from "../../../support/pi.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { byFunctions } from "../dispatch/fixture.ts";
 import { killing } from "../killing.ts";
 import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
@@ -9,8 +10,6 @@ import { awaitState } from "../witness.ts";
 import { apachePi, created, finalizer, hostArgs, plural } from "./applications.ts";
 import { type Book, currentOf, openBook, type Page } from "./book.ts";
 import { mustBeGone, mustHaveLived, mustSayPi, podOf, started } from "./judgements.ts";
-
-const patientMs = 480_000;
 
 const again = (more: object = {}) => ({
   applicationTolerations: { restartConfig: { maxRestartAttempts: 1, restartBackoffMillis: 1_000, ...more } },
@@ -31,8 +30,8 @@ const long = async (scene: Scene, book: Book): Promise<string> => {
     }),
   );
   await created(scene, sparkPi(name, { arguments: ["500"] }));
-  const page = await book.until(name, "over", isOver, patientMs);
-  await awaitState(scene.cluster.api, name, ["COMPLETED"], patientMs);
+  const page = await book.until(name, "over", isOver, patienceMs);
+  await awaitState(scene.cluster.api, name, ["COMPLETED"], patienceMs);
   const running = ["Submitted", "DriverRequested", "DriverStarted", "DriverReady", "executors"];
   const line = mustHaveLived(name, page, { states: [...running, "Succeeded", "ResourceReleased"] });
   await mustSayPi(scene, name, page);
@@ -47,7 +46,7 @@ const fails = async (scene: Scene, book: Book, name = "fails"): Promise<string> 
     scene,
     apachePi(name, "4.0.4", { driverArgs: ["not-a-number"], ...again({ restartPolicy: "OnFailure" }) }),
   );
-  const page = await book.until(name, "over", isOver, patientMs);
+  const page = await book.until(name, "over", isOver, patienceMs);
   const failed = ["DriverRequested", "…", "Failed"];
   const line = mustHaveLived(name, page, {
     states: ["Submitted", ...failed, "ScheduledToRestart", ...failed, "ResourceReleased"],
@@ -63,9 +62,9 @@ const fails = async (scene: Scene, book: Book, name = "fails"): Promise<string> 
 const loses = async (scene: Scene, book: Book): Promise<string> => {
   const name = "loses";
   await created(scene, apachePi(name, "4.1.1", { driverArgs: ["200"], ...again({ restartPolicy: "OnFailure" }) }));
-  await book.until(name, "healthy", (page) => currentOf(page) === "RunningHealthy", patientMs);
+  await book.until(name, "healthy", (page) => currentOf(page) === "RunningHealthy", patienceMs);
   await kubectl(scene.cluster, ["delete", "pod", `${name}-0-driver`, "--wait=false"]);
-  const page = await book.until(name, "over", isOver, patientMs);
+  const page = await book.until(name, "over", isOver, patienceMs);
   const line = mustHaveLived(name, page, {
     states: [...started, "Failed", "ScheduledToRestart", ...started.slice(1), "Succeeded", "ResourceReleased"],
     attempts: 2,
@@ -85,7 +84,7 @@ const repeats = async (scene: Scene, book: Book): Promise<string> => {
       applicationTolerations: { ...applicationTolerations, resourceRetainPolicy: "Always" },
     }),
   );
-  const page = await book.until(name, "over", isOver, patientMs);
+  const page = await book.until(name, "over", isOver, patienceMs);
   const succeeded = [...started.slice(1), "Succeeded"];
   const line = mustHaveLived(name, page, {
     states: ["Submitted", ...succeeded, "ScheduledToRestart", ...succeeded, "TerminatedWithoutReleaseResources"],
@@ -138,7 +137,7 @@ export const taken: Case = {
             await created(scene, { ...app, metadata: { ...app.metadata, finalizers: [finalizer] } });
           }
           for (const name of names)
-            await book.until(name, "healthy", (page) => currentOf(page) === "RunningHealthy", patientMs);
+            await book.until(name, "healthy", (page) => currentOf(page) === "RunningHealthy", patienceMs);
           await host.kill();
         },
         hostArgs,
@@ -148,9 +147,9 @@ export const taken: Case = {
       return await running(
         scene,
         async () => {
-          await book.until("left", "gone", ({ gone }) => gone, 120_000);
+          await book.until("left", "gone", ({ gone }) => gone, patienceMs);
           await mustBeGone(scene, "left");
-          const page = await book.until("kept", "over", isOver, patientMs);
+          const page = await book.until("kept", "over", isOver, patienceMs);
           const line = mustHaveLived("kept", page, { states: [...started, "Succeeded", "ResourceReleased"] });
           await mustSayPi(scene, "kept", page);
           await kubectl(cluster, ["delete", plural, "kept", "--wait", "--timeout=60s"]);
@@ -172,7 +171,7 @@ export const byKilledFunctions: Case = {
     const succeeds = async (): Promise<string> => {
       const name = "functional";
       await created(scene, apachePi(name, "4.1.1", { driverArgs: ["500"] }));
-      const page = await book.until(name, "over", isOver, patientMs);
+      const page = await book.until(name, "over", isOver, patienceMs);
       const line = mustHaveLived(name, page, {
         states: ["Submitted", "DriverRequested", "…", "Succeeded", "ResourceReleased"],
       });

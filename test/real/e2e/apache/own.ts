@@ -1,11 +1,12 @@
 /** An application of `spark.apache.org` whose executors Rekindle creates: lost ones are replaced while the host is killed. */
+
+import { patienceMs } from "../../cluster/api.ts";
 import { killing } from "../killing.ts";
 import { type Case, kubectl, must } from "../scene.ts";
 import { apachePi, created, hostArgs, plural } from "./applications.ts";
 import { currentOf, openBook, type Page, type Pod } from "./book.ts";
 import { mustBeGone, mustHaveLived, mustSayPi, started } from "./judgements.ts";
 
-const patientMs = 480_000;
 const name = "own";
 /** Ids of Rekindle's executors begin after those of any driver. */
 const ownName = new RegExp(`^${name}-.*-exec-1\\d{3}$`);
@@ -23,10 +24,10 @@ export const ownExecutors = (least: number): Case => ({
     const killer = killing(scene, hostArgs, 15_000);
     const book = openBook(scene.cluster.api);
     const loseOne = async (): Promise<string> => {
-      const page = await book.until(name, "running with two executors", (one) => haveRun(one, 2), patientMs);
+      const page = await book.until(name, "running with two executors", (one) => haveRun(one, 2), patienceMs);
       const lost = executorsIn(page)[0]?.metadata.name ?? "";
       await kubectl(scene.cluster, ["delete", "pod", lost, "--wait=false"]);
-      await book.until(name, "running with three executors in all", (one) => haveRun(one, 3), patientMs);
+      await book.until(name, "running with three executors in all", (one) => haveRun(one, 3), patienceMs);
       return lost;
     };
     try {
@@ -37,7 +38,7 @@ export const ownExecutors = (least: number): Case => ({
       const annotations = { "rekindle.dev/executors": "own" };
       await created(scene, { ...app, metadata: { ...app.metadata, annotations } });
       const lost = await killer.during(loseOne());
-      const over = book.until(name, "over", (one) => currentOf(one) === "ResourceReleased", patientMs);
+      const over = book.until(name, "over", (one) => currentOf(one) === "ResourceReleased", patienceMs);
       const page = await killer.during(over);
       const line = mustHaveLived(name, page, { states: [...started, "Succeeded", "ResourceReleased"] });
       const names = executorsIn(page).map(({ metadata }) => metadata.name);

@@ -1,5 +1,6 @@
 /** Upstream's own end-to-end rows with a host that lives: the states in their order, the objects that each row names. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Case, kubectl, must, pi, running, type Scene } from "../scene.ts";
 import { caseFile, created, hostArgs, plural, upstreamManifest } from "./applications.ts";
 import { type Book, currentOf, openBook, type Page } from "./book.ts";
@@ -22,8 +23,6 @@ const recorded = (scene: Scene, work: (book: Book) => Promise<readonly string[]>
 
 const endsAs = (summary: string) => (page: Page) => currentOf(page) === summary;
 
-const patientMs = 300_000;
-
 /** Deletes the application: it is gone within upstream's limit, and all its objects with it. */
 const deleted = async (scene: Scene, name: string): Promise<void> => {
   await kubectl(scene.cluster, ["delete", plural, name, "--wait", "--timeout=30s"]);
@@ -37,7 +36,7 @@ const succeeds = async (scene: Scene, book: Book, dir: string): Promise<string> 
     scene,
     await upstreamManifest(caseFile(dir, "state-transition", "spark-example-succeeded.yaml"), "4.1.1"),
   );
-  const page = await book.until(name, "released", endsAs("ResourceReleased"), patientMs);
+  const page = await book.until(name, "released", endsAs("ResourceReleased"), patienceMs);
   const line = mustHaveLived(name, page, { states: [...started, "Succeeded", "ResourceReleased"] });
   await mustBeGone(scene, name, { withRecord: false });
   const said = pi.exec(await keptLog(scene, podOf(page, "driver")))?.[0];
@@ -50,7 +49,7 @@ const succeeds = async (scene: Scene, book: Book, dir: string): Promise<string> 
 const timesOut = async (scene: Scene, book: Book, dir: string): Promise<string> => {
   const name = "spark-example-driver-start-timeout";
   await created(scene, await upstreamManifest(caseFile(dir, "driver-start-timeout", `${name}.yaml`), "4.1.1"));
-  const page = await book.until(name, "released", endsAs("ResourceReleased"), 120_000);
+  const page = await book.until(name, "released", endsAs("ResourceReleased"), patienceMs);
   const line = mustHaveLived(name, page, {
     states: ["Submitted", "DriverRequested", "DriverStartTimedOut", "ResourceReleased"],
   });
@@ -71,7 +70,7 @@ const timeOf = (page: Page, summary: string): number => {
 const retains = async (scene: Scene, book: Book, dir: string): Promise<string> => {
   const name = "spark-example-retain-duration";
   await created(scene, await upstreamManifest(caseFile(dir, "resource-retain-duration", `${name}.yaml`), "4.1.1"));
-  const page = await book.until(name, "gone", ({ gone, last }) => gone && last !== undefined, patientMs);
+  const page = await book.until(name, "gone", ({ gone, last }) => gone && last !== undefined, patienceMs);
   const goneAt = Date.now();
   const line = mustHaveLived(name, page, {
     states: [...started, "Succeeded", "TerminatedWithoutReleaseResources", "ResourceReleased"],
@@ -89,7 +88,7 @@ const retains = async (scene: Scene, book: Book, dir: string): Promise<string> =
 const keepsFailed = async (scene: Scene, book: Book, dir: string): Promise<string> => {
   const name = "spark-example-retain-on-failure";
   await created(scene, await upstreamManifest(caseFile(dir, "resource-retain-on-failure", `${name}.yaml`), "4.1.1"));
-  const page = await book.until(name, "kept", endsAs("TerminatedWithoutReleaseResources"), patientMs);
+  const page = await book.until(name, "kept", endsAs("TerminatedWithoutReleaseResources"), patienceMs);
   const line = mustHaveLived(name, page, {
     states: [...started, "Failed", "TerminatedWithoutReleaseResources"],
   });
@@ -131,7 +130,7 @@ const lasts = async (scene: Scene, book: Book, { name, sparkVersion, manifest }:
         metadata.labels["spark-role"] === "executor" &&
         metadata.labels["spark-version"] === sparkVersion,
     );
-  const page = await book.until(name, `running with an executor of ${sparkVersion}`, executorRuns, patientMs);
+  const page = await book.until(name, `running with an executor of ${sparkVersion}`, executorRuns, patienceMs);
   await book.until(name, "healthy", endsAs("RunningHealthy"), 30_000);
   const { metadata, spec, status } = podOf(page, "driver");
   must(metadata.name === `${name}-0-driver` && status.phase === "Running", `${metadata.name} is ${status.phase}`);

@@ -1,14 +1,14 @@
 /** Upstream's rows about what an operator looks after: labels, namespaces, and two operators in one cluster. */
+
+import { patienceMs } from "../../cluster/api.ts";
 import { installNamespaces } from "../installed.ts";
 import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
 import { apachePi, created, hostArgs, plural } from "./applications.ts";
 import { type Book, currentOf, openBook, type Page } from "./book.ts";
 import { mustHaveLived, started } from "./judgements.ts";
 
-const patientMs = 300_000;
-
 const ends = async (book: Book, name: string): Promise<string> => {
-  const page = await book.until(name, "over", (one) => currentOf(one) === "ResourceReleased", patientMs);
+  const page = await book.until(name, "over", (one) => currentOf(one) === "ResourceReleased", patienceMs);
   return mustHaveLived(name, page, { states: [...started, "Succeeded", "ResourceReleased"] });
 };
 
@@ -27,7 +27,7 @@ const passesOver = async (scene: Scene, book: Book, name: string, labels: string
   const later = `after-${labels === "" ? "none" : labels.replace("=", "-")}`;
   if (labels !== "") await kubectl(scene.cluster, ["label", plural, name, labels, "--overwrite"]);
   await created(scene, small(later, { labels: wanted }));
-  await book.until(later, "begun", isBegun, patientMs);
+  await book.until(later, "begun", isBegun, patienceMs);
   must(!isBegun(book.of(name)), `${name} has a status, and its labels are ${labels || "none"}`);
 };
 

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { detail, page } from "../../../../shared/api/read-schemas.ts";
 import { proofWith } from "../../../support/proof.ts";
 import { account } from "../../cloud/account.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { depthOf } from "../../lambda/queues.ts";
 import { driverFaults, stormFaults } from "../lambda/judgements.ts";
 import { checkedAnswer } from "../recovery/job.ts";
@@ -29,18 +30,16 @@ import {
 /** A case. `run` throws the failure, and returns lines for the report. */
 export type Case = { readonly name: string; readonly run: (fixture: Fixture) => Promise<readonly string[]> };
 
-const longestWaitMs = 120_000;
-
 const mustBeFine = (faults: readonly string[]): void => must(faults.length === 0, faults.join("; "));
 
 export const awaitApplication = ({ home }: Fixture, name: string, state: string): Promise<Application> =>
-  awaitState(home().cluster.api, name, [state, "FAILED"], longestWaitMs).then((app) => {
+  awaitState(home().cluster.api, name, [state, "FAILED"], patienceMs).then((app) => {
     must(stateOf(app) === state, `${name} is ${stateOf(app)}, not ${state}: ${JSON.stringify(app.status)}`);
     return app;
   });
 
 export const awaitJob = async ({ home }: Fixture, name: string, phase: string): Promise<Job> => {
-  const until = performance.now() + longestWaitMs;
+  const until = performance.now() + patienceMs;
   for (;;) {
     const job = await jobStatus(home().cluster.api, name);
     if (job.state.phase === phase) return job;

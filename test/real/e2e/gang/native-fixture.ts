@@ -1,6 +1,7 @@
 /** The fixture of gangs of Kubernetes: Jobs of several tasks, and what the API shows of their PodGroups. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { patienceMs } from "../../cluster/api.ts";
 import { must } from "../scene.ts";
 import { jobsPath } from "../volcano/examples.ts";
 import { container, type Fixture, type GangForm, marginMs, untilBound } from "./fixture.ts";
@@ -81,7 +82,7 @@ export const nativeGroupOf = async (fixture: Fixture, job: string): Promise<Nati
 /** Waits until the Job has a PodGroup. */
 export const untilNativeGroup = async (fixture: Fixture, job: string): Promise<NativeGroup> => {
   const isThere = ({ body }: { readonly body: unknown }): boolean => JSON.stringify(body).includes(`"name":"${job}-`);
-  await fixture.scene.cluster.api.until(groupsPath(fixture.namespace), isThere, 60_000);
+  await fixture.scene.cluster.api.until(groupsPath(fixture.namespace), isThere, patienceMs);
   return await nativeGroupOf(fixture, job);
 };
 
@@ -117,7 +118,7 @@ export const untilNoneLeft = async ({ scene, namespace }: Fixture): Promise<void
   await scene.cluster.api.until(
     groupsPath(namespace),
     ({ body }) => JSON.stringify(body).includes('"items":[]'),
-    60_000,
+    patienceMs,
   );
 };
 

@@ -3,6 +3,7 @@
  * pods alone.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { patienceMs } from "../../cluster/api.ts";
 import { byFunctions } from "../dispatch/fixture.ts";
 import { startHost } from "../installed.ts";
 import { killing } from "../killing.ts";
@@ -194,7 +195,7 @@ const replaced = async (fixture: Fixture): Promise<readonly string[]> => {
     record
       .pods(namespace, "part")
       .some(({ pod, uid, node }) => pod === "part-long-0" && uid !== before && node !== undefined);
-  await untilGang(fixture, "part", "whole again", isBack, 60_000);
+  await untilGang(fixture, "part", "whole again", isBack, patienceMs);
   const { minCount } = (await nativeGroupOf(fixture, "part")).spec.schedulingPolicy.gang;
   must(minCount === 1, `the PodGroup needs ${minCount} pods, expected 1`);
   await untilCompleted(fixture, "part");

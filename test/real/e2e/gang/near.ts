@@ -7,6 +7,7 @@ import {
   hyperNodesPath,
   membersOf,
 } from "../../../support/hyper-nodes.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Case, must, running, type Scene } from "../scene.ts";
 import { jobsPath } from "../volcano/examples.ts";
 import {
@@ -73,10 +74,10 @@ export const placing = async (fixture: Fixture): Promise<readonly string[]> => {
   try {
     const bound = (name: string) => record.pods(namespace, name).flatMap(({ node }) => node ?? []);
     await createGangs(fixture, [early]);
-    await untilGang(fixture, early.name, "in the rack", () => bound(early.name).length >= inRack, 60_000);
+    await untilGang(fixture, early.name, "in the rack", () => bound(early.name).length >= inRack, patienceMs);
     await createGangs(fixture, [late, never]);
-    await untilGang(fixture, late.name, "waiting", says(waits), 60_000);
-    await untilGang(fixture, never.name, "told that it never fits", says(cannot), 60_000);
+    await untilGang(fixture, late.name, "waiting", says(waits), patienceMs);
+    await untilGang(fixture, never.name, "told that it never fits", says(cannot), patienceMs);
     await sleep(5_000);
     const early4 = bound(early.name);
     must(early4.length === inRack, `${early4.length} pods of ${early.name} have nodes, expected ${inRack}`);

@@ -16,6 +16,7 @@ import {
   specOf,
   stateOf,
 } from "../../../support/kueue-rows.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import { type Case, must, type Scene } from "../scene.ts";
 import { missing, startKueue } from "./controller.ts";
@@ -37,15 +38,13 @@ const statesIn = async (cluster: Cluster, row: string): Promise<States> =>
     ]),
   );
 
-const longestMs = 120_000;
-
 const untilStates = async (cluster: Cluster, row: string, states: States): Promise<void> => {
   const began = performance.now();
   for (;;) {
     const has = await statesIn(cluster, row);
     if (isDeepStrictEqual(has, states)) return;
     const late = `${JSON.stringify(has)}, and the simulated Kueue has ${JSON.stringify(states)}`;
-    must(performance.now() - began < longestMs, late);
+    must(performance.now() - began < patienceMs, late);
     await sleep(200);
   }
 };

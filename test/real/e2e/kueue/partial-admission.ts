@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fieldsOf, recordsIn } from "../../../../shared/core/json.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Case, must, running, type Scene } from "../scene.ts";
 import { missing, startKueue } from "./controller.ts";
 import { createQueues, createRival, deleteRival, untilAdmitted, workloadsPath } from "./queues.ts";
@@ -42,7 +43,7 @@ const podsIn = (body: unknown): readonly unknown[] => recordsIn(fieldsOf(body)["
 const untilRunning = async ({ cluster: { api } }: Scene, count: number): Promise<void> => {
   const holds = (body: unknown): boolean =>
     podsIn(body).length === count && podsIn(body).every((pod) => phaseOf(pod) === "Running");
-  await api.until(podsPath, ({ body }) => holds(body), 120_000);
+  await api.until(podsPath, ({ body }) => holds(body), patienceMs);
   await sleep(3_000);
   const { body } = await api.call("GET", podsPath);
   must(podsIn(body).length === count, `${podsIn(body).length} pods, and ${count} are admitted`);
@@ -62,7 +63,7 @@ const numbersIn = async ({ cluster: { api } }: Scene): Promise<readonly unknown[
 
 const untilStatus = async ({ cluster: { api } }: Scene, what: RegExp): Promise<void> => {
   const textOf = (body: unknown): string => JSON.stringify(fieldsOf(fieldsOf(body)["status"])["state"] ?? {});
-  await api.until(`${jobs}/${name}`, ({ body }) => what.test(textOf(body)), 120_000);
+  await api.until(`${jobs}/${name}`, ({ body }) => what.test(textOf(body)), patienceMs);
 };
 
 const lifeOf = async (scene: Scene): Promise<readonly string[]> => {
@@ -77,7 +78,7 @@ const lifeOf = async (scene: Scene): Promise<readonly string[]> => {
   must(JSON.stringify(part) === "[4,2,2]", `the Workload has ${JSON.stringify(part)}`);
   await untilStatus(scene, /Kueue has admitted 2 of 4 pods of task worker/);
   await createRival(cluster, { name: "urgent-in-part", queue: name, cpus: 4, priority: 1_000 });
-  await cluster.api.until(podsPath, ({ body }) => podsIn(body).length === 0, 60_000);
+  await cluster.api.until(podsPath, ({ body }) => podsIn(body).length === 0, patienceMs);
   await deleteRival(cluster, "other-in-part");
   await untilAdmitted(cluster, "urgent-in-part");
   await deleteRival(cluster, "urgent-in-part");

@@ -1,5 +1,6 @@
 /** A ClusterQueue of one flavor on a real Kueue, its LocalQueue, and Workloads of others that use its quota. */
 import { fieldsOf, recordsIn } from "../../../../shared/core/json.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import { must } from "../scene.ts";
 
@@ -73,7 +74,7 @@ export const untilAdmitted = async ({ api }: Cluster, name: string): Promise<voi
     recordsIn(fieldsOf(fieldsOf(body)["status"])["conditions"]).some(
       ({ type, status }) => type === "Admitted" && status === "True",
     );
-  await api.until(`${workloadsPath}/${name}`, ({ body }) => isAdmitted(body), 120_000);
+  await api.until(`${workloadsPath}/${name}`, ({ body }) => isAdmitted(body), patienceMs);
 };
 
 /** Deletes the Workload of somebody else, which frees its quota. */

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Obj } from "../../../../shared/core/object.ts";
 import { evicted, flavorOf, reserved } from "../../../support/kueue.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { kueueFiles } from "../../setup/kueue.ts";
 import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
 
@@ -57,7 +58,7 @@ const awaitPods = async ({ cluster }: Scene, count: number, phase: string): Prom
     const items: readonly Obj[] = Object(body).items ?? [];
     return items.length === count && items.every((pod) => Object(pod["status"]).phase === phase);
   };
-  const { body } = await cluster.api.until(pods, (reply) => holds(reply.body), 60_000);
+  const { body } = await cluster.api.until(pods, (reply) => holds(reply.body), patienceMs);
   return Object(body).items;
 };
 
@@ -67,7 +68,7 @@ const awaitWorkload = async ({ cluster }: Scene, what: string, holds: (workload:
     const workload = found(body);
     return workload !== undefined && holds(workload);
   };
-  const { body } = await cluster.api.until(workloads, (reply) => there(reply.body), 60_000);
+  const { body } = await cluster.api.until(workloads, (reply) => there(reply.body), patienceMs);
   const workload = found(body);
   if (workload === undefined) throw new Error(`no Workload that is ${what}`);
   return workload;
@@ -124,7 +125,7 @@ const lifeOf = async (scene: Scene): Promise<readonly string[]> => {
   await awaitWorkload(scene, "reclaimable in part", (one) =>
     isDeepStrictEqual(Object(one["status"]).reclaimablePods, reclaimed),
   );
-  await api.until(`${jobs}/admitted`, ({ body }) => Object(body).status?.state?.phase === "Completed", 60_000);
+  await api.until(`${jobs}/admitted`, ({ body }) => Object(body).status?.state?.phase === "Completed", patienceMs);
   await awaitWorkload(scene, "finished", (one) => is(one, "Finished"));
   const { body } = await api.call("GET", `${jobs}/admitted`);
   const { retryCount = 0 } = Object(body).status;

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Audit, isWrite, openAudit } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { apachePi, created } from "../apache/applications.ts";
@@ -19,8 +20,6 @@ import { applications, home, installApache, leaveRunning, operator } from "./apa
 import { migrator, until } from "./fixture.ts";
 import { noWritesSince } from "./proofs.ts";
 import { pictureOf, stored } from "./upstream.ts";
-
-const patientMs = 300_000;
 
 type Story = {
   readonly cluster: Cluster;
@@ -69,7 +68,7 @@ const adopts = async (story: Story): Promise<readonly string[]> => {
   const { cluster, book } = story;
   const said = await migrate(story, "--apply", "--yes");
   must((await pictureOf(cluster, home)).includes(`${operator} 0`), "the operator is not scaled to zero");
-  const page = await book.until("ends", "released", (one) => currentOf(one) === "ResourceReleased", patientMs);
+  const page = await book.until("ends", "released", (one) => currentOf(one) === "ResourceReleased", patienceMs);
   must(page.drivers.size === 1 && page.faults.length === 0, `${[...page.drivers.keys()]}; ${page.faults.join("; ")}`);
   await mustKeepDriver(story, "stays");
   return [...said.trim().split("\n").slice(-4), `ends: ${statesOf(page).join(" → ")}, by one driver`];
@@ -127,7 +126,7 @@ const changes = async (story: Story): Promise<readonly string[]> => {
         const status = JSON.stringify(await statusIn(cluster, group, "stays"));
         return shown.every((part) => status?.includes(part)) && (await statusIn(cluster, other, "stays")) === undefined;
       },
-      60_000,
+      patienceMs,
     );
     await sleep(20_000);
     const after = await podsOf(cluster, "stays-0");
@@ -143,11 +142,11 @@ const changes = async (story: Story): Promise<readonly string[]> => {
 const returns = async (story: Story): Promise<readonly string[]> => {
   const { cluster, book, log, before, audit } = story;
   await created({ cluster } as Parameters<typeof created>[0], apachePi("new", "4.1.1", { driverArgs: ["4000"] }));
-  await book.until("new", "healthy", (one) => currentOf(one) === "RunningHealthy", patientMs);
+  await book.until("new", "healthy", (one) => currentOf(one) === "RunningHealthy", patienceMs);
   const began = await standbys(log);
   await migrate(story, "--undo", "--yes");
   must((await pictureOf(cluster, home)) === before, `not as it was: ${await pictureOf(cluster, home)}`);
-  await until("the host stands by again", async () => (await standbys(log)) > began, 60_000);
+  await until("the host stands by again", async () => (await standbys(log)) > began, patienceMs);
   await noWritesSince(audit, Date.now());
   await mustKeepDriver(story, "stays");
   const { labels = {} } = (await stored(cluster.api, "/api/v1/namespaces/default/pods/new-0-driver")).metadata;

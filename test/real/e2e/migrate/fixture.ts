@@ -9,6 +9,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import { leftBy } from "../../../support/left.ts";
 import { migratorRules, moverRules } from "../../../support/migrator.ts";
 import { sparkPi } from "../../../support/pi.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Audit, openAudit } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { install } from "../installed.ts";
@@ -114,7 +115,7 @@ export const leaveRunning = async (fixture: Fixture, name: string, slices: numbe
   await fixture.cluster.api.until(
     `${core}/pods?labelSelector=${selector}`,
     ({ body }) => running.safeParse(body).success,
-    200_000,
+    patienceMs,
   );
   const { items } = running.parse(
     (await fixture.cluster.api.call("GET", `${core}/pods?labelSelector=${selector}`)).body,

@@ -6,6 +6,7 @@ import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { patienceMs } from "../../cluster/api.ts";
 import { isWrite } from "../../cluster/audit.ts";
 import { type HostProcess, rekindle, startHost } from "../installed.ts";
 import { must, pi } from "../scene.ts";
@@ -83,7 +84,7 @@ const apply = async ({ fixture }: Story): Promise<readonly string[]> => {
 const adopts = async ({ fixture, driver, witness, atRest }: Story): Promise<readonly string[]> => {
   const { cluster } = fixture;
   await create(fixture, "after", 2);
-  const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 200_000);
+  const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], patienceMs);
   must(stateOf(app) === "COMPLETED", `${name} ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
   const drivers = [...witness.drivers().values()].flatMap((uids) => [...uids]);
   must(String(drivers) === driver, `drivers of ${name}: ${drivers.join(", ")}, not only ${driver}`);
@@ -99,7 +100,7 @@ const adopts = async ({ fixture, driver, witness, atRest }: Story): Promise<read
     ),
   );
   must(String(states) === "left-done COMPLETED,left-suspended SUSPENDED,left-failing FAILING", String(states));
-  const after = await awaitState(cluster.api, "after", ["COMPLETED", "FAILED"], 200_000);
+  const after = await awaitState(cluster.api, "after", ["COMPLETED", "FAILED"], patienceMs);
   must(stateOf(after) === "COMPLETED", `a new application ended ${stateOf(after)}`);
   // The audit log has no names of created objects, so all creations of drivers are counted.
   const made = (await fixture.audit.read()).filter(

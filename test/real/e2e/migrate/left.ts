@@ -4,7 +4,7 @@
  */
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import { completed, leftOf } from "../../../support/left-job.ts";
-import type { Api } from "../../cluster/api.ts";
+import { type Api, patienceMs } from "../../cluster/api.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import { until } from "./fixture.ts";
 import { applyAll, stored } from "./upstream.ts";
@@ -116,7 +116,7 @@ const leaveOne = async (cluster: Cluster, api: Api, row: LeftRow): Promise<void>
       const there = await Promise.all(all.map((path) => stored(cluster.api, path)));
       return there.every((pod) => phaseOf(pod) === pods);
     };
-    await until(`pods of ${name} are ${pods}`, are, 200_000);
+    await until(`pods of ${name} are ${pods}`, are, patienceMs);
   }
   // Upstream deletes the objects that a job's pods share once none of its pods is alive.
   if (!row.group) for (const { kind, metadata } of left.shared) await cluster.kubectl(["delete", kind, metadata.name]);

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Stored } from "../../../../shared/core/object.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Audit, isWrite, openAudit } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { cli, type HostProcess, install, rekindle, startHost } from "../installed.ts";
@@ -150,7 +151,7 @@ const adopts = async (story: Story): Promise<readonly string[]> => {
   await applyAll(cluster, [jobOf("after", "sleep 2", 1)]);
   const wanted = { ...ends, after: ["Completed", "0/0"] as const };
   for (const [name, [phase]] of Object.entries(wanted))
-    await until(`${name} is ${phase}`, async () => phaseOf(await jobNamed(story, name)) === phase, 240_000);
+    await until(`${name} is ${phase}`, async () => phaseOf(await jobNamed(story, name)) === phase, patienceMs);
   const found = await Promise.all(
     Object.entries(wanted).map(async ([name, [phase, counters]]) => {
       const job = await jobNamed(story, name);

@@ -1,6 +1,7 @@
 /** The faults that executors suffer, one at a time, and the time until the requested number runs again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { patienceMs } from "../../cluster/api.ts";
 import { exhaustMemory, killContainer, type Victim } from "../../cluster/faults.ts";
 import { must, type Scene } from "../scene.ts";
 import { type Book, type Executor, isUp } from "./book.ts";
@@ -157,7 +158,7 @@ export const frozen = async ({ scene, book, done }: Fight, on: readonly Mode[]):
   }
   node.suspend();
   try {
-    const { body } = await cluster.api.until(path, isReady("Unknown"), 60_000);
+    const { body } = await cluster.api.until(path, isReady("Unknown"), patienceMs);
     const silentAt = Date.parse(readyOf(body)?.lastTransitionTime ?? "");
     const back = async (mode: Mode): Promise<void> => {
       const lost = there.get(mode)?.length ?? 0;
@@ -175,6 +176,6 @@ export const frozen = async ({ scene, book, done }: Fight, on: readonly Mode[]):
     await Promise.all(on.map(back));
   } finally {
     node.resume();
-    await cluster.api.until(path, isReady("True"), 60_000);
+    await cluster.api.until(path, isReady("True"), patienceMs);
   }
 };

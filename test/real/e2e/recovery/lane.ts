@@ -3,6 +3,7 @@
  * restored.
  */
 import { dirname } from "node:path";
+import { patienceMs } from "../../cluster/api.ts";
 import { killing } from "../killing.ts";
 import { type Case, must, type Scene } from "../scene.ts";
 import { type Ledger, openLedger } from "../spark/ledger.ts";
@@ -42,7 +43,7 @@ const tormented = async (fight: Fight, gates: string): Promise<void> => {
   const { scene, book } = fight;
   await each(async (mode) => {
     await applied(scene, mode, gates);
-    await awaitState(scene.cluster.api, nameOf(mode), ["RUNNING"], 120_000);
+    await awaitState(scene.cluster.api, nameOf(mode), ["RUNNING"], patienceMs);
     scene.say(`${mode}: ${wanted} executors after ${(await untilBack(scene, book, mode)).toFixed(1)} s`);
     for (const blow of [...blows, ...blows]) await struck(fight, mode, blow);
   });
@@ -62,7 +63,7 @@ const doneTo = ({ book, done }: Fight, { spoiled }: Spoiler, mode: Mode): Readon
 
 const ended = async ({ cluster }: Scene, ledger: Ledger, mode: Mode): Promise<string> => {
   const name = nameOf(mode);
-  const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 120_000);
+  const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], patienceMs);
   must(stateOf(app) === "COMPLETED", `${name} ended ${JSON.stringify(app.status)}`);
   const answer = checkedAnswer(await driverLog(cluster.api, `${name}-driver`));
   const page = ledger.of(name);

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "../scene.ts";
 import { awaitState, driverLog, observe } from "../witness.ts";
 
@@ -23,9 +24,9 @@ export const suspendedAndResumed: Case = {
       const witness = observe(cluster.api, name);
       try {
         await kubectl(cluster, ["apply", "-f", manifest]);
-        await awaitState(cluster.api, name, ["RUNNING"], 240_000);
+        await awaitState(cluster.api, name, ["RUNNING"], patienceMs);
         await suspend(scene, true);
-        await awaitState(cluster.api, name, ["SUSPENDED"], 120_000);
+        await awaitState(cluster.api, name, ["SUSPENDED"], patienceMs);
         await sleep(2_000);
         const left = await kubectl(cluster, [
           "get",
@@ -37,7 +38,7 @@ export const suspendedAndResumed: Case = {
         ]);
         must(left === "", `while suspended there are ${left}`);
         await suspend(scene, false);
-        const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 480_000);
+        const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], patienceMs);
         must(app.status?.applicationState?.state === "COMPLETED", `ended ${JSON.stringify(app.status)}`);
         must(app.status?.executionAttempts === 2, `${app.status?.executionAttempts} executions, expected 2`);
         must(pi.test(await driverLog(cluster.api, app.status?.driverInfo?.podName ?? "")), "its log does not say Pi");

@@ -2,6 +2,7 @@
 
 import { sparkPi } from "../../../support/pi.ts";
 import { openPackage } from "../../../unit/cli/built.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Case, kubectl, must, running } from "../scene.ts";
 import { awaitState, driverLog } from "../witness.ts";
 
@@ -25,7 +26,7 @@ export const keepsLogs: Case = {
       const body = sparkPi(name, { mainClass: missing, restartPolicy });
       const { status } = await api.call("POST", applications, body);
       must(status === 201, `${name} is not created`);
-      await awaitState(api, name, ["FAILED"], 180_000);
+      await awaitState(api, name, ["FAILED"], patienceMs);
       const built = pack.at(scene.kubeconfig);
       const list = await built.run(["log", name, "-n", "default", "--attempt"]);
       must(/^ATTEMPT.*\n1 .*$/.test(list.out.trim()), `the list of kept logs is ${list.out}${list.err}`);

@@ -1,6 +1,7 @@
 /** The fields that only admission can write, on the executors that a real driver's allocator creates. */
 
 import { sparkPi } from "../../../support/pi.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { isAsked, until } from "../admission/rules.ts";
 import { admissionByUrl, installAdmission } from "../installed.ts";
 import { type Case, kubectl, must, pi, running } from "../scene.ts";
@@ -23,7 +24,7 @@ export const limitsExecutors: Case = {
         const executor = { instances: 2, cores: 1, memory: "512m", memoryLimit: "1200m" };
         await cluster.api.call("POST", applications, sparkPi(name, { executor }));
         const page = ledger.of(name);
-        await ledger.during(awaitEnd(page, 300_000));
+        await ledger.during(awaitEnd(page, patienceMs));
         must(page.states.at(-1) === "COMPLETED", `ended ${JSON.stringify(page.last?.status)}`);
         const memory = [...page.pods.values()].map(({ metadata: { labels }, spec: { containers } }) => {
           const { requests, limits } = containers[0]?.resources ?? { requests: {}, limits: {} };

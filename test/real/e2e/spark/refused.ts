@@ -1,5 +1,6 @@
 /** Bad applications end as under upstream: the state, the attempts, a message that names the field to change. */
 import { sparkPi } from "../../../support/pi.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
 import { awaitEnd, openLedger, type Page } from "./ledger.ts";
 
@@ -47,7 +48,7 @@ const bad: readonly Bad[] = [
 ];
 
 const judged = async (page: Page, one: Bad): Promise<string> => {
-  await awaitEnd(page, 240_000);
+  await awaitEnd(page, patienceMs);
   const status = page.last?.status;
   const error = status?.applicationState?.errorMessage ?? "";
   must(page.states.at(-1) === "FAILED", `${one.name} is ${JSON.stringify(status)}`);

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { fieldsOf, recordsIn } from "../../../../shared/core/json.ts";
 import { sparkPi } from "../../../support/pi.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { routeDefinitions } from "../../setup/gateway.ts";
 import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
 import { awaitState } from "../witness.ts";
@@ -51,7 +52,7 @@ const created = async ({ cluster }: Scene, path: string, body: object): Promise<
 /** Waits for a route; it is at the Gateway, and leads to a port of a service that exists. */
 const leads = async ({ cluster: { api } }: Scene, one: (typeof expected)[number]): Promise<string> => {
   const [plural, called, host, service, port] = one;
-  const { body } = await api.until(`${routes}/${plural}/${called}`, ({ status }) => status === 200, 120_000);
+  const { body } = await api.until(`${routes}/${plural}/${called}`, ({ status }) => status === 200, patienceMs);
   const { parentRefs, hostnames, rules } = fieldsOf(fieldsOf(body)["spec"]);
   const at = { ...parent, sectionName: "https" };
   must(isDeepStrictEqual(parentRefs, [at]), `${called} is at ${JSON.stringify(parentRefs)}`);
@@ -84,7 +85,7 @@ const lifeOf = async (scene: Scene): Promise<readonly string[]> => {
   const lines: string[] = [];
   for (const one of expected) lines.push(await leads(scene, one));
   await kubectl(cluster, ["delete", "sparkconnect", name, "--wait"]);
-  await awaitState(cluster.api, name, ["COMPLETED"], 300_000);
+  await awaitState(cluster.api, name, ["COMPLETED"], patienceMs);
   const shown = await kubectl(cluster, ["get", "sparkapplication", name, "-o", "jsonpath={.status.driverInfo}"]);
   must(shown.includes(`"webUIIngressName":"${name}-ui-route"`), `its status shows ${shown}`);
   await kubectl(cluster, ["delete", "sparkapplication", name, "--wait"]);

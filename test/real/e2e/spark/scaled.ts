@@ -1,5 +1,6 @@
 /** Dynamic allocation scales up from one executor while there is work for more, as Spark itself requests. */
 import { join } from "node:path";
+import { patienceMs } from "../../cluster/api.ts";
 import { type Case, kubectl, must, pi, running } from "../scene.ts";
 import { driverLog } from "../witness.ts";
 import { awaitEnd, openLedger } from "./ledger.ts";
@@ -16,7 +17,7 @@ export const scalesUp: Case = {
       try {
         await kubectl(cluster, ["apply", "-f", manifest]);
         const page = ledger.of(name);
-        await ledger.during(awaitEnd(page, 480_000));
+        await ledger.during(awaitEnd(page, patienceMs));
         must(page.states.at(-1) === "COMPLETED", `ended ${JSON.stringify(page.last?.status)}`);
         must(page.mostExecutors === 3, `${page.mostExecutors} executors at most, expected 3`);
         must(page.mostDrivers === 1 && page.drivers.size === 1, "more than one driver");

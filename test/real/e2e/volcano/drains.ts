@@ -4,7 +4,7 @@
  * drain a finalizer holds one pod of each.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Api } from "../../cluster/api.ts";
+import { type Api, patienceMs } from "../../cluster/api.ts";
 import { must } from "../scene.ts";
 import { type Job, type Pod, phaseOf, podsOf, uidsOf, until } from "./book.ts";
 import type { Fixture } from "./fixture.ts";
@@ -12,7 +12,6 @@ import { countedAs, created, onEvent, type Scenario, type Started, shown, untilU
 
 const graceful = "trap 'exit 0' TERM; sleep infinity & wait";
 const servers = 3;
-const longestWaitMs = 90_000;
 /** Long enough for a new host to begin to act; short enough that some hosts are killed before they act. */
 const longestLifeMs = 2_500;
 
@@ -81,7 +80,7 @@ const killed = async (fixture: Fixture, times: number): Promise<void> => {
  */
 const untilBack = async ({ job, restarts }: Draining, drains: number): Promise<void> => {
   await untilUp(job, servers, drains * restarts);
-  await until("counting only its servers", () => counts(job.page.last?.status, onceBack), job.page, longestWaitMs);
+  await until("counting only its servers", () => counts(job.page.last?.status, onceBack), job.page, patienceMs);
   countedAs(job, drains * restarts, drains * restarts);
   const made = job.page.pods.size;
   must(made === servers * (drains + 1), `${made} pods were made, expected ${servers} at first and for each drain`);
@@ -99,7 +98,7 @@ const untilHeld = async ({ name, job: { page }, restarts }: Draining, held: read
     phaseOf(page) === "Running" &&
     page.last?.status?.version === restarts &&
     counts(page.last.status, whileHeld);
-  await until(`${name}: Running ${JSON.stringify(whileHeld)} while a pod is held`, holds, page, longestWaitMs);
+  await until(`${name}: Running ${JSON.stringify(whileHeld)} while a pod is held`, holds, page, patienceMs);
 };
 
 /**

@@ -3,13 +3,13 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { patienceMs } from "../../cluster/api.ts";
 import { must } from "../scene.ts";
 import { phaseOf, until } from "./book.ts";
 import { expected, type Row, type Wanted } from "./expected.ts";
 import type { ExampleFile } from "./files.ts";
 import { applied, type Fixture, hasRight, namespaced, serves } from "./fixture.ts";
 
-const longestWaitMs = 240_000;
 /** The time until the next fifth minute, and the duration of the Job. */
 const cronMs = 360_000;
 
@@ -34,7 +34,7 @@ const comesTo = async ({ fixture, namespace }: Placed, name: string, wanted: Wan
     `${name} ${wanted.phase} ${JSON.stringify(wanted.counted)}`,
     () => holds(wanted, fixture, namespace, name),
     page,
-    longestWaitMs,
+    patienceMs,
   );
   const { retryCount, version } = page.last?.status ?? { retryCount: -1, version: -1 };
   must(retryCount === 0, `${name}: ${retryCount} retries, though nothing failed`);
@@ -45,7 +45,7 @@ const comesTo = async ({ fixture, namespace }: Placed, name: string, wanted: Wan
 
 /** Returns the refusal of admission once a host is up; the dry run stores nothing. */
 const refusal = async ({ fixture, namespace }: Placed, file: string): Promise<string> => {
-  const end = performance.now() + longestWaitMs;
+  const end = performance.now() + patienceMs;
   const args = ["apply", "--dry-run=server", "-n", namespace, "-f", file];
   for (;;) {
     const { code, stderr } = await fixture.scene.cluster.kubectl(args);
@@ -66,7 +66,7 @@ const isRefused = async (placed: Placed, file: string, name: string, words: RegE
   await fixture.unseen(async () => void (await applied(fixture.scene, namespace, file)));
   const page = fixture.book.of(namespace, name);
   const told = (): string => page.last?.status?.state.message ?? "";
-  await until(`told what is wrong with ${name}`, () => words.test(told()), page, longestWaitMs);
+  await until(`told what is wrong with ${name}`, () => words.test(told()), page, patienceMs);
   await sleep(3_000);
   must(page.pods.size === 0, `${name}: ${page.pods.size} pods were made of it`);
   return `${name}: ${said}; applied while no host lives, it is told in its message, and has no pod`;
@@ -76,11 +76,7 @@ const state = z.object({ status: z.looseObject({ state: z.unknown() }).optional(
 
 const isOpen = async ({ fixture }: Placed, name: string): Promise<string> => {
   const { api } = fixture.scene.cluster;
-  await api.until(
-    `${queues}/${name}`,
-    ({ body }) => state.safeParse(body).data?.status?.state === "Open",
-    longestWaitMs,
-  );
+  await api.until(`${queues}/${name}`, ({ body }) => state.safeParse(body).data?.status?.state === "Open", patienceMs);
   return `Queue ${name}: Open`;
 };
 
@@ -90,7 +86,7 @@ const flows = async (placed: Placed, name: string, phase: string): Promise<strin
   await api.until(
     `${flowsPath(placed.namespace)}/jobflows/${name}`,
     ({ body }) => shown.safeParse(body).data?.status.state.phase === phase,
-    longestWaitMs,
+    patienceMs,
   );
   const made = placed.fixture.book.within(placed.namespace).filter(([job]) => job.startsWith(`${name}-`));
   const ends = made.map(([job, page]) => `${job} ${phaseOf(page)}`).toSorted();
@@ -133,7 +129,7 @@ const unopened =
 
 /** Applies the file, and again while a queue of it is not there or not open yet, as a user would. */
 const appliedOnceOpen = async ({ fixture, namespace }: Placed, file: string): Promise<void> => {
-  const end = performance.now() + longestWaitMs;
+  const end = performance.now() + patienceMs;
   for (;;) {
     const failure = await applied(fixture.scene, namespace, file).then(
       () => undefined,
@@ -170,7 +166,7 @@ export const judged = async (
     ...(row.crons ?? []).map((name) => fires(placed, name)),
     ...(row.templates ?? []).map((name) =>
       fixture.scene.cluster.api
-        .until(`${flowsPath(namespace)}/jobtemplates/${name}`, ({ status }) => status === 200, longestWaitMs)
+        .until(`${flowsPath(namespace)}/jobtemplates/${name}`, ({ status }) => status === 200, patienceMs)
         .then(() => `JobTemplate ${name}: kept`),
     ),
   ]);

@@ -1,6 +1,7 @@
 /** Jobs of the scenarios: real shells that run until a gate is opened, and exit with a given code. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { patienceMs } from "../../cluster/api.ts";
 import { must } from "../scene.ts";
 import { type Page, podsOf, until } from "./book.ts";
 import { jobsPath } from "./examples.ts";
@@ -91,8 +92,6 @@ export const created = async ({ scene, book }: Fixture, namespace: string, plan:
   return { page: book.of(namespace, plan.name), namespace, open: (gate) => writeFile(join(gates, gate), "") };
 };
 
-const longestWaitMs = 150_000;
-
 /** Waits until the job is Running with this many pods; the job and all its pods have this version. */
 export const untilUp = ({ page }: Started, pods: number, version = 0): Promise<void> =>
   until(
@@ -111,11 +110,11 @@ export const untilUp = ({ page }: Started, pods: number, version = 0): Promise<v
       );
     },
     page,
-    longestWaitMs,
+    patienceMs,
   );
 
 export const untilPhase = ({ page }: Started, phase: string): Promise<void> =>
-  until(phase, () => page.last?.status?.state.phase === phase, page, longestWaitMs);
+  until(phase, () => page.last?.status?.state.phase === phase, page, patienceMs);
 
 /** Waits until this many pods show the phase, with or without a controller. */
 export const untilPods = ({ page }: Started, phase: string, count: number): Promise<void> =>
@@ -123,7 +122,7 @@ export const untilPods = ({ page }: Started, phase: string, count: number): Prom
     `${count} pods ${phase}`,
     () => podsOf(page).filter((one) => one.status.phase === phase).length === count,
     page,
-    longestWaitMs,
+    patienceMs,
   );
 
 /** Asserts the retries and the version of the job. */

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fieldsOf } from "../../../../shared/core/json.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { must } from "../scene.ts";
 import { phaseOf, podsOf, uidsOf, until } from "./book.ts";
 import { type Fixture, namespaced } from "./fixture.ts";
@@ -53,7 +54,7 @@ const bounded = async (fixture: Fixture, namespace: string, plan: Plan): Promise
     most = Math.max(most, unfinished.length);
     return phaseOf(page) === "Completed";
   };
-  await until("completed", isCompleted, page, 150_000);
+  await until("completed", isCompleted, page, patienceMs);
   must(most <= 2, `${most} pods at one time in a queue with room for two`);
   return `${plan.name}: at most ${most} of 5 pods at one time, ${shown({ page, ...job })}`;
 };

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { patienceMs } from "../../cluster/api.ts";
 import { kubectl, must } from "../scene.ts";
 import { phaseOf, podsOf, uidsOf, until } from "./book.ts";
 import { gracefulDrains } from "./drains.ts";
@@ -53,7 +54,7 @@ const completedUnseen: Scenario = {
       must(phaseOf(job.page) === "Running", `${phaseOf(job.page)} without a controller`);
     });
     await untilPhase(job, "Completed");
-    await until("its workers ended", () => podsOf(job.page).length === 1, job.page, 60_000);
+    await until("its workers ended", () => podsOf(job.page).length === 1, job.page, patienceMs);
     countedAs(job, 0, 1);
     must(job.page.last?.status?.succeeded === 1, `succeeded is ${job.page.last?.status?.succeeded}, expected 1`);
     return [shown(job), "upstream: Running for ever"];
@@ -170,7 +171,7 @@ const equalNames: Scenario = {
     for (const name of stored) {
       const page = fixture.book.of(namespace, name);
       const said = (): string => page.last?.status?.state.message ?? "";
-      await until("told what is wrong", () => /duplicated task name same/.test(said()), page, 60_000);
+      await until("told what is wrong", () => /duplicated task name same/.test(said()), page, patienceMs);
       must(page.pods.size === 0, `${name} has pods`);
     }
     return [`${bad.length} such jobs beside two good ones: ${stored.length} stored and told, the others refused`];
@@ -212,7 +213,7 @@ const sharedObjects: Scenario = {
     await untilUp(job, 3);
     const [before, pods] = [await sharedOf(fixture, namespace), uidsOf(job.page)];
     await job.open("fail");
-    await until("restarted", () => job.page.last?.status?.retryCount === 1, job.page, 60_000);
+    await until("restarted", () => job.page.last?.status?.retryCount === 1, job.page, patienceMs);
     await untilUp(job, 3);
     const kept = uidsOf(job.page).filter((uid) => pods.includes(uid));
     must(kept.length === 2, `${kept.length} pods are the same, expected the two that did not fail`);

@@ -3,6 +3,7 @@
  * version.
  */
 import * as z from "zod";
+import { patienceMs } from "../../cluster/api.ts";
 import { kubectl, must } from "../scene.ts";
 import { until } from "./book.ts";
 import type { Fixture, Gang } from "./fixture.ts";
@@ -32,7 +33,7 @@ const homeless = async ({ fixture, job }: Loss, version: number): Promise<void> 
   await placed(fixture, false);
   await kubectl(fixture.scene.cluster, ["delete", "pod", "-n", job.namespace, "e-w-0", "--wait"]);
   const restarted = () => (job.page.last?.status?.version ?? 0) > version;
-  await until("restarted because its group is Unknown", restarted, job.page, 120_000);
+  await until("restarted because its group is Unknown", restarted, job.page, patienceMs);
   await placed(fixture, true);
 };
 

@@ -32,6 +32,9 @@ const merged = (all: readonly Needed[]): readonly Needed[] =>
 /** Where a status or the page tells what Kueue says. */
 export const kueueViewRule: Rule = rule("kueue.x-k8s.io", ["workloads"], ["list"]);
 
+/** For kinds whose Workloads Rekindle makes. */
+const queuedRule: Rule = rule("kueue.x-k8s.io", ["workloads"], ["get", "list", "watch", "create", "delete"]);
+
 /** The rights of steps on the objects of their kinds. */
 const ofKinds: readonly Needed[] = installations.flatMap(({ kind: { resource, family }, rights }) =>
   rights.map(({ on, verbs, for: why }) =>
@@ -153,16 +156,14 @@ const needed: readonly Needed[] = [
   need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "order groups by priority"),
   need("spark", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "the rank of Workloads by their pods"),
   ...sizeRules.map((one) => need("volcano", one, "count what is added to pods, for plans and capabilities of queues")),
-  need(
-    "volcano",
-    rule("kueue.x-k8s.io", ["workloads"], ["get", "list", "watch", "create", "delete"]),
-    "admit jobs with Kueue's queue label",
-  ),
+  need("volcano", queuedRule, "admit jobs with Kueue's queue label"),
   need(
     "spark",
     rule("kueue.x-k8s.io", ["workloads"], ["list", "watch", "create", "delete"]),
     "growths of applications with Kueue's queue label; show what Kueue reports about these",
   ),
+  need("apache", queuedRule, "admit applications with Kueue's queue label; show what Kueue reports about these"),
+  need("apache", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "the rank of Workloads by their pods"),
   need("spark", rule("kueue.x-k8s.io", ["workloads"], ["patch"]), "change the number of a growth that waits"),
   need("any", rule("kueue.x-k8s.io", ["workloads/status"], ["patch"]), "return the quota of such jobs and growths"),
   need("any", rule("kueue.x-k8s.io", ["workloadpriorityclasses"], ["get"]), "the rank of Workloads by their label"),

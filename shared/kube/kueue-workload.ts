@@ -14,7 +14,16 @@ import {
   type Stored,
 } from "../core/object.ts";
 import { schedulingPart } from "./gang-members.ts";
-import { conditionIn, isActive, isTrue, jobUidLabel, localQueueOf, ownWorkloads, workloads } from "./kueue.ts";
+import {
+  conditionIn,
+  isActive,
+  isTrue,
+  jobUidLabel,
+  localQueueOf,
+  ownWorkloads,
+  queueLabel,
+  workloads,
+} from "./kueue.ts";
 import { isRankedOtherwise } from "./kueue-priority.ts";
 import { isEnding, ownedBy } from "./pods.ts";
 import type { Json } from "./responses.ts";
@@ -177,6 +186,9 @@ export const standingOf = (workload: Stored | undefined, asked: Asked): Workload
     ? { is: "admitted" }
     : { is: "waiting", why: waitOf(workload) };
 };
+
+/** Why an object has no Workload, before the words of the API server: it refused the Workload, or does not serve its kind. */
+export const requestFailed = `The label ${queueLabel} needs a Workload of ${apiVersionOf(workloads)} (Kueue 0.15 or later), which failed`;
 
 /** Why the pods of an object end that Kueue does not admit any more. */
 export const lossText = ({ is, why }: Exclude<WorkloadState, { is: "admitted" }>): string =>

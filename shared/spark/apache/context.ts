@@ -2,6 +2,9 @@
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { View } from "../../core/plan.ts";
+import { localQueueOf } from "../../kube/kueue.ts";
+import type { WorkloadState } from "../../kube/kueue-workload.ts";
+import type { Json } from "../../kube/responses.ts";
 import type { Settings } from "../application/run/context.ts";
 import { isOwn } from "../executors/owner.ts";
 import { withConfDefaults } from "../schema/rules.ts";
@@ -18,17 +21,29 @@ import { type ApacheInput, type ApacheSubmission, applicationIdOf, submitApache 
 type Refused = { readonly refused: string };
 
 /** An application as a step has read it, and the objects of its present attempt. */
-export type Context = RunInput & { readonly read: ReadSpec<ApacheSpec> };
+export type Context = RunInput & { readonly read: ReadSpec<ApacheSpec>; readonly quota?: Quota };
+
+/** The quota of an application that Kueue admits, as a step has read it: see `quota.ts`. */
+export type Quota = {
+  /** The LocalQueue; undefined: its label is gone, and its Workload stays. */
+  readonly queue: string | undefined;
+  readonly workload: Stored | undefined;
+  readonly standing: WorkloadState;
+  /** The fields by which Kueue ranks the Workload that is to be created. */
+  readonly rank?: Json | undefined;
+  /** Why there is no Workload, or nothing is created under it: an object that cannot be read, or a refusal. */
+  readonly lacks?: string | undefined;
+};
 
 /** An application whose spec cannot be read has the operator's defaults: they restart nothing, and keep nothing. */
 export const unread: ApacheSpec = { runtimeVersions: { sparkVersion: "" } };
 
 const defaultMain = "spark-kubernetes-driver";
 
-const submissionOf = (
+export const submissionOf = (
   { options: { apacheOperatorName: operatorName, sparkDefaults } }: Settings,
   read: ReadSpec<ApacheSpec>,
-  attempted: Pick<ApacheInput, "app" | "attempt" | "own">,
+  attempted: Omit<ApacheInput, "spec" | "operatorName">,
 ): ApacheSubmission | Refused => {
   if (!read.ok) return { refused: read.message };
   const spec = withConfDefaults(read.spec, sparkDefaults);
@@ -42,6 +57,10 @@ const submissionOf = (
 const isInitial = (record: ApplicationRecord | undefined): boolean =>
   record === undefined || groupOf(currentOf(record).summary) === "initializing";
 
+/** The LocalQueue of an attempt: the one in which it began, else the one that the label names. */
+export const queueOf = (memory: Memory | undefined, attempt: number, object: Stored): string | undefined =>
+  memory?.run?.attempt === attempt ? memory.run.queue : localQueueOf(object);
+
 export const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Stored): Context => {
   const { namespace, name } = key;
   const app = { name, namespace, uid: view.uid };
@@ -52,7 +71,8 @@ export const contextOf = (settings: Settings, key: Key, view: View<Memory>, obje
   const isPlanned = kept?.attempt === attempt || !isInitial(record);
   // The annotation chooses once an attempt: its driver's confs do not change any more.
   const own = isPlanned ? isOwnAttempt(view.memory, attempt) : isOwn(object.metadata.annotations ?? {});
-  const submission = submissionOf(settings, read, { app, attempt, own });
+  const queued = queueOf(view.memory, attempt, object) !== undefined;
+  const submission = submissionOf(settings, read, { app, attempt, own, queued });
   const made =
     "refused" in submission
       ? { applicationId: applicationIdOf(app, attempt), main: defaultMain }

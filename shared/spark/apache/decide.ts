@@ -12,21 +12,24 @@ import {
   notYetRecorded,
   onLiveReads,
   type Plan,
+  type PlannedStatus,
   type Safety,
   soonest,
   type View,
 } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
-import { appUidLabel, isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
+import { workloads } from "../../kube/kueue.ts";
+import { appUidLabel, isEnding, isOver, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Settings } from "../application/run/context.ts";
 import { prefixOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { newAllotment, settlesAt } from "../executors/allotment.ts";
-import { type Context, contextOf, unread } from "./context.ts";
+import { type Context, contextOf, type Quota, unread } from "./context.ts";
 import { careForExecutors, closedAccount, type ExecutorCare, outliving, withAccount } from "./executors.ts";
 import { type Memory, type Run, recordOf, remembering } from "./memory.ts";
 import { type AttemptPods, readPods } from "./pods.ts";
+import { admissionOf, admissionWait, endsWith, holdsQuota, quotaEffects, waitText, withQuota } from "./quota.ts";
 import { apacheApplications, beside, isSpared, resourceFor, sentinelLabel, upstreamFinalizer } from "./resource.ts";
 import { driverNameOf, isOwnAttempt } from "./run.ts";
 import { tolerationsOf, unservedIn } from "./spec/read.ts";
@@ -34,7 +37,7 @@ import type { ReadSpec } from "./spec/reader.ts";
 import { builtFrom } from "./spec/run-spec.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 import { stateEvents } from "./status/events.ts";
-import { heldStatus } from "./status/history.ts";
+import { heldUpText, statusSaying } from "./status/history.ts";
 import { type Observed, type Progress, progress } from "./status/progress.ts";
 import { type ApplicationRecord, currentOf, submittedAt } from "./status/record.ts";
 import { groupOf, isFailure, isSummary } from "./status/summary.ts";
@@ -45,7 +48,7 @@ const refusalIn = ({ object, read, submission, view }: Context): Observed["refus
   const unserved = unservedIn(object, "application");
   if (unserved.length > 0) return { as: "Failed", message: unserved.join("; ") };
   if ("refused" in submission) return { as: "SchedulingFailure", message: submission.refused };
-  const refusal = view.refused.find(({ effect }) => effect.do === "create");
+  const refusal = view.refused.find(({ effect }) => effect.do === "create" && effect.resource !== workloads);
   return refusal === undefined ? undefined : { as: "SchedulingFailure", message: refusal.message };
 };
 
@@ -68,6 +71,7 @@ const observed = (context: Context, { driver, executors }: AttemptPods, released
     created: driver !== undefined || made,
     released,
     ...(refused === undefined ? {} : { refused }),
+    ...admissionOf(context),
     suspended: read.ok && read.spec.suspend === true,
     deleting: isEnding(object),
   };
@@ -122,6 +126,8 @@ type Turn = {
   readonly stages: readonly (readonly Effect[])[];
   readonly next: Next;
   readonly safety?: Safety;
+  /** Where it says more than the memory. */
+  readonly status?: PlannedStatus | undefined;
 };
 
 const creation = (object: Obj, owner: string): readonly Effect[] => {
@@ -145,7 +151,8 @@ const planned = (
 };
 
 /** The objects that the driver mounts are there before it. */
-const submit = ({ view, run, submission, read }: Context, memory: Memory): Turn => {
+const submit = ({ view, run: begun, submission, read, quota }: Context, memory: Memory): Turn => {
+  const run = quota?.queue === undefined ? begun : { ...begun, queue: quota.queue };
   const { before, driver, executors } =
     "refused" in submission ? { before: [], driver: undefined, executors: undefined } : submission;
   return {
@@ -199,22 +206,33 @@ const release = (context: Context, memory: Memory, look: Progress, left: readonl
   };
 };
 
-const rest = (context: Context, memory: Memory, { look: { wakeAt }, found }: Found): Turn => {
+const rest = (context: Context, memory: Memory, { look: { wakeAt }, found, isIdle }: Found): Turn => {
   const { read, view } = context;
+  const isUsed = holdsQuota(context) && !isIdle;
   const left = outliving(context, found);
   const settled = settledAt(context);
-  // Executors may still be on their way.
-  if (left.length > 0 || (isOwnAttempt(memory, context.run.attempt) && view.now < settled)) {
+  const mayCome = view.now < settled && (isUsed || isOwnAttempt(memory, context.run.attempt));
+  if (left.length > 0 || mayCome) {
     const times = [wakeAt, settled].filter((at) => at !== undefined && at > view.now);
     const waitsFor = { on: "leftovers", objects: left.length } as const;
     return { memory, stages: [removals(left, false)], next: { do: "wait", pollMs, ...soonest(...times), waitsFor } };
   }
+  if (isUsed)
+    return { memory, stages: [], next: { do: "wait", ...soonest(wakeAt), waitsFor: until("its driver", "ended") } };
   if (wakeAt !== undefined)
     return { memory, stages: [], next: { do: "wait", wakeAt, waitsFor: { on: "time", of: "time" } } };
   const isSuspended = read.ok && read.spec.suspend === true;
   const waitsFor = isSuspended ? ({ on: "field", path: "spec.suspend", value: "false" } as const) : undefined;
   return { memory, stages: [], next: { do: "rest", ...(waitsFor === undefined ? {} : { waitsFor }) } };
 };
+
+/** Waits for Kueue. The status says so until the next state. */
+const queued = (context: Context, memory: Memory, quota: Quota): Turn => ({
+  memory,
+  stages: [],
+  next: { do: "wait", pollMs, waitsFor: admissionWait(quota) },
+  status: statusSaying(memory.status, waitText(context, quota), { isState: isSummary, stays: () => false }),
+});
 
 /** Ends the application itself: deletes it, or removes upstream's finalizer from one under deletion. */
 const leave = ({ object }: Context, memory: Memory, act: "expire" | "finish"): Turn => {
@@ -234,6 +252,8 @@ type Found = {
   readonly found: AttemptPods;
   readonly left: readonly Stored[];
   readonly look: Progress;
+  /** No pod uses quota, and none can come any more. */
+  readonly isIdle: boolean;
   /** Absent before a driver has started, and after the step that sees it end. */
   readonly care?: ExecutorCare;
 };
@@ -260,17 +280,21 @@ function* lookAround(context: Context): Reads<Found> {
   const found = yield* readPods(key, view.uid, run, expects);
   const look = lookAt(context, found, false);
   const care = yield* caredFor(context, found, look);
-  if (look.act !== "release") return { found, left: [], look, ...care };
   const own = [...(found.driver === undefined ? [] : [found.driver]), ...found.executors, ...found.strays];
+  const settled = view.now >= settledAt(context);
+  const isIdle = settled && own.every((pod) => isOver(podStatus(pod)));
+  if (look.act !== "release") return { found, left: [], look, isIdle, ...care };
   const left = [...own, ...(yield* othersOf(context))];
-  const released = left.length === 0 && view.now >= settledAt(context);
-  return { found, left, look: released ? lookAt(context, found, true) : look, ...care };
+  const released = left.length === 0 && settled && !endsWith(context, look);
+  return { found, left, look: released ? lookAt(context, found, true) : look, isIdle, ...care };
 }
 
 const turnOf = (context: Context, kept: Memory, around: Found): Turn => {
   const { left, look, care } = around;
   const memory = care === undefined ? kept : withAccount(kept, care);
   switch (look.act) {
+    case "queue":
+      return context.quota === undefined ? rest(context, memory, around) : queued(context, memory, context.quota);
     case "submit":
       return submit(context, memory);
     case "follow":
@@ -297,22 +321,29 @@ const eventsOf = ({ view, object }: Context, { history, previous }: ApplicationR
 
 const planOf = (context: Context, around: Found): Plan<Memory> => {
   const { view } = context;
-  const { found, left, look, care } = around;
+  const { found, left, look, isIdle, care } = around;
   const first = care?.cordons.length ? care.cordons : notYetRecorded(view, care?.events ?? []);
   if (view.memory !== undefined && first.length > 0)
     return onLiveReads({ memory: view.memory, stages: [first], next: { do: "continue" } });
-  const { memory, stages, next, safety } = turnOf(context, remembering(view.memory, look.record), around);
+  const {
+    memory,
+    stages,
+    next,
+    safety,
+    status = memory.status,
+  } = turnOf(context, remembering(view.memory, look.record), around);
+  const [told, quota] = quotaEffects(context, look, isIdle);
   const strays = look.act === "release" ? [] : removals(found.strays, false);
   return {
     memory,
     // The Events come first, because the status shows their states also where the platform refuses an effect.
-    stages: [eventsOf(context, look.record), strays, ...stages].filter((stage) => stage.length > 0),
-    status: memory.status,
+    stages: [[...eventsOf(context, look.record), ...told], strays, ...stages, quota].filter(({ length }) => length > 0),
+    status,
     next,
     // A driver that is gone, and objects of which none is left, are concluded from live reads alone.
     safety: {
       ...safety,
-      ...(found.driver === undefined && left.length === 0 ? { live: true } : {}),
+      ...((found.driver === undefined && left.length === 0) || quota.length > 0 ? { live: true } : {}),
     },
   };
 };
@@ -324,7 +355,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   if (object === undefined) return { memory, stages: [], next: { do: "forget" } };
   if (labelOf(object, sentinelLabel) === "true")
     return { memory, stages: [], next: { do: "rest" }, safety: { statusIsRecord: true } };
-  const context = contextOf(settings, key, view, object);
+  const context = yield* withQuota(contextOf(settings, key, view, object));
   return planOf(context, yield* lookAround(context));
 }
 
@@ -334,7 +365,7 @@ export const heldUp = (
   message: string,
   planned?: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> | undefined =>
-  heldStatus(planned ?? fieldsOf(object.status), message, {
+  statusSaying(planned ?? fieldsOf(object.status), heldUpText(message), {
     isState: isSummary,
     stays: (summary) => ["stopping", "terminated"].includes(groupOf(summary)),
   });

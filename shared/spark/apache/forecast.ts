@@ -1,6 +1,7 @@
 /** An application of Apache's operator before its submission: attempt 1 is the one with the id 0. */
 import type { Obj } from "../../core/object.ts";
 import { forecastBy, type Rendered, type RenderedCase } from "../../kube/forecast.ts";
+import { localQueueOf } from "../../kube/kueue.ts";
 import { policiesOf } from "../application/spec/policies.ts";
 import type { Options } from "../auxiliary-objects/options.ts";
 import { isOwn } from "../executors/owner.ts";
@@ -19,6 +20,7 @@ const rendered = (object: Obj, { attempt, uid, options }: RenderedCase<Options>)
   const made = submitApache({
     ...{ app: { name, namespace, uid }, spec, attempt: attempt - 1, operatorName },
     own: isOwn(object.metadata.annotations ?? {}),
+    queued: localQueueOf(object) !== undefined,
   });
   return "refused" in made
     ? made

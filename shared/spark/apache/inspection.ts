@@ -2,7 +2,8 @@
 import { fieldsOf } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { adviceOf, type KindInspection, type ObjectState } from "../../kube/object-state.ts";
+import { localQueueOf } from "../../kube/kueue.ts";
+import { adviceOf, type KindInspection, type ObjectState, untilStarted } from "../../kube/object-state.ts";
 import { isReady, labelOf } from "../../kube/pods.ts";
 import { isDriver } from "../executors/roles.ts";
 import { nameLabel } from "./resource.ts";
@@ -33,6 +34,12 @@ const messageOf = (record: ApplicationRecord | undefined): string | undefined =>
   return newestOf(record.history, "stopping")?.message ?? current.message;
 };
 
+/** True of an application with a LocalQueue whose next attempt has not begun. */
+const waitsForKueue = (object: Obj, state: string): boolean =>
+  localQueueOf(object) !== undefined &&
+  fieldsOf(object.spec)["suspend"] !== true &&
+  (state === "" || (isSummary(state) && groupOf(state) === "initializing"));
+
 const standingOf = (object: Obj): ObjectState => {
   const record = recordIn(object.status);
   const state = record === undefined ? shownState(object) : currentOf(record).summary;
@@ -44,7 +51,9 @@ const standingOf = (object: Obj): ObjectState => {
       instantOf(record === undefined ? undefined : currentOf(record).at) ??
       instantOf(object.metadata.creationTimestamp),
     ended: endOf(record),
-    what: adviceOf(apacheSparkApplicationStates, state, "state"),
+    what: waitsForKueue(object, state)
+      ? untilStarted(localQueueOf(object) ?? "", object)
+      : adviceOf(apacheSparkApplicationStates, state, "state"),
   };
 };
 
@@ -74,5 +83,6 @@ export const apacheSparkApplicationInspection: KindInspection = {
     const ready = pods.filter((pod) => labelOf(pod, "spark-role") === "executor" && isReady(pod));
     return { running: ready.length, wanted: wantedOf(object) };
   },
+  kueue: { absence: "no Workload of it exists yet" },
   suspends: true,
 };

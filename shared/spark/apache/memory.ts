@@ -48,6 +48,8 @@ const memory = z.object({
       driverUid: z.string().optional(),
       /** The digest of what Rekindle's own executors of the attempt are built from: see `builtFrom`. */
       builtFrom: z.string().optional(),
+      /** The LocalQueue in which Kueue has admitted the attempt; absent: it began without Kueue. */
+      queue: z.string().optional(),
       /** When a step first saw an executor of Rekindle's own, epoch ms. */
       executorsAt: instant.optional(),
     })

@@ -10,6 +10,7 @@ import type { Settings } from "../application/run/context.ts";
 import { decide, heldUp, statusUpdate } from "./decide.ts";
 import { type Memory, parseMemory, recordOf, remembering, salvageMemory } from "./memory.ts";
 import { measuresOfApache } from "./metrics.ts";
+import { troubleWord } from "./quota.ts";
 import { beside, isSpared, nameLabel } from "./resource.ts";
 import { currentOf, submittedAt, withState } from "./status/record.ts";
 import { groupOf } from "./status/summary.ts";
@@ -64,5 +65,6 @@ export const apacheSparkApplicationOperator = (settings: Settings): Operator<Mem
   statusUpdate,
   recovery,
   heldUp,
+  troubleWord,
   measuresOf: measuresOfApache,
 });

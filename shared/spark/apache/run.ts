@@ -13,7 +13,7 @@ import { withConfDefaults } from "../schema/rules.ts";
 import type { Memory, Run } from "./memory.ts";
 import { type AttemptPods, sorted } from "./pods.ts";
 import { apacheApplications, nameLabel } from "./resource.ts";
-import { runSpecOf } from "./spec/run-spec.ts";
+import { bounded, runSpecOf } from "./spec/run-spec.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 import { evidenceOf } from "./status/evidence.ts";
 import { type ApacheSubmission, ownerOf } from "./submission.ts";
@@ -25,6 +25,8 @@ export type RunInput = {
   readonly run: Run;
   readonly settings: Settings;
   readonly submission: ApacheSubmission | { readonly refused: string };
+  /** The executors that Kueue has admitted; absent where it admits none. */
+  readonly admitted?: number | undefined;
 };
 
 /** True where Rekindle creates the executors of this attempt. */
@@ -52,11 +54,12 @@ const kindOf = ({ run, submission }: RunInput): RunKind => ({
 });
 
 /** The context in which the executors of an attempt are cared for. */
-export const runContext = (input: RunInput, spec: ApacheSpec): ApplicationContext => {
-  const { key, view, object, run, settings } = input;
+export const runContext = (input: RunInput, given: ApacheSpec): ApplicationContext => {
+  const { key, view, object, run, settings, admitted } = input;
   const { executors, allotment, plannedAt = view.now } = view.memory ?? {};
   const { attempt, applicationId, driverUid: uid } = run;
-  const confs = withConfDefaults(spec, settings.options.sparkDefaults);
+  const confs = withConfDefaults(given, settings.options.sparkDefaults);
+  const spec = runSpecOf(confs, isOwnAttempt(view.memory, attempt));
   const memory: ApplicationContext["memory"] = {
     ...{ generation: 0, spec: "", normaliser, attempt, submissions: 0, executions: 0, state: { phase: "RUNNING" } },
     driver: {
@@ -69,7 +72,7 @@ export const runContext = (input: RunInput, spec: ApacheSpec): ApplicationContex
   return {
     ...{ key, kind: kindOf(input), object, memory, settings },
     view: { ...view, memory },
-    read: { ok: true, spec: runSpecOf(confs, isOwnAttempt(view.memory, attempt)) },
+    read: { ok: true, spec: admitted === undefined ? spec : bounded(spec, admitted) },
     policies: policiesOf(object).policies,
   };
 };

@@ -3,9 +3,11 @@
  * submission client behind the command line: the client's steps build the driver from the confs, a program and the two
  * pod templates.
  */
-import { fieldsOf } from "../../core/json.ts";
+import { fieldsOf, omit } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
 import type { Obj, OwnerReference } from "../../core/object.ts";
+import { localQueueOf, queueLabel } from "../../kube/kueue.ts";
+import { type Placement, withPlacement } from "../../kube/kueue-placement.ts";
 import type { Json } from "../../kube/responses.ts";
 import { defaultOptions } from "../auxiliary-objects/options.ts";
 import type { Conf } from "../configuration/conf.ts";
@@ -14,9 +16,10 @@ import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
 import { isOwn, madeHere, obstaclesIn } from "../executors/owner.ts";
-import { withConfDefaults } from "../schema/rules.ts";
+import { growthCause, withConfDefaults } from "../schema/rules.ts";
 import { confs, confsOfOwn, epochConfs, podLabels } from "../submission/additions.ts";
 import { type Built, build, runners } from "../submission/client.ts";
+import type { PlannedPods } from "../submission/planned-pods.ts";
 import {
   assembled,
   asTemplate,
@@ -28,7 +31,7 @@ import {
 import { executorTemplateConf } from "../submission/steps/driver.ts";
 import { type Identity, identityOf, type Program } from "../submission/steps/step.ts";
 import { configMapsOf, routedOf } from "./routes.ts";
-import { deletesConf, keepsExecutors, runSpecOf } from "./spec/run-spec.ts";
+import { deletesConf, keepsExecutors, mostExecutorsOf, runSpecOf } from "./spec/run-spec.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
 
 export type ApacheInput = {
@@ -40,6 +43,10 @@ export type ApacheInput = {
   readonly operatorName: string;
   /** Rekindle creates the executors of the attempt: `rekindle.dev/executors: own`. */
   readonly own?: boolean;
+  /** Kueue admits the attempt: the number of its executors is bounded. */
+  readonly queued?: boolean;
+  /** What Kueue's admission adds to the executors. */
+  readonly placement?: Placement | undefined;
 };
 
 export type ApacheSubmission = {
@@ -52,6 +59,8 @@ export type ApacheSubmission = {
   readonly driver: Obj;
   /** The basis of the executors, where Rekindle creates them. */
   readonly executors?: ExecutorBasis;
+  /** The pods for which Kueue is asked, where it admits the attempt. */
+  readonly planned?: PlannedPods;
 };
 
 type Refused = { readonly refused: string };
@@ -235,12 +244,17 @@ const executorTemplate = (template: Json | undefined): { readonly text?: string 
     : { text: JSON.stringify(asTemplate(start)) };
 };
 
-/** The basis of the attempt's executors; refused where none could be built from it. */
-const basisOf = (
+/** Stands for the secret of a driver that is not there yet. */
+const authSecret = "planned";
+
+type Executors = { readonly basis: ExecutorBasis; readonly one: Obj };
+
+/** The basis of the attempt's executors, and one of them; refused where none could be built from it. */
+const executorsOf = (
   input: ApacheInput,
   { confs: conf, applicationId, driverPodName }: Built,
   template: string | undefined,
-): ExecutorBasis | Refused => {
+): Executors | Refused => {
   const { spec } = input;
   const { prefix, localDir } = identityFor(input, conf);
   const basis = {
@@ -253,10 +267,37 @@ const basisOf = (
     template: template === undefined ? undefined : JSON.parse(template),
   };
   const one = executorOf({
-    ...{ ...basis, executorId: `${firstId}` },
+    ...{ ...basis, authSecret, executorId: `${firstId}` },
     driver: { name: driverPodName, uid: "", ip: undefined },
   });
-  return "refused" in one ? one : basis;
+  return "refused" in one ? one : { basis, one: one.pod };
+};
+
+const label = `metadata.labels[${queueLabel}]`;
+
+/** The pods for which Kueue is asked; refused where their number has no bound, and where Kueue would count them twice. */
+const plannedOf = (spec: ApacheSpec, driver: Obj, executor: Obj): PlannedPods | Refused => {
+  const executors = mostExecutorsOf(spec);
+  if (executors === undefined)
+    return {
+      refused: `${label}: Kueue admits a number of executors, and with ${growthCause({ sparkConf: spec.sparkConf ?? {} })} as many are created as the driver needs: set spark.dynamicAllocation.maxExecutors, for which Kueue is asked then, or turn that off`,
+    };
+  if ([driver, executor].some(({ metadata }) => metadata.labels?.[queueLabel] !== undefined))
+    return {
+      refused: `${label}: the pods of the application have this label, too, and Kueue would count them twice: remove it from the application, or from its pods (spark.kubernetes.driver.label.${queueLabel}, spark.kubernetes.executor.label.${queueLabel})`,
+    };
+  return { driver, executor, executors };
+};
+
+/** The executors' template with what Kueue's admission adds to it. */
+const placed = ({ placement, ...input }: ApacheInput): ApacheInput => {
+  if (placement === undefined) return input;
+  const { executorSpec } = input.spec;
+  const given = fieldsOf(executorSpec?.podTemplateSpec);
+  const template = { metadata: { name: "", ...fieldsOf(given["metadata"]) }, spec: fieldsOf(given["spec"]) };
+  const { metadata, spec } = withPlacement(template, placement);
+  const podTemplateSpec = { ...given, metadata: omit(metadata, "name"), spec };
+  return { ...input, spec: { ...input.spec, executorSpec: { ...executorSpec, podTemplateSpec } } };
 };
 
 /** The first submission of a spec by the deployment's confs, before its object exists. */
@@ -264,8 +305,9 @@ export const rehearsedApache = (
   {
     name,
     namespace,
+    labels = {},
     annotations = {},
-  }: Pick<ApacheInput["app"], "name" | "namespace"> & { readonly annotations?: Texts },
+  }: Pick<ApacheInput["app"], "name" | "namespace"> & { readonly labels?: Texts; readonly annotations?: Texts },
   spec: ApacheSpec,
   defaults: Texts,
 ): ApacheSubmission | Refused =>
@@ -273,11 +315,29 @@ export const rehearsedApache = (
     app: { name, namespace, uid: "u" },
     spec: withConfDefaults(spec, defaults),
     own: isOwn(annotations),
+    queued: localQueueOf({ metadata: { labels, annotations } }) !== undefined,
     ...{ attempt: 0, operatorName: defaultOptions.apacheOperatorName },
   });
 
+/** The driver, and what is known of its executors before it runs. */
+const podsOf = (
+  input: ApacheInput,
+  made: Built,
+  template: string | undefined,
+): Pick<ApacheSubmission, "driver" | "executors" | "planned"> | Refused => {
+  const driver = driverOf(input, made);
+  const { own = false, queued = false } = input;
+  if (!own && !queued) return { driver };
+  const executors = executorsOf(input, made, template);
+  if ("refused" in executors) return executors;
+  const planned = queued ? plannedOf(input.spec, driver, executors.one) : undefined;
+  if (planned !== undefined && "refused" in planned) return planned;
+  return { driver, ...(own ? { executors: executors.basis } : {}), ...(planned === undefined ? {} : { planned }) };
+};
+
 /** Builds the objects of an attempt. Pure: the same input gives the same objects. */
-export const submitApache = (input: ApacheInput): ApacheSubmission | Refused => {
+export const submitApache = (given: ApacheInput): ApacheSubmission | Refused => {
+  const input = placed(given);
   const { app, spec } = input;
   const program = programOf(spec);
   if ("refused" in program) return program;
@@ -288,7 +348,7 @@ export const submitApache = (input: ApacheInput): ApacheSubmission | Refused => 
   if (obstacles.length > 0) return { refused: obstacles.join("; ") };
   const conf = input.own === true ? new Map([...plain, ...confsOfOwn]) : plain;
   const template = spec.driverSpec?.podTemplateSpec;
-  const made = build({
+  const client = build({
     conf,
     sparkVersion: spec.runtimeVersions.sparkVersion,
     clientVersion,
@@ -302,22 +362,20 @@ export const submitApache = (input: ApacheInput): ApacheSubmission | Refused => 
       ...(executor.text === undefined ? {} : { executor: executor.text }),
     },
   });
+  if ("refused" in client) return client;
+  const made = podsOf(input, client, executor.text);
   if ("refused" in made) return made;
-  const basis = input.own === true ? basisOf(input, made, executor.text) : undefined;
-  if (basis !== undefined && "refused" in basis) return basis;
-  const driver = driverOf(input, made);
   const objects = [
-    ...made.first,
+    ...client.first,
     ...configMapsOf(spec),
-    ...made.objects,
-    ...routedOf(spec, made.pod.metadata.labels ?? {}),
+    ...client.objects,
+    ...routedOf(spec, client.pod.metadata.labels ?? {}),
   ];
   return {
-    applicationId: made.applicationId,
-    driverPodName: made.driverPodName,
-    mainContainer: made.pod.container.name ?? "",
-    before: objects.map((object) => beside(object, input, driver)),
-    driver,
-    ...(basis === undefined ? {} : { executors: basis }),
+    ...made,
+    applicationId: client.applicationId,
+    driverPodName: client.driverPodName,
+    mainContainer: client.pod.container.name ?? "",
+    before: objects.map((object) => beside(object, input, made.driver)),
   };
 };

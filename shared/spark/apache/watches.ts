@@ -1,7 +1,8 @@
 /** The watches of Apache's SparkApplications, for forwarders: they need none of the decisions. */
 import { same } from "../../core/json.ts";
-import { keyKindOf, type Obj } from "../../core/object.ts";
+import { keyKindOf, type Obj, ownerOfKind } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
+import { workloadWatch } from "../../kube/kueue-watch.ts";
 import { changed, isEnding, isReady, labelOf, leavingAt, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { trimPod } from "../../kube/trim.ts";
@@ -28,6 +29,7 @@ const watches: readonly Watch[] = [
     matters: (before, after) => before === undefined || !same(gistOf(before), gistOf(after)),
     urgent: loss,
   },
+  workloadWatch((workload) => ownerOfKind(workload, apacheApplications)?.name),
 ];
 
 /** The watcher of Apache's SparkApplications for forwarders. */

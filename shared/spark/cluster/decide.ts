@@ -16,7 +16,7 @@ import { podDisruptionBudgets, services, statefulSets } from "../../kube/resourc
 import { sentinelLabel } from "../apache/resource.ts";
 import { unservedIn } from "../apache/spec/read.ts";
 import { stateEvents } from "../apache/status/events.ts";
-import { heldStatus } from "../apache/status/history.ts";
+import { heldUpText, statusSaying } from "../apache/status/history.ts";
 import {
   entered,
   hasEnded,
@@ -318,7 +318,7 @@ const heldUp = (
   message: string,
   planned?: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> | undefined =>
-  heldStatus(planned ?? fieldsOf(object.status), message, {
+  statusSaying(planned ?? fieldsOf(object.status), heldUpText(message), {
     isState: isClusterState,
     stays: (summary) => !["Submitted", "RunningHealthy"].includes(summary),
   });

@@ -17,6 +17,7 @@ import {
 } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { workloads } from "../../kube/kueue.ts";
+import { requestFailed } from "../../kube/kueue-workload.ts";
 import { claims, pods } from "../../kube/resources.ts";
 import { orderWord, takenOrders } from "../command/order.ts";
 import { type Action, isAction, jobs, podGroups } from "../schema/resource.ts";
@@ -39,7 +40,7 @@ const wordings: Readonly<Record<string, Wording>> = {
   [jobs.kind]: { reason: "JobUpdateError", lead: "Failed to update job, err" },
   [workloads.kind]: {
     reason: "KueueError",
-    lead: "The label kueue.x-k8s.io/queue-name needs a Workload of kueue.x-k8s.io/v1beta2 (Kueue 0.15 or later), which failed",
+    lead: requestFailed,
   },
 };
 

@@ -5,6 +5,7 @@ import type { World } from "../../../shared/engine/context/world.ts";
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { crds } from "../../support/crds.ts";
+import { queuedApplication } from "./apache/queued-judge.ts";
 import { apart } from "./controllers.ts";
 import { identityOf } from "./ending.ts";
 import { clusterQueue, withGrowths } from "./growth-judge.ts";
@@ -15,7 +16,7 @@ import { appName, canaries, namespace, type Scenario } from "./scenario.ts";
 import { lookMs, type Snapshot } from "./snapshot.ts";
 import { withEvictions } from "./volcano/eviction-judge.ts";
 import { withGangs } from "./volcano/gang-judge.ts";
-import { kueue, withKueue } from "./volcano/kueue-judge.ts";
+import { kueue, queuedJob, withKueue } from "./volcano/kueue-judge.ts";
 import { withNatives } from "./volcano/native-judge.ts";
 import { withNearness } from "./volcano/near-judge.ts";
 import { withRooms } from "./volcano/room-judge.ts";
@@ -233,7 +234,9 @@ const withGuests = (oracle: Snapshot["oracle"], scenario: Scenario): Snapshot["o
   const { gang, kueued } = scenario;
   const placed = gang === "native" ? withNatives(oracle) : oracle;
   if (kueued === "growths") return withGrowths(placed, scenario);
-  return kueued ? withKueue(placed) : placed;
+  return kueued
+    ? withKueue(placed, scenario.kind === "ApacheSparkApplication" ? queuedApplication : queuedJob)
+    : placed;
 };
 
 /** The cores of each machine. */

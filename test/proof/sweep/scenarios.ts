@@ -2,6 +2,7 @@
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { clusters } from "./apache/cluster-scenarios.ts";
 import { owned as ownedOfApache } from "./apache/own-executors.ts";
+import { queued as queuedOfApache } from "./apache/queued.ts";
 import { apache as applicationsOfApache } from "./apache/scenarios.ts";
 import { belledOf } from "./belled.ts";
 import { beside, besideOfVolcano } from "./beside.ts";
@@ -326,7 +327,7 @@ const belledOfVolcano = belledOf(watchedOfVolcano);
 
 const spark: readonly Scenario[] = [...watched, ...belled];
 const volcano: readonly Scenario[] = [...watchedOfVolcano, ...belledOfVolcano];
-const livesOfApache: readonly Scenario[] = [...applicationsOfApache, ...ownedOfApache, ...clusters];
+const livesOfApache: readonly Scenario[] = [...applicationsOfApache, ...ownedOfApache, ...queuedOfApache, ...clusters];
 
 const apache: readonly Scenario[] = [
   ...livesOfApache,
@@ -348,7 +349,7 @@ export const families: Readonly<Record<string, readonly Scenario[]>> = {
   apache,
   elastic,
   bell: [...belled, ...belledOfVolcano],
-  kueue: [...growths, ...kueuedJobs, ...lives.filter(({ name }) => name === "kueued")],
+  kueue: [...growths, ...kueuedJobs, ...queuedOfApache, ...lives.filter(({ name }) => name === "kueued")],
   standby: [...beside, ...besideOfVolcano],
   gang: [...gangs, ...rooms, ...nears, ...natives, ...evictions, ...gangApplications],
 };

@@ -250,3 +250,27 @@ describe("an object in a queue of Kueue", () => {
     assert.deepEqual([granted, waiting], [0, 3]);
   });
 });
+
+describe("an application of spark.apache.org in a LocalQueue", () => {
+  const kind =
+    everyKind.find(({ resource }) => resource.keyKind === "ApacheSparkApplication") ?? assert.fail("no kind");
+  const waitsIn = (state: string, labels: Record<string, string> = label, suspend = false): string => {
+    const status = { currentState: { currentStateSummary: state, lastTransitionTime: "2026-11-02T08:00:00Z" } };
+    return kind.stateOf({ ...objectOf(kind, labels), spec: { suspend }, status }).what.waitsFor;
+  };
+
+  test("is shown with what Kueue says of its Workload", async () => {
+    const view = await viewOf({ conditions: [has, admitted] }, {}, kind);
+    assert.deepEqual([view?.queue, view?.state], ["team-a", "admitted"]);
+  });
+
+  test("waits for Kueue until its next attempt has begun", () => {
+    const waits = "its Workload of Kueue to be admitted: LocalQueue team-a";
+    assert.deepEqual([waitsIn("Submitted"), waitsIn("ScheduledToRestart")], [waits, waits]);
+    const others = [waitsIn("DriverRequested"), waitsIn("Submitted", {}), waitsIn("Submitted", label, true)];
+    assert.ok(
+      others.every((text) => !text.includes("Kueue")),
+      others.join(),
+    );
+  });
+});

@@ -103,10 +103,10 @@ export const unservedIn = (object: Marked, kind: "application" | "cluster"): rea
   const { policies } = policiesOf(object);
   const queue = localQueueOf(object);
   return [
-    ...(queue === undefined
+    ...(queue === undefined || kind === "application"
       ? []
       : [
-          `LocalQueue ${queue}: Rekindle asks Kueue for no quota of an object of spark.apache.org: remove the label or annotation that names the queue, and let Kueue admit each pod, by spark.kubernetes.driver.label.${queueLabel} and spark.kubernetes.executor.label.${queueLabel} in spec.sparkConf`,
+          `LocalQueue ${queue}: Rekindle asks Kueue for no quota of a SparkCluster: remove the label or annotation that names the queue, and let Kueue admit each pod, by the label ${queueLabel} of the pods' templates in spec.masterSpec and spec.workerSpec`,
         ]),
     ...(isOwn(annotations) && kind === "cluster"
       ? [

@@ -3,8 +3,9 @@
  * wants; and the digest of the fields that a running driver was made from.
  */
 import { digestOf, omit } from "../../../core/json.ts";
+import { countIn } from "../../configuration/conf.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
-import { isDynamic } from "../../schema/rules.ts";
+import { growthCause, isDynamic } from "../../schema/rules.ts";
 import { tolerationsOf } from "./read.ts";
 import type { ApacheSpec } from "./schema.ts";
 
@@ -28,6 +29,28 @@ export const statedExecutors = ({ sparkConf = {} }: ApacheSpec): number | undefi
   if (isDynamic({ sparkConf })) return undefined;
   const text = sparkConf[instancesConf]?.trim() ?? "";
   return /^\d{1,9}$/.test(text) ? Number(text) : usual;
+};
+
+const boundConf = "spark.dynamicAllocation.maxExecutors";
+const leastConf = "spark.dynamicAllocation.minExecutors";
+
+/** The most executors that an attempt has at once; undefined where only the demand of its driver bounds them. */
+export const mostExecutorsOf = ({ sparkConf = {}, ...spec }: ApacheSpec): number | undefined => {
+  if (sparkConf["spark.kubernetes.driver.master"]?.trim().startsWith("local") === true) return 0;
+  if (isDynamic({ sparkConf })) return countIn(sparkConf, boundConf);
+  return growthCause({ sparkConf }) === undefined ? statedExecutors({ ...spec, sparkConf }) : undefined;
+};
+
+/** A run with no more executors than these, whatever its spec says by now. */
+export const bounded = (spec: SparkApplicationSpec, most: number): SparkApplicationSpec => {
+  const { sparkConf = {}, executor } = spec;
+  const bound = (name: string): string => `${Math.min(most, countIn(sparkConf, name) ?? 0)}`;
+  return {
+    ...spec,
+    sparkConf: isDynamic(spec) ? { ...sparkConf, [boundConf]: `${most}`, [leastConf]: bound(leastConf) } : sparkConf,
+    executor:
+      executor.instances === undefined ? executor : { ...executor, instances: Math.min(executor.instances, most) },
+  };
 };
 
 /** `own`: ended executors are Rekindle's to keep or to delete, unless a conf decides. */

@@ -32,18 +32,18 @@ export const stateOf = ({ summary, at, message, driver }: Shown<string>) => ({
   ...(driver === undefined ? {} : { lastObservedDriverStatus: driver }),
 });
 
-/**
- * The status with a trouble of the platform as the message of its present state; undefined without a state, and for one
- * whose own message `stays`.
- */
-export const heldStatus = <State extends string>(
+/** A trouble of the platform as the message of a state. */
+export const heldUpText = (trouble: string): string => `held up by the platform: ${trouble}`;
+
+/** The status with another message of its present state; undefined without a state, and for one whose own message `stays`. */
+export const statusSaying = <State extends string>(
   status: Readonly<Record<string, unknown>>,
-  trouble: string,
+  message: string,
   { isState, stays }: { readonly isState: IsState<State>; readonly stays: (summary: State) => boolean },
 ): Readonly<Record<string, unknown>> | undefined => {
   const newest = statesShown(status, isState)?.at(-1);
   if (newest === undefined || stays(newest.summary)) return undefined;
-  const state = stateOf({ ...newest, message: messageOf(`held up by the platform: ${trouble}`) });
+  const state = stateOf({ ...newest, message: messageOf(message) });
   const history = { ...fieldsOf(status["stateTransitionHistory"]), [newest.number]: state };
   return { ...status, currentState: state, stateTransitionHistory: history };
 };

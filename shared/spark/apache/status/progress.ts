@@ -15,7 +15,7 @@ import {
   withRestart,
   withState,
 } from "./record.ts";
-import { afterEnd, restartsAt } from "./restart.ts";
+import { afterEnd, isRequeued, restartsAt } from "./restart.ts";
 import { groupOf, isFailure, type Summary } from "./summary.ts";
 
 export type Observed = {
@@ -36,6 +36,12 @@ export type Observed = {
   /** Why no attempt can be submitted: the spec is refused, or an object cannot be built or created. */
   readonly refused?: { readonly as: "Failed" | "SchedulingFailure"; readonly message: string };
   readonly suspended?: boolean;
+  /** True once the objects of the present attempt have been planned. */
+  readonly planned?: boolean;
+  /** True while Kueue does not admit the application: no attempt begins. */
+  readonly held?: boolean;
+  /** Why Kueue does not admit the attempt under way any more. */
+  readonly lost?: string | undefined;
   /** True once the deletion of the application was requested. */
   readonly deleting?: boolean;
 };
@@ -45,8 +51,8 @@ export type Policy = Tolerations & {
   readonly trims: boolean;
 };
 
-/** The act that a look asks for: "expire" deletes the application itself, "finish" removes the finalizer of one under deletion. */
-export type Act = "submit" | "follow" | "release" | "rest" | "expire" | "finish";
+/** The act that a look asks for: "queue" asks Kueue for quota and waits for it, "expire" deletes the application itself, "finish" removes the finalizer of one under deletion. */
+export type Act = "queue" | "submit" | "follow" | "release" | "rest" | "expire" | "finish";
 
 export type Progress = {
   readonly record: ApplicationRecord;
@@ -61,7 +67,8 @@ export type Progress = {
 type Turn =
   | { readonly to: ApplicationRecord }
   | { readonly stays: Omit<Progress, "record"> }
-  | { readonly restarted: ApplicationRecord };
+  | { readonly restarted: ApplicationRecord }
+  | { readonly requeued: ApplicationRecord };
 
 type Look = { readonly record: ApplicationRecord; readonly policy: Policy; readonly seen: Observed };
 
@@ -73,13 +80,22 @@ const stay = (act: Act, wakeAt?: number): Turn => ({
   stays: { act, ...(wakeAt === undefined ? {} : { wakeAt }) },
 });
 
+/** Ends an attempt that has lost its quota: the next one waits for Kueue, and the counters of restarts stay. */
+const requeue = ({ record, policy: { trims }, seen: { now } }: Look, why: string): Turn => {
+  const attempt = { ...record.attempt, id: record.attempt.id + 1 };
+  return { requeued: withRestart(record, attempt, { now, trims, message: `${why}: it is queued again.` }) };
+};
+
 const initialize = (look: Look): Turn => {
   const { record, policy, seen } = look;
   if (seen.refused !== undefined) return enter(look, seen.refused.as, { message: seen.refused.message });
   if (seen.created) return enter(look, "DriverRequested");
+  if (seen.planned === true && seen.lost !== undefined) return requeue(look, seen.lost);
+  if (seen.planned !== true && isRequeued(record) && !seen.released) return release(look);
   if (seen.suspended === true) return stay("rest");
   const due = currentOf(record).summary === "ScheduledToRestart" ? restartsAt(record, policy.restart) : seen.now;
-  return seen.now < due ? stay("rest", due) : stay("submit");
+  if (seen.now < due) return stay("rest", due);
+  return stay(seen.held === true ? "queue" : "submit");
 };
 
 /** The timer of a state: how long it may last, and the state that follows. */
@@ -109,20 +125,27 @@ const timed = (look: Look, driver: unknown): Turn => {
   return look.seen.now > due ? enter(look, timer.then, { driver }) : stay("follow", due + 1);
 };
 
+/** An attempt whose driver has ended counts as ended, also where its quota is lost; any other one ends with its quota. */
+const ended = (look: Look): Turn | undefined => {
+  const { driver, main, lost } = look.seen;
+  if (driver === "gone") return enter(look, "Failed", { message: "Driver pod was deleted, or its node is gone." });
+  const evidence = driver === "unseen" ? undefined : evidenceOf(driver, main);
+  if (driver === "unseen" || evidence?.is !== "ended") return lost === undefined ? undefined : requeue(look, lost);
+  const { as, message } = evidence;
+  return enter(look, as, {
+    ...(message === undefined ? {} : { message }),
+    driver: as === "Succeeded" ? undefined : podStatus(driver),
+  });
+};
+
 const follow = (look: Look): Turn => {
   const { record, policy, seen } = look;
   const { driver } = seen;
-  if (driver === "gone") return enter(look, "Failed", { message: "Driver pod was deleted, or its node is gone." });
-  if (driver === "unseen") return timed(look, undefined);
+  const end = ended(look);
+  if (end !== undefined) return end;
+  if (driver === "unseen" || driver === "gone") return timed(look, undefined);
   const status = podStatus(driver);
   const evidence = evidenceOf(driver, seen.main);
-  if (evidence.is === "ended") {
-    const { as, message } = evidence;
-    return enter(look, as, {
-      ...(message === undefined ? {} : { message }),
-      driver: as === "Succeeded" ? undefined : status,
-    });
-  }
   const { summary } = currentOf(record);
   if (summary === "DriverRequested") {
     return evidence.is === "waiting" ? timed(look, status) : enter(look, "DriverStarted");
@@ -204,5 +227,6 @@ export const progress = (before: ApplicationRecord | undefined, policy: Policy, 
     turn = turnOf({ record, policy, seen });
   }
   if ("stays" in turn) return { record, ...turn.stays };
+  if ("requeued" in turn) return { record: turn.requeued, act: "release" };
   return { record: turn.restarted, act: "rest", wakeAt: restartsAt(turn.restarted, policy.restart) };
 };

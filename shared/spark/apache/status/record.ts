@@ -88,9 +88,9 @@ export const withState = (
 export const withRestart = (
   record: ApplicationRecord,
   attempt: Attempt,
-  { now, trims }: { readonly now: number; readonly trims: boolean },
+  { now, trims, ...news }: Pick<News, "message"> & { readonly now: number; readonly trims: boolean },
 ): ApplicationRecord => {
-  const entry = entryOf(currentOf(record).number + 1, "ScheduledToRestart", now, {});
+  const entry = entryOf(currentOf(record).number + 1, "ScheduledToRestart", now, news);
   return {
     history: trims ? [entry] : bounded([...record.history, entry]),
     attempt,

@@ -65,10 +65,18 @@ const backoffMs = (ended: Summary | undefined, restart: Restart): number => {
   return ended === "SchedulingFailure" ? (backoffOnSchedulingFailureMs ?? ofFailure) : ofFailure;
 };
 
+const entriesOf = ({ previous, history }: ApplicationRecord) => [...(previous?.history ?? []), ...history];
+
+/** True where the attempt before did not end by itself: Kueue took its quota, which spends no restart and needs no backoff. */
+export const isRequeued = (record: ApplicationRecord): boolean => {
+  const before = entriesOf(record).at(-2);
+  const isScheduled = currentOf(record).summary === "ScheduledToRestart";
+  return isScheduled && before !== undefined && groupOf(before.summary) !== "stopping";
+};
+
 /** When the scheduled attempt may begin, epoch ms. */
 export const restartsAt = (record: ApplicationRecord, restart: Restart): number => {
-  const last = [...(record.previous?.history ?? []), ...record.history].findLast(
-    ({ summary }) => groupOf(summary) === "stopping",
-  );
+  if (isRequeued(record)) return beganAt(currentOf(record));
+  const last = entriesOf(record).findLast(({ summary }) => groupOf(summary) === "stopping");
   return beganAt(currentOf(record)) + backoffMs(last?.summary, restart);
 };

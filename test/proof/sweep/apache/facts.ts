@@ -32,6 +32,9 @@ export type Facts = {
   plannedAt: number | undefined;
   plannedSeenAt: number;
   recorded: boolean;
+  /** Evictions by Kueue, and the states by which the application was queued again after one. */
+  evictions: number;
+  requeues: number;
   /** Drivers by UID, and executors by UID with the driver of each. */
   drivers: Map<string, Driver>;
   executors: Map<string, { readonly driver: string; live: boolean; readonly own: boolean; readonly leaving: boolean }>;
@@ -52,6 +55,8 @@ export const fresh = (): Facts => ({
   plannedAt: undefined,
   plannedSeenAt: 0,
   recorded: false,
+  evictions: 0,
+  requeues: 0,
   drivers: new Map(),
   executors: new Map(),
   executorIds: new Set(),

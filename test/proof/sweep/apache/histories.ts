@@ -2,8 +2,9 @@
  * The invariants of the history of an application of `spark.apache.org`, in a table of the judge's own.
  *
  * H1. Numbers have no gap; a state that was shown stays as it was; the status has at least two states, from Submitted on,
- *     unless the platform holds up the first attempt, which the message of Submitted then says.
+ *     unless the platform or Kueue holds up the first attempt, which the message of Submitted then says.
  * H2. Each state follows from the one before; an application that is not being deleted is terminated only after an end of an attempt.
+ *     After an eviction by Kueue it is queued again from any state of an attempt.
  * H3. No timeout, no restart and no time to live comes before its time.
  * H4. A message is one line of at most 1,024 characters.
  */
@@ -55,9 +56,15 @@ const entriesOf = (status: unknown): readonly (readonly [number: number, state: 
     .map(([number, state]): readonly [number, unknown] => [Number(number), state])
     .sort(([a], [b]) => a - b);
 
+/** True where an attempt is followed by another, and has not ended by itself. */
+const isRequeue = (before: string, after: string): boolean =>
+  after === "ScheduledToRestart" && !(followers[before] ?? []).includes(after);
+
 /** H2: an application that is being deleted is released from any state. */
 const mayFollow = (facts: Facts, before: string, after: string): boolean =>
-  (followers[before] ?? []).includes(after) || (facts.deleting && after === released && before !== released);
+  (followers[before] ?? []).includes(after) ||
+  (isRequeue(before, after) && facts.requeues < facts.evictions) ||
+  (facts.deleting && after === released && before !== released);
 
 /** H3: the least time between two states, ms. */
 const leastMs = ({ tolerations }: Facts, { summary }: Entry): number => {
@@ -72,6 +79,7 @@ const checkNext = (facts: Facts, number: number, entry: Entry, blame: Blame): vo
     return;
   }
   if (!mayFollow(facts, before.summary, entry.summary)) blame(`H2: ${entry.summary} follows ${before.summary}`);
+  if (isRequeue(before.summary, entry.summary)) facts.requeues += 1;
   const lasted = Date.parse(entry.at) - Date.parse(before.at);
   if (lasted < leastMs(facts, entry)) blame(`H3: ${before.summary} became ${entry.summary} after ${lasted} ms`);
 };
@@ -96,8 +104,9 @@ export const hearHistory = (facts: Facts, status: unknown, blame: Blame): readon
     return [entry];
   });
 
-/** True of a state whose message is a trouble of the platform. */
-export const isHeldUp = (state: unknown): boolean => /^held up by the platform: ./.test(textAt(state, "message") ?? "");
+/** True of a state whose message is a trouble of the platform, or says that Kueue has not admitted the application. */
+export const isHeldUp = (state: unknown): boolean =>
+  /^(held up by the platform: |waits until Kueue admits )./.test(textAt(state, "message") ?? "");
 
 /** H1, for a status: it shows no fewer states than upstream's first one, and its newest is the present one. */
 export const checkStatus = (status: unknown, blame: Blame): void => {
@@ -115,6 +124,7 @@ export const leastWaitMs = ({ tolerations, history }: Facts): number => {
   const scheduled = numbers.findLast((number) => history.get(number)?.summary === "ScheduledToRestart");
   const ended = scheduled === undefined ? undefined : history.get(scheduled - 1)?.summary;
   const usual = numberAt(restart, "restartBackoffMillis") ?? 30_000;
+  if (ended !== undefined && isRequeue(ended, "ScheduledToRestart")) return 0;
   if (ended === undefined || ended === "Succeeded") return usual;
   const ofFailure = numberAt(restart, "restartBackoffMillisForFailure") ?? usual;
   return ended === "SchedulingFailure"

@@ -10,6 +10,7 @@
  * D5. Where objects are said to be released none is left, where they are said to be kept the driver is there; nothing is
  *     left of an application that is gone.
  * D7. An Event whose reason is a state tells of a state of the history.
+ * D10. An eviction by Kueue spends no restart.
  * D6. No secret in a status, an event, a record, a message or a line; a record is readable and small.
  */
 import type { Change } from "../../../../shared/simulator/storage/store.ts";
@@ -34,6 +35,7 @@ const longestArrivalMs = 16_000;
 const accompanying: ReadonlySet<string> = new Set([
   ...["pods", "services", "configmaps", "persistentvolumeclaims"],
   ...["ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io"],
+  "workloads.kueue.x-k8s.io",
 ]);
 
 const finalizersOf = ({ metadata }: Item): readonly string[] => metadata.finalizers ?? [];
@@ -82,7 +84,20 @@ const hearApp = (facts: Facts, { type, object }: Change, blame: Blame): void => 
   facts.phase = textAt(status, "currentState", "currentStateSummary") ?? "";
   for (const entry of hearHistory(facts, status, blame)) checkEnd(facts, entry, blame);
   if (at(status, "stateTransitionHistory") !== undefined) checkStatus(status, blame);
+  const attempt = at(status, "currentAttemptSummary", "attemptInfo");
+  const [id = 0, restarts = 0] = [numberAt(attempt, "id"), numberAt(attempt, "restartCounter")];
+  if (restarts > id - facts.requeues)
+    blame(`D10: attempt ${id} is restart ${restarts} after ${facts.requeues} evictions`);
 };
+
+const isEvicted = (workload: Item | undefined): boolean => {
+  const conditions = at(workload, "status", "conditions");
+  return Array.isArray(conditions) && conditions.some(({ type, status }) => type === "Evicted" && status === "True");
+};
+
+/** True where Kueue evicts a Workload. */
+const isEviction = ({ type, table, object, before }: Change): boolean =>
+  table === "workloads.kueue.x-k8s.io" && type === "MODIFIED" && isEvicted(object) && !isEvicted(before);
 
 const hearRecord = (facts: Facts, { type, object }: Change, now: number, blame: Blame): void => {
   const spec = object["spec"];
@@ -117,7 +132,7 @@ const checkRestart = (facts: Facts, attempt: number, now: number, blame: Blame):
   const restart = at(facts.tolerations, "restartConfig");
   const policy = textAt(restart, "restartPolicy") ?? "Never";
   const most = policy === "Never" ? 0 : (numberAt(restart, "maxRestartAttempts") ?? 3);
-  if (attempt > most) blame(`D2: attempt ${attempt} is more than the restarts allow`);
+  if (attempt > most + facts.requeues) blame(`D2: attempt ${attempt} is more than the restarts allow`);
   const since = scheduledAt(facts);
   if (since !== undefined && now - since < leastWaitMs(facts))
     blame(`H3: attempt ${attempt} comes ${now - since} ms after it was scheduled`);
@@ -150,7 +165,8 @@ const hearPod = (facts: Facts, { type, object }: Change, actor: Actor, now: numb
     const leaving = known?.leaving === true || deletionTimestamp !== undefined;
     facts.drivers.set(uid, { attempt: known?.attempt ?? attempt, live: isLive, end, leaving });
   }
-  const driver = owners.find((owner) => facts.drivers.has(owner));
+  // The garbage collector takes the reference to a driver that is gone out of an executor with another owner.
+  const driver = owners.find((owner) => facts.drivers.has(owner)) ?? facts.executors.get(uid)?.driver;
   if (roleOf(object) !== "executor" || driver === undefined) return;
   if (actor === "engine" && !facts.executors.has(uid)) checkExecutor(facts, object, blame);
   facts.executors.set(uid, executorIn(object, driver, isLive));
@@ -204,6 +220,7 @@ export const openApacheOracle = (subject: Subject, facts: Facts = fresh()): Orac
       if (table === apps && isSubject(object)) hearApp(facts, change, blame);
       if (table === checkpoints && isRecord(object)) hearRecord(facts, change, now, blame);
       if (table === "pods") hearPod(facts, change, actor, now, blame);
+      if (isEviction(change)) facts.evictions += 1;
     },
     permits: permitted,
     said: checkSecret,

@@ -1,6 +1,6 @@
 /**
- * The invariants of a Job that Kueue admits, judged from objects alone; and the stand-in for Kueue's controller, which
- * admits its Workload, in part where it may, evicts it once, and admits the whole when its quota has been given back.
+ * The invariants of a Job, or of an application, that Kueue admits, judged from objects alone; and the stand-in for Kueue's
+ * controller, which admits a Workload, in part where it may, evicts it once, and admits the whole when its quota has been given back.
  *
  * A1. A pod is created only while a Workload is admitted, or by a call that was under way when it was evicted.
  * A2. Quota is given back, and a Workload is finished or deleted, only when no unfinished pod is left.
@@ -20,7 +20,6 @@ import { forked } from "../forked.ts";
 import type { Actor, Oracle } from "../oracle.ts";
 
 const workloads = "workloads.kueue.x-k8s.io";
-const jobs = "jobs.batch.volcano.sh";
 
 const statusOf = (workload: Item, type: string): string | undefined => {
   const conditions = at(workload, "status", "conditions");
@@ -34,8 +33,28 @@ const isAdmitted = (workload: Item): boolean =>
 const holdsQuota = (workload: Item): boolean =>
   statusOf(workload, "QuotaReserved") === "True" && statusOf(workload, "Finished") !== "True";
 
-const isOfJob = ({ metadata }: Item): boolean =>
-  metadata.labels?.["volcano.sh/job-name"] === "pi" && metadata.ownerReferences?.[0]?.kind === "Job";
+/** An object whose Workload is judged. */
+export type Queued = {
+  readonly table: string;
+  readonly isOf: (pod: Item) => boolean;
+  /** The pod set of a pod. */
+  readonly setOf: (pod: Item) => string;
+  readonly stateOf: (object: Item) => string;
+  /** The states in which it rests with a finished Workload. */
+  readonly ends: readonly string[];
+};
+
+export const queuedJob: Queued = {
+  table: "jobs.batch.volcano.sh",
+  isOf: ({ metadata }) =>
+    metadata.labels?.["volcano.sh/job-name"] === "pi" && metadata.ownerReferences?.[0]?.kind === "Job",
+  setOf: ({ metadata }) => metadata.annotations?.["volcano.sh/task-spec"] ?? "",
+  stateOf: (job) => textAt(job, "status", "state", "phase") ?? "",
+  ends: ["Completed", "Failed", "Terminated"],
+};
+
+/** A pod of a Job, or the driver of an application. */
+const mayBeEvicted = (pod: Item): boolean => queuedJob.isOf(pod) || pod.metadata.labels?.["spark-role"] === "driver";
 
 const admitMs = 1_000;
 /** After its first pods run. */
@@ -53,7 +72,7 @@ export const kueue = (server: Server): Part => {
   };
   return {
     onChange: ({ table, type, object }) => {
-      if (table === "pods" && isOfJob(object) && textAt(object, "status", "phase") === "Running")
+      if (table === "pods" && mayBeEvicted(object) && textAt(object, "status", "phase") === "Running")
         for (const one of server.store.list(workloads))
           runAfter(server, evictMs, about("kueue.evict", one, { table: workloads }));
       if (table === workloads && type !== "DELETED" && !holdsQuota(object) && statusOf(object, "Finished") !== "True")
@@ -97,8 +116,6 @@ type Facts = {
 /** The longest time from a step's first read to the arrival of its last creation: fence, request timeout, rounding. */
 const latestMs = 16_000;
 
-const ends: readonly string[] = ["Completed", "Failed", "Terminated"];
-
 const isOver = (pod: Item): boolean => ["Succeeded", "Failed"].includes(textAt(pod, "status", "phase") ?? "");
 
 /** Judges A5: a pod has just been created. */
@@ -109,10 +126,8 @@ const checkCount = (facts: Facts, name: string, task: string): void => {
     facts.violations.push(`A5: pod ${name} is number ${living} of ${task}, and ${admitted} are admitted`);
 };
 
-const hearPod = (facts: Facts, { type, object }: Change, actor: Actor, now: number): void => {
-  if (!isOfJob(object)) return;
+const hearPod = (facts: Facts, task: string, { type, object }: Change, actor: Actor, now: number): void => {
   const { uid, name } = object.metadata;
-  const task = object.metadata.annotations?.["volcano.sh/task-spec"] ?? "";
   if (type !== "DELETED" && textAt(object, "status", "phase") === "Succeeded")
     facts.succeeded.set(task, new Set([...(facts.succeeded.get(task) ?? []), name]));
   if (type === "ADDED" && actor === "engine" && facts.admitted.size === 0 && now - facts.lostAt > latestMs)
@@ -160,30 +175,29 @@ const hearWorkload = (facts: Facts, { type, object }: Change, actor: Actor, now:
   facts.finished = isThere && statusOf(object, "Finished") === "True";
 };
 
-const judging = (inner: Oracle, facts: Facts): Oracle => ({
+const judging = (inner: Oracle, of: Queued, facts: Facts): Oracle => ({
   ...inner,
   hear: (change, actor, now) => {
     if (change.table === workloads) hearWorkload(facts, change, actor, now);
-    if (change.table === "pods") hearPod(facts, change, actor, now);
-    if (change.table === jobs && change.object.metadata.name === "pi")
-      facts.phase = textAt(change.object, "status", "state", "phase") ?? "";
+    if (change.table === "pods" && of.isOf(change.object)) hearPod(facts, of.setOf(change.object), change, actor, now);
+    if (change.table === of.table && change.object.metadata.name === "pi") facts.phase = of.stateOf(change.object);
     inner.hear(change, actor, now);
   },
   end: (objects, now) => {
     if (facts.admitted.size === 0 && facts.pods.size > 0) facts.violations.push("A3: at rest pods have no quota");
-    if (ends.includes(facts.phase) !== facts.finished)
+    if (of.ends.includes(facts.phase) !== facts.finished)
       facts.violations.push(
-        `A3: at rest the Job is ${facts.phase}, and its Workload is ${facts.finished ? "" : "not "}finished`,
+        `A3: at rest it is ${facts.phase}, and its Workload is ${facts.finished ? "" : "not "}finished`,
       );
     inner.end(objects, now);
   },
   violations: () => [...inner.violations(), ...new Set(facts.violations)],
-  copy: () => judging(inner.copy(), forked(facts)),
+  copy: () => judging(inner.copy(), of, forked(facts)),
 });
 
 /** Adds the invariants of Kueue to the oracle of a scenario. */
-export const withKueue = (inner: Oracle): Oracle =>
-  judging(inner, {
+export const withKueue = (inner: Oracle, of: Queued): Oracle =>
+  judging(inner, of, {
     ...{ violations: [], admitted: new Set(), reserved: new Set(), finished: false, phase: "" },
     ...{ lostAt: Number.NEGATIVE_INFINITY, pods: new Map(), succeeded: new Map(), reclaimed: new Map() },
     ...{ tasks: new Map(), counts: new Map() },

@@ -3,7 +3,7 @@ import { flavorOf, kueueCrds } from "../../../support/kueue.ts";
 import type { Scenario } from "../scenario.ts";
 import { living, workers } from "./jobs.ts";
 
-const stands: Scenario["stands"] = [
+export const stands: NonNullable<Scenario["stands"]> = [
   ...kueueCrds.map((crd) => ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd] as const),
   ["/apis/kueue.x-k8s.io/v1beta2/resourceflavors", { ...flavorOf("spot"), spec: {} }],
 ];

@@ -105,9 +105,22 @@ describe("a pod leads to a step", () => {
     const pod = { ...ready, metadata: { ...ready.metadata, labels: { "spark.operator/spark-app-name": "pi" } } };
     assert.deepEqual(
       operator.watches.map(({ ownerName }) => ownerName(pod)),
-      ["pi-0-driver", "pi"],
+      ["pi-0-driver", "pi", undefined],
     );
   });
+});
+
+test("a Workload of Kueue leads to a step of the application that owns it", () => {
+  const { ownerName, matters } = operator.watches[2] ?? assert.fail("no watch of Workloads");
+  const ownerOf = (apiVersion: string): Obj => ({
+    ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload" },
+    metadata: { name: "w", ownerReferences: [{ apiVersion, kind: "SparkApplication", name: "pi", uid: "a-1" }] },
+  });
+  assert.equal(ownerName(ownerOf("spark.apache.org/v1")), "pi");
+  assert.equal(ownerName(ownerOf("sparkoperator.k8s.io/v1beta2")), undefined);
+  const fresh = ownerOf("spark.apache.org/v1");
+  const admitted = { ...fresh, status: { conditions: [{ type: "Admitted", status: "True" }] } };
+  assert.deepEqual([matters(undefined, fresh), matters(fresh, admitted)], [false, true]);
 });
 
 test("the kind's keys are not those of the other SparkApplication", () => {

@@ -64,9 +64,11 @@ export type Given = {
   readonly spec: Fields;
   readonly metadata?: Fields | undefined;
   readonly scripts: readonly DriverScript[];
+  /** How often each step is taken to have been tried before. */
+  readonly tries?: number;
 };
 
-export const openStand = ({ spec, metadata = {}, scripts }: Given, death?: Death): Stand => {
+export const openStand = ({ spec, metadata = {}, scripts, tries = 0 }: Given, death?: Death): Stand => {
   const simulator = openSimulator({ crds, scripts: { "*": scripts } });
   const drivers: string[] = [];
   let writes = 0;
@@ -95,6 +97,7 @@ export const openStand = ({ spec, metadata = {}, scripts }: Given, death?: Death
     namespace: "default",
     name: "pi",
     reason: "test",
+    tries,
   };
   const step = async (): Promise<void> => {
     const end = new Promise<void>((resolve) => {

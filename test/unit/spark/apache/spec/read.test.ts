@@ -38,11 +38,6 @@ describe("a spec of spark.apache.org that no driver could run is refused, and th
 
   const marks = [
     [
-      { labels: { "kueue.x-k8s.io/queue-name": "team" } },
-      /^LocalQueue team: Rekindle asks Kueue for no quota .*remove/,
-    ],
-    [{ annotations: { "rekindle.dev/kueue-queue": "team" } }, /^LocalQueue team: .*remove the label or annotation/],
-    [
       { annotations: { "rekindle.dev/on-executors-gone": "fail" } },
       /rekindle\.dev\/on-executors-gone\]: fail is for .*remove the annotation/,
     ],
@@ -58,6 +53,16 @@ describe("a spec of spark.apache.org that no driver could run is refused, and th
   test("a cluster takes no executors of Rekindle's own", () => {
     const metadata = { annotations: { "rekindle.dev/executors": "own" } };
     assert.match(unservedIn({ metadata }, "cluster").join(), /own is for applications; .*remove the annotation/);
+  });
+
+  test("a cluster is in no LocalQueue", () => {
+    for (const metadata of [
+      { labels: { "kueue.x-k8s.io/queue-name": "team" } },
+      { annotations: { "rekindle.dev/kueue-queue": "team" } },
+    ]) {
+      assert.match(unservedIn({ metadata }, "cluster").join(), /^LocalQueue team: .*remove the label or annotation/);
+      assert.deepEqual(unservedIn({ metadata }, "application"), []);
+    }
   });
 
   test("labels and annotations that ask for nothing more are accepted", () => {

@@ -5,11 +5,12 @@ import { request as secureRequestOf } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { proofWith } from "../../../support/proof.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { isWrite, tableOf } from "../../cluster/audit.ts";
 import { triggerSecret } from "../../lambda/cloud.ts";
 import { jobStatus, jobsPath } from "../cloud/works.ts";
 import { completing, deleted, failing } from "../lambda/applications.ts";
-import { type Case, longestWaitMs, type Observed, tallied } from "../lambda/cases.ts";
+import { type Case, type Observed, tallied } from "../lambda/cases.ts";
 import { refusedIn } from "../rights.ts";
 import { must } from "../scene.ts";
 import { type Fixture, resyncMs } from "./fixture.ts";
@@ -42,7 +43,7 @@ export const jobCompletes: Case<Observed> = {
     const { status, body } = await api.call("POST", jobsPath, job);
     must(status === 201, `create the job: ${JSON.stringify(body)}`);
     const phases: string[] = [];
-    for (const until = performance.now() + longestWaitMs; phases.at(-1) !== "Completed"; await sleep(200)) {
+    for (const until = performance.now() + patienceMs; phases.at(-1) !== "Completed"; await sleep(200)) {
       must(performance.now() < until, `the job went ${phases.join(" → ")}`);
       const { phase } = (await jobStatus(api, "job")).state;
       if (phase !== "" && phase !== phases.at(-1)) phases.push(phase);

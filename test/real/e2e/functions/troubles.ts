@@ -5,8 +5,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { sparkPi } from "../../../support/pi.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { jobStatus } from "../cloud/works.ts";
-import { type Case, longestWaitMs, type Observed } from "../lambda/cases.ts";
+import type { Case, Observed } from "../lambda/cases.ts";
 import { collection } from "../lambda/witness.ts";
 import { kubectl, must } from "../scene.ts";
 import { awaitState, stateOf } from "../witness.ts";
@@ -41,7 +42,7 @@ const untilUp = async (
   selector: string,
   count: number,
 ): Promise<readonly Pod[]> => {
-  for (const until = performance.now() + longestWaitMs; ; await sleep(250)) {
+  for (const until = performance.now() + patienceMs; ; await sleep(250)) {
     const up = (await podsOf(around, namespace, selector)).filter(isUp);
     if (up.length >= count) return up;
     must(performance.now() < until, `${up.length} pods of ${selector} run, ${count} are awaited`);
@@ -101,7 +102,7 @@ const phaseOf = async ({ cluster: { api } }: Observed, namespace: string, name: 
 };
 
 const untilPhase = async (around: Observed, namespace: string, name: string, phase: string): Promise<void> => {
-  for (const until = performance.now() + longestWaitMs; ; await sleep(250)) {
+  for (const until = performance.now() + patienceMs; ; await sleep(250)) {
     const now = await phaseOf(around, namespace, name);
     if (now === phase) return;
     must(performance.now() < until, `the job ${name} is ${now}, ${phase} is awaited`);
@@ -127,7 +128,7 @@ const executorsFall: Case<Observed> = {
     if (first === undefined || second === undefined) return [];
     await api.call("DELETE", `${podsIn("default")}/${first.metadata.name}`, { gracePeriodSeconds: 0 });
     await evicted(around, "default", second);
-    const app = await awaitState(api, "pi-hunted", ["COMPLETED", "FAILED"], longestWaitMs);
+    const app = await awaitState(api, "pi-hunted", ["COMPLETED", "FAILED"], patienceMs);
     must(stateOf(app) === "COMPLETED", `ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
     must(app.status?.executionAttempts === 1, `attempts: ${app.status?.executionAttempts}`);
     return [`${first.metadata.name} was killed, ${second.metadata.name} evicted`];
@@ -165,7 +166,7 @@ const nodeDrained: Case<Observed> = {
     await created(around, jobsIn("default"), job({ name: "drained", command: "sleep 25", policies: restarting, pod }));
     const before = await untilUp(around, "default", jobPods("drained"), replicas);
     await kubectl(cluster, ["drain", spare, "--ignore-daemonsets", "--force", "--timeout=60s"]);
-    for (const until = performance.now() + longestWaitMs; ; await sleep(250)) {
+    for (const until = performance.now() + patienceMs; ; await sleep(250)) {
       const now = await podsOf(around, "default", jobPods("drained"));
       const isNew = ({ metadata }: Pod): boolean => before.every((old) => old.metadata.uid !== metadata.uid);
       if (now.length === replicas && now.every((one) => isNew(one) && one.status.phase === "Pending")) break;
@@ -188,14 +189,14 @@ const namespaceGone: Case<Observed> = {
     await untilUp(around, namespace, jobPods("doomed"), replicas);
     const began = performance.now();
     await api.call("DELETE", `/api/v1/namespaces/${namespace}`);
-    await api.until(`/api/v1/namespaces/${namespace}`, ({ status }) => status === 404, longestWaitMs);
+    await api.until(`/api/v1/namespaces/${namespace}`, ({ status }) => status === 404, patienceMs);
     return [`gone after ${Math.round((performance.now() - began) / 1_000)} s`];
   },
 };
 
 /** Resolves when the API server has refused a pod of the namespace to a function. */
 const untilRefused = async ({ audit }: Pick<Fixture, "audit">, namespace: string): Promise<void> => {
-  for (const until = performance.now() + longestWaitMs; ; await sleep(500)) {
+  for (const until = performance.now() + patienceMs; ; await sleep(500)) {
     const refused = (await audit.read()).filter(
       ({ verb, resource, code, ...of }) =>
         verb === "create" && resource === "pods" && code === 403 && of.namespace === namespace,

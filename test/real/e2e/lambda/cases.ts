@@ -1,6 +1,7 @@
 /** The cases of applications that functions run in a storm, and of the quiet after it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { groupOf } from "../../../../shared/core/key.ts";
+import { patienceMs } from "../../cluster/api.ts";
 import { isWrite, tableOf } from "../../cluster/audit.ts";
 import { depthOf, sendAll } from "../../lambda/queues.ts";
 import { isSeen, operatorBegins } from "../beside.ts";
@@ -20,7 +21,6 @@ export type Case<Around = Fixture> = {
 /** The parts of a fixture that an application's life needs, whatever calls the functions. */
 export type Observed = Pick<Fixture, "cluster" | "witness">;
 
-export const longestWaitMs = 360_000;
 /** The time after which nothing of a deleted application may be left where a queue keeps messages and timers. */
 export const goneMs = 120_000;
 
@@ -52,7 +52,7 @@ const completes = (wanted: Wanted, index: number): Case<Observed> => ({
     const { api } = fixture.cluster;
     await sleep(index * 15_000);
     await apply(fixture, wanted);
-    const app = await awaitState(api, wanted.name, ["COMPLETED", "FAILED"], longestWaitMs);
+    const app = await awaitState(api, wanted.name, ["COMPLETED", "FAILED"], patienceMs);
     must(stateOf(app) === "COMPLETED", `ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
     const said = /Pi is roughly 3\.\d+/.exec(await driverLog(api, app.status?.driverInfo?.podName ?? ""))?.[0];
     must(said !== undefined, "the driver's log does not say Pi");
@@ -67,7 +67,7 @@ const fails: Case<Observed> = {
   run: async (fixture) => {
     await sleep(5_000);
     await apply(fixture, failing);
-    const app = await awaitState(fixture.cluster.api, failing.name, ["COMPLETED", "FAILED"], longestWaitMs);
+    const app = await awaitState(fixture.cluster.api, failing.name, ["COMPLETED", "FAILED"], patienceMs);
     must(stateOf(app) === "FAILED", `ended ${stateOf(app)}`);
     counted(app, 2);
     oneDriverPerAttempt(fixture, failing.name, 2);
@@ -98,7 +98,7 @@ const isDeleted = (withinMs: number): Case<Observed> => ({
   name: `${deleted.name} is deleted while it runs: nothing is left`,
   run: async (fixture) => {
     await apply(fixture, deleted);
-    await awaitState(fixture.cluster.api, deleted.name, ["RUNNING"], longestWaitMs);
+    await awaitState(fixture.cluster.api, deleted.name, ["RUNNING"], patienceMs);
     await sleep(3_000);
     await deletedWhole(fixture, deleted.name, withinMs);
     oneDriverPerAttempt(fixture, deleted.name, 1);
@@ -126,7 +126,7 @@ const takenMs = 8_000;
  */
 const resyncUntilBegun = async (fixture: Fixture, { name }: Wanted): Promise<void> => {
   const { cluster, cloud } = fixture;
-  const until = performance.now() + longestWaitMs;
+  const until = performance.now() + patienceMs;
   for (let turn = 0; stateOf(await read(cluster.api, name)) === ""; turn++) {
     must(performance.now() < until, `${name} was not begun`);
     await cloud.functions.resync.invoke({ id: `beside-${turn}`, source: "aws.events" });
@@ -150,7 +150,7 @@ export const standsAside: Case = {
       const begun = Date.now();
       await apply(fixture, beside);
       const { resourceVersion } = (await read(api, beside.name)).metadata;
-      const until = performance.now() + longestWaitMs;
+      const until = performance.now() + patienceMs;
       while (!fixture.sent.some(({ name, at }) => name === beside.name && at >= begun)) {
         must(performance.now() < until, `nobody sent ${beside.name}`);
         await sleep(100);
@@ -175,7 +175,7 @@ export const standsAside: Case = {
     const gone = performance.now();
     await resyncUntilBegun(fixture, beside);
     const after = secondsSince(gone);
-    await awaitState(api, beside.name, ["SUBMITTED", "RUNNING"], longestWaitMs);
+    await awaitState(api, beside.name, ["SUBMITTED", "RUNNING"], patienceMs);
     const states = await story(fixture, beside.name);
     await deletedWhole(fixture, beside.name, goneMs);
     oneDriverPerAttempt(fixture, beside.name, 1);

@@ -20,6 +20,7 @@ import { nodeCount, nodeFlags } from "./gang/fixture.ts";
 import { gangFunctions } from "./gang/functions.ts";
 import { nativeCases, withoutGates } from "./gang/native.ts";
 import { gatesOn } from "./gang/native-fixture.ts";
+import { apacheQueued } from "./kueue/apache-application.ts";
 import { kueueRows } from "./kueue/conformance.ts";
 import { growsALittle, growsByFunctions, growsFromAPart, growsUnderKills } from "./kueue/growth.ts";
 import { admittedInPart } from "./kueue/partial-admission.ts";
@@ -153,14 +154,16 @@ const withSpark42 = (caseOf: (version: string) => Case): readonly Case[] =>
 
 const kueue: Family = {
   about:
-    "applications grow within the quota of a real Kueue, and lose their growths to a higher priority; by functions, too; a Volcano Job runs with a part of its pods",
+    "applications grow within the quota of a real Kueue, and lose their growths to a higher priority; by functions, too; a Volcano Job runs with a part of its pods; an application of spark.apache.org waits, and is evicted",
   needs: ["kueue"],
   crds: ["ours"],
+  kinds: ["spark", "volcano", "apache"],
   cluster: elasticCluster,
   cases: ({ kills }) => ({
     cases: [
       kueueRows,
       admittedInPart,
+      apacheQueued,
       growsFromAPart("4.1.1"),
       growsALittle("4.0.4"),
       growsUnderKills("4.1.1", kills),

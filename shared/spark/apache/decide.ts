@@ -166,12 +166,18 @@ const submit = ({ view, run: begun, submission, read, quota }: Context, memory: 
   };
 };
 
-const follow = ({ run, view }: Context, memory: Memory, { look, found: { driver, executors }, care }: Found): Turn => {
+const follow = (
+  { run, view, quota }: Context,
+  memory: Memory,
+  { look, found: { driver, executors }, care }: Found,
+): Turn => {
   const isSeen = isOwnAttempt(memory, run.attempt) && run.executorsAt === undefined && executors.length > 0;
   const known = {
     ...run,
     ...(driver === undefined ? {} : { driverUid: driver.metadata.uid }),
     ...(isSeen ? { executorsAt: view.now } : {}),
+    // A lost record has lost the queue, too.
+    ...(quota?.queue === undefined || quota.workload === undefined ? {} : { queue: quota.queue }),
   };
   const isRunning = groupOf(currentOf(look.record).summary) === "running";
   const why = driver === undefined ? undefined : waitingReason(podStatus(driver));

@@ -73,10 +73,12 @@ const plannedIn = ({ submission }: Context): PlannedPods | undefined =>
 
 /** Judges the Workload: what an attempt under way asks for was settled when it began. */
 const standingIn = (context: Context, queue: string | undefined, workload: Stored | undefined): Quota["standing"] => {
-  const planned = isPlanned(context) ? undefined : plannedIn(context);
+  const isNext = !isPlanned(context) && groupIn(context) === "initializing";
+  const planned = isNext ? plannedIn(context) : undefined;
+  const { queueName, podSets } = fieldsOf(workload?.spec);
   return standingOf(workload, {
-    ...{ object: context.object, queue, noun: "the application" },
-    podSets: planned === undefined ? recordsIn(fieldsOf(workload?.spec)["podSets"]) : podSetsOf(planned),
+    ...{ object: context.object, queue: isNext ? queue : String(queueName), noun: "the application" },
+    podSets: planned === undefined ? recordsIn(podSets) : podSetsOf(planned),
     resized: "the application asks for other numbers of pods",
     classes: planned === undefined ? [] : classesOf(planned),
   });

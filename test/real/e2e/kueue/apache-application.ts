@@ -46,7 +46,7 @@ const lifeOf = async (scene: Scene): Promise<readonly string[]> => {
   await createQueues(cluster, name, { [name]: cpus });
   await rival(scene, "other-apache", 0);
   await untilAdmitted(cluster, "other-apache");
-  const app = apachePi(name, "4.1.1", { driverArgs: ["2000"] });
+  const app = apachePi(name, "4.1.1", { driverArgs: ["200"] });
   await created(scene, { ...app, metadata: { ...app.metadata, labels: { "kueue.x-k8s.io/queue-name": name } } });
   await untilState(scene, "Submitted", /waits until Kueue admits Workload sparkapplication-apache-queued-/);
   await mustHaveNoPod(scene, "while others use the quota");

@@ -211,6 +211,24 @@ describe("an application in a LocalQueue of Kueue", () => {
     assert.deepEqual(stand.drivers, ["pi-0-driver", "pi-1-driver"]);
   });
 
+  test("obeys Kueue also when its record is lost", async () => {
+    const stand = open();
+    await stand.run(2);
+    admit(stand);
+    await stand.run(6);
+    const records = "/apis/rekindle.dev/v1alpha1/namespaces/default/checkpoints";
+    assert.equal(stand.request("DELETE", `${records}/apachesparkapplication.pi`), 200);
+    await stand.run(6);
+    patch(stand, { spec: { sparkConf: { "spark.executor.instances": "5" } } });
+    await stand.run(2);
+    assert.equal(namesIn(stand)?.at(-1), "RunningHealthy");
+    evict(stand);
+    await stand.run(20);
+    assert.deepEqual(podsIn(stand), []);
+    assert.equal(namesIn(stand)?.at(-1), "ScheduledToRestart");
+    assert.deepEqual(setsOf(stand), ["driver=1", "executor=5"]);
+  });
+
   test("that runs without a queue goes on so when it is given one", async () => {
     const stand = open({ labels: { [queueLabel]: "" } });
     await stand.run(6);

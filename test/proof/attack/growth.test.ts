@@ -139,6 +139,8 @@ const rows: Readonly<Record<string, Call | string>> = {
   bodyOf: (read, text) => read("GET /", { status: 200, headers: {}, body: JSON.stringify({ a: text }) }),
   opensMoreThan: (read, text) => read(text, Number.POSITIVE_INFINITY),
   standIn: (read, text) => read(text),
+  podSetFor: (read, text) => read(text, 1, { metadata: { labels: { a: text } }, spec: { nodeSelector: { a: text } } }),
+  admissionText: (read, text) => read(text, text, { is: "waiting", why: text }),
 };
 
 const classes: readonly (readonly [what: string, text: (size: number) => string])[] = [

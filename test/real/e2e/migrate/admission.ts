@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { makePair } from "../../../../shared/adapters/certificates/pair.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
-import { polling } from "../polling.ts";
+import { polling } from "../repeated-look.ts";
 
 /** The bridge of the cluster's network, which the API server can reach. */
 export const address = { ip: "10.244.0.1", port: 19_555 } as const;

@@ -1,7 +1,7 @@
 /** Records every executor of every application, independently of Rekindle, to check the ledger against it. */
 import * as z from "zod";
 import type { Api } from "../../cluster/api.ts";
-import { polling } from "../polling.ts";
+import { polling } from "../repeated-look.ts";
 
 const executor = z.object({
   metadata: z.object({

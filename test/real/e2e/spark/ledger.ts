@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../../cluster/api.ts";
-import { polling } from "../polling.ts";
+import { polling } from "../repeated-look.ts";
 import { type Application, application, stateOf } from "../witness.ts";
 
 const container = z.looseObject({

@@ -137,7 +137,7 @@ export function* withQuota(context: Context): Reads<Context> {
   return { ...context, quota: { ...quota, ...(yield* readRank(object, classesOf(planned))) } };
 }
 
-/** What the next state is decided by. An attempt that others began has no Workload here, and goes on without. */
+/** Returns the quota as the progress of states reads it. An attempt that others began has no Workload here, and goes on without. */
 export const admissionOf = (context: Context): Pick<Observed, "planned" | "held" | "lost"> => {
   const { quota } = context;
   const planned = isPlanned(context);

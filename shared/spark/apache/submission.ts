@@ -45,7 +45,7 @@ export type ApacheInput = {
   readonly own?: boolean;
   /** Kueue admits the attempt: the number of its executors is bounded. */
   readonly queued?: boolean;
-  /** What Kueue's admission adds to the executors. */
+  /** The node labels, tolerations and gates that Kueue's admission adds to the executors. */
   readonly placement?: Placement | undefined;
 };
 

@@ -1,5 +1,5 @@
 /**
- * What a Job asks Kueue for by its Workload: one pod set for each task, the LocalQueue that the Job's label names, its rank,
+ * The Workload of a Job: one pod set for each task, the LocalQueue that the Job's label names, its rank,
  * and the annotations of admission checks.
  */
 import type { Obj, Stored } from "../../core/object.ts";
@@ -88,7 +88,7 @@ const isTooLittle = (workload: Stored, spec: JobSpec, partial: PartialTask | und
       replicasOf(task) < (nameOf(task) === partial?.task ? partial.least : (spec.tasks?.[at]?.replicas ?? 0)),
   );
 
-/** What a Job asks for, as its Workload is judged by it. */
+/** The Job and its pod sets, by which its Workload is judged. */
 export const askedBy = ({ job, spec, partial }: Judged): Asked => ({
   ...{
     object: job,

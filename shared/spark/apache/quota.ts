@@ -36,7 +36,7 @@ import {
   workloadFor,
   workloadNameOf,
 } from "../../kube/kueue-workload.ts";
-import { isEnding } from "../../kube/pods.ts";
+import { isEnding, podSpecIn } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { podSet } from "../executors/flavors.ts";
 import type { PlannedPods } from "../submission/planned-pods.ts";
@@ -66,7 +66,7 @@ const podSetsOf = ({ driver, executor, executors }: PlannedPods): readonly Json[
 ];
 
 const classesOf = ({ driver, executor }: PlannedPods): readonly string[] =>
-  [driver, executor].map((pod) => classOf(fieldsOf(pod)["spec"]));
+  [driver, executor].map((pod) => classOf(podSpecIn(pod)));
 
 const plannedIn = ({ submission }: Context): PlannedPods | undefined =>
   "refused" in submission ? undefined : submission.planned;

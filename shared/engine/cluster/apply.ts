@@ -56,9 +56,21 @@ const refused = (effect: Effect, error: { status: number; reason: string; messag
   refusal: { effect, status: error.status, reason: error.reason, message: error.message },
 });
 
+const attemptLabel = "rekindle.dev/attempt";
+
+const attemptIn = (object: Obj): string | undefined => object.metadata.labels?.[attemptLabel];
+
 /**
- * Handles AlreadyExists: adopts the object if it is of the same attempt (the effect ran before), waits for an object of
- * an earlier attempt to be deleted, and answers with a refusal if another owner has the name.
+ * True for an object of the creation's own attempt. A Service or an Ingress without the label is one that upstream or an
+ * earlier release created, and serves every attempt; a pod without it runs, so it is another's.
+ */
+const isSameAttempt = (object: Obj, there: Stored): boolean =>
+  attemptIn(there) === attemptIn(object) || (attemptIn(there) === undefined && object.kind !== "Pod");
+
+/**
+ * Handles AlreadyExists: adopts the object if it is of the same attempt (the effect ran before), and answers with a
+ * refusal if another owner has the name. An object of an earlier attempt is deleted: its creation arrived after that
+ * attempt was cleared, so nothing else deletes it, and its text is the earlier attempt's.
  */
 const whose = async (context: ApplyContext, effect: Creation, object: Obj): Promise<Done> => {
   const ref = refTo(effect.resource, effect.object);
@@ -66,15 +78,17 @@ const whose = async (context: ApplyContext, effect: Creation, object: Obj): Prom
   if (there === undefined)
     return wait("Vanishing", `${refText(ref)} existed already, and was deleted before this step could read it`);
   if (effect.shared === true) return done;
+  const { uid, deletionTimestamp } = there.metadata;
+  const isEnding = deletionTimestamp !== undefined;
   if (!ownedBy(there, effect.owner)) {
-    if (there.metadata.deletionTimestamp !== undefined)
-      return wait("StillThere", `${refText(ref)} of another owner is still being deleted`);
+    if (isEnding) return wait("StillThere", `${refText(ref)} of another owner is still being deleted`);
     const message = `${refText(ref)} exists and belongs to another owner; delete it or choose another name`;
     return refused(effect, { status: 409, reason: "NameTaken", message });
   }
-  const wanted = object.metadata.labels?.["rekindle.dev/attempt"];
-  if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return done;
-  return wait("StillThere", `${refText(ref)} of an earlier attempt is still being deleted`);
+  if (isSameAttempt(object, there)) return done;
+  const isEarlier = Number(attemptIn(there)) < Number(attemptIn(object));
+  if (!isEnding && isEarlier) await context.cluster.remove(ref, { uid });
+  return wait("StillThere", `${refText(ref)} of another attempt is still there`);
 };
 
 const wait = (reason: string, message: string): Done => ({ did: "troubled", trouble: { reason, message } });

@@ -55,7 +55,7 @@ type Of = Pick<Subject, "name" | "namespace" | "uid" | "spec" | "options">;
 /** An attempt's subject without the driver's name, which only a submission gives. Its spec is the submitted one. */
 export const subjectOf = (of: Of, attempt: number): Omit<Subject, "driverPodName"> => {
   const { submissionId, applicationId } = identityFor(of, attempt);
-  const subject = { ...of, submissionId, applicationId };
+  const subject = { ...of, attempt, submissionId, applicationId };
   return { ...subject, spec: prepared(subject) };
 };
 

@@ -5,13 +5,14 @@ import { apiVersionOf } from "../../core/object.ts";
 import { appUidLabel } from "../../kube/pods.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { appNameLabel } from "../schema/pod-query.ts";
-import { reference } from "../submission/additions.ts";
+import { attemptLabel, reference } from "../submission/additions.ts";
 import type { Options } from "./options.ts";
 
 export type Subject = {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
+  readonly attempt: number;
   readonly spec: SparkApplicationSpec;
   readonly submissionId: string;
   readonly applicationId: string;
@@ -30,8 +31,8 @@ type Texts = Readonly<Record<string, string>>;
 
 type Given = { readonly name: string; readonly labels?: Texts | undefined; readonly annotations?: Texts | undefined };
 
-/** Metadata with upstream's labels and owner, and the label by which the attempt is cleared. */
-export const metadataOf = ({ name, namespace, uid, submissionId }: Subject, given: Given): Metadata => ({
+/** Metadata with upstream's labels and owner, and the labels by which an attempt's objects are found and told apart. */
+export const metadataOf = ({ name, namespace, uid, attempt, submissionId }: Subject, given: Given): Metadata => ({
   name: given.name,
   namespace,
   labels: {
@@ -39,6 +40,7 @@ export const metadataOf = ({ name, namespace, uid, submissionId }: Subject, give
     "sparkoperator.k8s.io/submission-id": submissionId,
     ...given.labels,
     [appUidLabel]: uid,
+    [attemptLabel]: `${attempt}`,
   },
   ...(Object.keys(given.annotations ?? {}).length === 0 ? {} : { annotations: { ...given.annotations } }),
   ownerReferences: [{ ...reference({ name, namespace, uid }), controller: true, blockOwnerDeletion: true }],

@@ -8,9 +8,11 @@ import type { Obj, Ref, Resource, Stored } from "../../../shared/core/object.ts"
 import type { Operator } from "../../../shared/core/operator.ts";
 import type { Effect, Plan, ProbeResult, View } from "../../../shared/core/plan.ts";
 import type { StateUpdate } from "../../../shared/core/updates.ts";
+import type { Done } from "../../../shared/engine/cluster/apply.ts";
 import type { World } from "../../../shared/engine/context/world.ts";
 import type { CheckpointRecord, Cluster } from "../../../shared/engine/ports.ts";
 import { timing } from "../../../shared/engine/settings.ts";
+import { pods } from "../../../shared/kube/resources.ts";
 import { mergePatch as patched } from "../../../shared/simulator/schema/patch.ts";
 
 export const toys: Resource = { group: "toys.example", version: "v1", plural: "toys", kind: "Toy" };
@@ -219,7 +221,7 @@ export const openFixture = (
       versions += 1;
       const { uid = `uid-${versions}`, ...metadata } = object.metadata;
       const stored: Stored = { ...object, metadata: { ...metadata, uid, resourceVersion: String(versions) } };
-      const plural = [toys, parts].find(({ kind }) => kind === object.kind)?.plural ?? "events";
+      const plural = [toys, parts, pods].find(({ kind }) => kind === object.kind)?.plural ?? "events";
       objects.set(`${plural} ${metadata.name}`, stored);
       return stored;
     },
@@ -250,4 +252,27 @@ export const openFixture = (
   };
   fixture.put(toy());
   return fixture;
+};
+
+/** The dependencies of the appliers in this world. */
+export const handsOf = (world: Fixture, until = Number.POSITIVE_INFINITY) => ({
+  cluster: world.world.cluster,
+  clock: world.world.clock,
+  until,
+  now: eight,
+});
+
+/** Answers the next calls of this name by these errors, one each. */
+export const answering = (world: Fixture, call: string, ...errors: readonly ApiError[]): void => {
+  const left = [...errors];
+  world.before = (name) => {
+    const error = name === call ? left.shift() : undefined;
+    if (error !== undefined) throw error;
+  };
+};
+
+/** The outcome of an effect in one line. */
+export const short = (done: Done): string => {
+  if (done.did === "refused") return `refused ${done.refusal.status} ${done.refusal.reason}`;
+  return done.did === "troubled" ? `troubled ${done.trouble.reason}` : done.did;
 };

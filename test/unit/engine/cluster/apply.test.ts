@@ -3,40 +3,22 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ApiError } from "../../../../shared/core/http.ts";
 import type { Effect } from "../../../../shared/core/plan.ts";
-import { apply, applyStage, type Done } from "../../../../shared/engine/cluster/apply.ts";
+import { apply, applyStage } from "../../../../shared/engine/cluster/apply.ts";
 import {
+  answering,
   creation,
-  eight,
   exists,
   type Fixture,
   failing,
+  handsOf,
   openFixture,
   part,
   parts,
   refOf,
+  short,
   toy,
   toys,
 } from "../fakes.ts";
-
-const handsOf = (world: Fixture, until = Number.POSITIVE_INFINITY) => ({
-  cluster: world.world.cluster,
-  clock: world.world.clock,
-  until,
-  now: eight,
-});
-
-const answering = (world: Fixture, call: string, ...errors: readonly ApiError[]): void => {
-  const left = [...errors];
-  world.before = (name) => {
-    const error = name === call ? left.shift() : undefined;
-    if (error !== undefined) throw error;
-  };
-};
-
-const short = (done: Done): string => {
-  if (done.did === "refused") return `refused ${done.refusal.status} ${done.refusal.reason}`;
-  return done.did === "troubled" ? `troubled ${done.trouble.reason}` : done.did;
-};
 
 const removal: Effect = { do: "delete", ref: refOf(parts, "arm"), uid: "old" };
 const change: Effect = { do: "patch", ref: refOf(parts, "arm"), uid: "old", resourceVersion: "1", patch: { data: 1 } };
@@ -57,57 +39,6 @@ const limited: Effect = {
   owner: "toy-1",
   limited: true,
 };
-
-const earlier = part("arm", "toy-1", "0");
-const theirs = part("arm", "toy-9");
-const leaving = { ...theirs, metadata: { ...theirs.metadata, deletionTimestamp: "2026-11-02T08:00:00Z" } };
-
-describe("a creation of an object whose name is taken", () => {
-  const cases = [
-    { name: "counts as done if the object is the step's own, of the same attempt", there: part("arm"), want: "done" },
-    {
-      name: "waits if the object is the step's own, of an earlier attempt",
-      there: earlier,
-      want: "troubled StillThere",
-    },
-    {
-      name: "is refused if the object has another owner, and leaves the object alone",
-      there: theirs,
-      want: "refused 409 NameTaken",
-    },
-    { name: "waits if the object has another owner and is being deleted", there: leaving, want: "troubled StillThere" },
-    {
-      name: "is refused if the object has the label but no owner",
-      there: { ...part("arm"), metadata: { ...part("arm").metadata, ownerReferences: [] } },
-      want: "refused 409 NameTaken",
-    },
-  ];
-  for (const { name, there, want } of cases) {
-    test(name, async () => {
-      const world = openFixture();
-      const stored = world.put(there);
-      assert.equal(short(await apply(handsOf(world), creation("arm"))), want);
-      assert.deepEqual(world.objects.get("parts arm"), stored);
-    });
-  }
-
-  test("ends in trouble if the name is free again when the object is read", async () => {
-    const world = openFixture();
-    answering(world, "create parts arm", exists());
-    assert.equal(short(await apply(handsOf(world), creation("arm"))), "troubled Vanishing");
-  });
-
-  test("adopts the object that it created before, when the answer to that creation was lost", async () => {
-    const world = openFixture();
-    world.after = () => {
-      world.after = () => {};
-      throw failing(0, "Timeout");
-    };
-    assert.equal(short(await apply(handsOf(world), creation("arm"))), "troubled Timeout");
-    assert.equal(short(await apply(handsOf(world), creation("arm"))), "done");
-    assert.equal([...world.objects.keys()].filter((key) => key === "parts arm").length, 1);
-  });
-});
 
 describe("an effect, by the answers of the server,", () => {
   const webhook = failing(422, 'Invalid: admission webhook "no.example" denied the request');

@@ -18,7 +18,7 @@ import { plannedOf } from "./planned.ts";
 const subjectOf = (more: object, options: Partial<Options> = {}, name = "spark-pi"): Subject => {
   const read = parseSpec({ metadata: { name, namespace: "default" }, spec: { ...base, ...more } });
   assert.ok(read.ok, read.ok ? "" : read.message);
-  const ids = { submissionId: "submission-1", applicationId: "spark-1", driverPodName: `${name}-driver` };
+  const ids = { attempt: 1, submissionId: "submission-1", applicationId: "spark-1", driverPodName: `${name}-driver` };
   const subject = { name, namespace: "default", uid: "app-1", ...ids, options: { ...defaultOptions, ...options } };
   return { ...subject, spec: prepared({ ...subject, spec: read.spec }) };
 };
@@ -119,13 +119,14 @@ describe("auxiliary objects", () => {
   }
 
   test("are owned by the application and found by its UID, whatever labels the user gives them", () => {
-    const labels = { "rekindle.dev/app-uid": "other", team: "data" };
+    const labels = { "rekindle.dev/app-uid": "other", "rekindle.dev/attempt": "9", team: "data" };
     const [service] = companionsOf(subjectOf({ sparkUIOptions: { serviceLabels: labels } }));
     assert.deepEqual(service?.object.metadata.labels, {
       "sparkoperator.k8s.io/app-name": "spark-pi",
       "sparkoperator.k8s.io/submission-id": "submission-1",
       team: "data",
       "rekindle.dev/app-uid": "app-1",
+      "rekindle.dev/attempt": "1",
     });
     const owner = { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name: "spark-pi" };
     assert.deepEqual(service?.object.metadata.ownerReferences, [

@@ -16,7 +16,7 @@ const specOf = (more: object): SparkApplicationSpec => {
 };
 
 const options = { ...defaultOptions, uiService: false, batchScheduler: true, kubeSchedulerNames: ["gangs"] };
-const ids = { submissionId: "submission-1", applicationId: "spark-1", driverPodName: "spark-pi-driver" };
+const ids = { attempt: 1, submissionId: "submission-1", applicationId: "spark-1", driverPodName: "spark-pi-driver" };
 const subjectOf = (more: object) => {
   const subject = { name: "spark-pi", namespace: "default", uid: "app-1", ...ids, options };
   return { ...subject, spec: prepared({ ...subject, spec: specOf(more) }) };

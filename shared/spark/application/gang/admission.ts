@@ -5,32 +5,37 @@
  * finds their places reserved. A group that a round took back ends the attempt, spends no retry, and waits again.
  */
 import { type Decision, list, type Reads } from "../../../core/decision.ts";
-import { fieldsOf, recordsIn } from "../../../core/json.ts";
-import type { Obj, Stored } from "../../../core/object.ts";
+import type { Stored } from "../../../core/object.ts";
 import type { Effect, Plan, Wait } from "../../../core/plan.ts";
 import { until } from "../../../core/waiting-on.ts";
-import { evictedOf } from "../../../kube/gang-eviction.ts";
-import { createMs, type GangPlan, isWaiting, nodesOf, planOf as planIn, takenBackOf } from "../../../kube/gang-plan.ts";
-import { pinned, pinOf } from "../../../kube/nodes.ts";
-import { appUidLabel, isEnding, isOver, labelOf, nodeNameOf, ownedBy, podStatus } from "../../../kube/pods.ts";
+import { type GangPlan, isWaiting, nodesOf, planOf as planIn } from "../../../kube/gang-plan.ts";
+import { appUidLabel, isEnding, isOver, labelOf, ownedBy, podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { groupNameOf } from "../../auxiliary-objects/batch-scheduler.ts";
-import { isLiving, membersOf } from "../../executors/allotment.ts";
 import { volcanoPodGroups } from "../../schema/resource.ts";
 import { type ApplicationContext, type GangDecision, rareOf, removal } from "../run/context.ts";
 import { planOf } from "../run/plan.ts";
 import type { Driver, Memory, Phase } from "../state/memory.ts";
 import { showsSubmission } from "../state/status.ts";
-import { driverTask, executorTask, groupFor, isGang, isSame, withMembership } from "./group.ts";
+import { groupFor, isGang, isSame, withMembership } from "./group.ts";
+import {
+  countsOf,
+  createsExecutors,
+  driverTask,
+  executorTask,
+  isEvicted,
+  isTakenBack,
+  isTimely,
+  pinnedPod,
+  whyOf,
+  withPins,
+} from "./places.ts";
 
 /** Interval in which a running attempt looks at its group. */
 const pollMs = 5_000;
 
 /** Interval in which a waiting application looks at its group, in case that the message about its admission was lost, ms. */
 const waitPollMs = 30_000;
-
-/** The longest time from the decision to create a pod to its creation, ms: the fence, the request timeout, rounding. */
-const latestMs = 16_000;
 
 /** The time after a submission in which a group may still be taken back beside a driver that has just got its node, ms. */
 const unsureMs = 600_000;
@@ -73,12 +78,6 @@ const withoutGroup = (context: ApplicationContext): ApplicationContext => {
 const isDriver = (effect: Effect): effect is Extract<Effect, { do: "create" }> =>
   effect.do === "create" && effect.resource === pods && labelOf(effect.object, "spark-role") === "driver";
 
-const whyOf = (group: Stored): string | undefined => {
-  const { message } =
-    recordsIn(fieldsOf(group.status)["conditions"]).findLast(({ type }) => type === "Unschedulable") ?? {};
-  return typeof message === "string" && message !== "" ? message.slice(0, 400) : undefined;
-};
-
 const awaiting = ({ key }: ApplicationContext, group?: Stored): { readonly do: "wait" } & Wait => ({
   ...{ do: "wait", pollMs: waitPollMs },
   waitsFor: until(
@@ -109,15 +108,6 @@ const untold = (context: ApplicationContext, stage: readonly Effect[], group?: S
   stages: [stage],
   next: awaiting(context, group),
 });
-
-/** A pod that is created within its fence must be there before a group without pods is taken back. */
-const isTimely = ({ since }: GangPlan, now: number): boolean => now + latestMs < since + createMs;
-
-const pinnedPod = (pod: Obj, node: string | undefined): Obj =>
-  node === undefined ? pod : { ...pod, spec: pinned(fieldsOf(pod.spec), node) };
-
-const countsOf = (nodes: readonly string[]): Readonly<Record<string, number>> =>
-  Object.fromEntries([...Map.groupBy(nodes, (node) => node)].map(([node, same]) => [node, same.length]));
 
 type Submitting = { readonly plan: Plan<Memory>; readonly driver: Driver };
 
@@ -153,41 +143,17 @@ const admitted = (context: ApplicationContext, submitting: Submitting, group: St
   return isTimely(places, view.now) ? placed(submitting, places) : waiting([], group);
 };
 
-const isExecutor = (effect: Effect): effect is Extract<Effect, { do: "create" }> =>
-  effect.do === "create" && effect.resource === pods && effect.body !== undefined;
-
-/** Returns the executors' places that no living executor has, a node's name for each. */
-function* freePlaces(context: ApplicationContext, places: readonly string[]): Reads<readonly string[]> {
-  const { namespace } = context.key;
-  const labels = { [appUidLabel]: context.view.uid, "spark-role": "executor" };
-  const there = yield* list({ do: "list", resource: pods, namespace, labels });
-  const free = [...places];
-  for (const { pod } of membersOf(there).filter(isLiving)) {
-    const place = free.indexOf(pinOf(fieldsOf(pod.spec)) ?? nodeNameOf(pod) ?? "");
-    if (place >= 0) free.splice(place, 1);
-  }
-  return free;
-}
-
-/**
- * Pins the executors that Rekindle creates while the group's plan stands. Places are given by what is free of the plan and
- * not by ids: a step that died after it saved ids leaves ids without pods.
- */
-function* withPins(context: ApplicationContext, plan: Plan<Memory>, group: Stored | undefined): Decision<Memory> {
+/** Pins the executors of the plan's run to the places that were planned for them. */
+function* executorsPinned(
+  context: ApplicationContext,
+  plan: Plan<Memory>,
+  group: Stored | undefined,
+): Decision<Memory> {
   const { driver, allotment } = plan.memory;
   if (driver?.places === undefined || allotment?.attempt !== driver.attempt) return plan;
-  if (!plan.stages.flat().some(isExecutor)) return plan;
+  if (!createsExecutors(plan.stages)) return plan;
   const standing = group ?? (yield* readGroup(context));
-  if (standing === undefined || planIn(standing) === undefined) return plan;
-  const free = yield* freePlaces(context, nodesOf({ places: { [executorTask]: driver.places } }, executorTask));
-  const nodes = free.values();
-  const pin = (effect: Effect): Effect => {
-    if (!isExecutor(effect)) return effect;
-    const { body } = effect;
-    const node = nodes.next().value;
-    return node === undefined || body === undefined ? effect : { ...effect, body: () => pinnedPod(body(), node) };
-  };
-  return { ...plan, stages: plan.stages.map((stage) => stage.map(pin)) };
+  return { ...plan, stages: yield* withPins(context, driver.places, plan.stages, standing) };
 }
 
 /** Looks again soon at a run whose group may still be taken back. */
@@ -197,10 +163,6 @@ const watched = (context: ApplicationContext, plan: Plan<Memory>, group: Stored)
   if (!isOpen || !isAwaited || plan.next.do !== "wait") return plan;
   return { ...plan, next: { ...plan.next, pollMs: Math.min(plan.next.pollMs ?? pollMs, pollMs) } };
 };
-
-const isTakenBack = (group: Stored): boolean => isWaiting(group) && takenBackOf(group) !== undefined;
-
-const isEvicted = (group: Stored): boolean => isWaiting(group) && evictedOf(group) !== undefined;
 
 /** True if the act ends an attempt that was running. */
 const endsRun = ({ memory: { state } }: ApplicationContext, { memory }: Plan<Memory>): boolean =>
@@ -261,5 +223,5 @@ export const startWhole: GangDecision = function* (given, act): Decision<Memory>
   const { driver } = plan.memory;
   if (part !== undefined && creates && driver !== undefined) return admitted(context, { plan, driver }, group);
   const kept = keeps ? { ...plan, memory: withGroup(plan.memory) } : plan;
-  return yield* withPins(context, group === undefined ? kept : watched(context, kept, group), group);
+  return yield* executorsPinned(context, group === undefined ? kept : watched(context, kept, group), group);
 };

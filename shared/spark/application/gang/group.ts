@@ -4,7 +4,7 @@
  */
 import { fieldsOf, same } from "../../../core/json.ts";
 import type { Obj, Stored } from "../../../core/object.ts";
-import { type GangMembers, memberKeys, membersKey, schedulingPart } from "../../../kube/gang-members.ts";
+import { memberKeys, membersKey } from "../../../kube/gang-members.ts";
 import { placer } from "../../../kube/gang-plan.ts";
 import { only } from "../../../kube/trim.ts";
 import { subjectOf } from "../../auxiliary-objects/all.ts";
@@ -12,15 +12,10 @@ import { asksForVolcano, groupFields, groupNameOf, hasOwnGroup } from "../../aux
 import { metadataOf, objectOf } from "../../auxiliary-objects/object.ts";
 import type { SparkPodSpec } from "../../schema/application.ts";
 import { volcanoPodGroups } from "../../schema/resource.ts";
-import { addedLabels, foundBy } from "../../submission/additions.ts";
-import type { PlannedPods } from "../../submission/planned-pods.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { plannedPods } from "../run/submit.ts";
 import type { Driver } from "../state/memory.ts";
-
-/** The tasks of the group. */
-export const driverTask = "driver";
-export const executorTask = "executor";
+import { driverTask, executorTask, statedMembers } from "./places.ts";
 
 /** True for an application whose driver and executors start as one group. */
 export const isGang = ({ read, policies, settings }: ApplicationContext): boolean =>
@@ -40,26 +35,6 @@ export const withMembership = (context: ApplicationContext): ApplicationContext 
   return { ...context, read: { ...read, spec: { ...read.spec, batchScheduler: placer, driver, executor } } };
 };
 
-const ofAttempt: readonly string[] = [...addedLabels, ...foundBy, "spark-app-selector", "spark-exec-id"];
-
-/** The labels that pods of every attempt have. */
-const lastingLabels = ({ metadata: { labels = {} } }: Pick<Obj, "metadata">): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(labels).filter(([name]) => !ofAttempt.includes(name)));
-
-const memberOf = (task: string, count: number, pod: Obj) => ({
-  ...{ task, count },
-  ...{ spec: schedulingPart(fieldsOf(pod.spec)), labels: lastingLabels(pod) },
-});
-
-const membersFor = ({ policies }: ApplicationContext, { driver, executor, executors }: PlannedPods): GangMembers => {
-  const first = memberOf(driverTask, 1, driver);
-  const others =
-    executor === undefined || executors === 0
-      ? []
-      : [{ ...memberOf(executorTask, executors, executor), after: driverTask }];
-  return { members: [first, ...others], required: policies.gangRequired === "true" };
-};
-
 /** The PodGroup of an attempt, from the pods with which its run begins. `context`: with the arranged spec. */
 export const groupFor = (context: ApplicationContext, driver: Driver): Obj | undefined => {
   const { key, view, read, settings } = context;
@@ -67,7 +42,7 @@ export const groupFor = (context: ApplicationContext, driver: Driver): Obj | und
   if (!read.ok || planned === undefined) return undefined;
   const of = { name: key.name, namespace: key.namespace, uid: view.uid, spec: read.spec, options: settings.options };
   const subject = { ...subjectOf(of, driver.attempt), driverPodName: driver.podName };
-  const stated = membersFor(context, planned);
+  const stated = statedMembers(planned, context.policies.gangRequired === "true");
   const annotations = { [membersKey]: JSON.stringify(stated) };
   return objectOf(volcanoPodGroups, metadataOf(subject, { name: groupNameOf(key.name), annotations }), {
     minMember: stated.members.reduce((sum, { count }) => sum + count, 0),

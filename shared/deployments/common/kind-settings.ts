@@ -28,26 +28,26 @@ const eviction = ({ queues: { gang, gangEvict = "none" } = {} }: DeploymentKinds
 
 /** The parts that start groups whole, and that evict pods for them. */
 type Parts = {
-  readonly startWhole: NonNullable<KindSettings["gang"]>;
+  readonly gangs: Pick<KindSettings, "gang" | "apacheGang">;
   readonly evictingIn: (mode: Exclude<GangEviction, "none">) => NonNullable<QueueOptions["evicting"]>;
 };
 
 /** Returns the settings of all kinds with the parts that these settings need. */
 export const kindSettings = (settings: DeploymentKinds, parts: Partial<Parts>): KindSettings => {
   const { timing = usualTiming, options = defaultOptions, queues = {} } = settings;
-  const gang = plans(settings) ? parts.startWhole : undefined;
+  const gangs = plans(settings) ? parts.gangs : {};
   const mode = eviction(settings);
   const evicting = mode === undefined ? undefined : parts.evictingIn?.(mode);
   return {
     ...{ apiServer: inCluster, settledMs: settledMs(timing), prompt: promptness(timing), options },
     queues: { ...queues, ...(evicting === undefined ? {} : { evicting }) },
-    ...(gang === undefined ? {} : { gang }),
+    ...gangs,
   };
 };
 
 /** Loads the parts that these settings need. */
 export const loadParts = async (settings: DeploymentKinds): Promise<Partial<Parts>> => ({
-  ...(plans(settings) ? { startWhole: (await import("../../spark/application/gang/admission.ts")).startWhole } : {}),
+  ...(plans(settings) ? { gangs: (await import("./gangs.ts")).gangs } : {}),
   ...(eviction(settings) !== undefined
     ? { evictingIn: (await import("../../volcano/gang/eviction/round.ts")).evictingIn }
     : {}),

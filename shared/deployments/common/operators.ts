@@ -4,10 +4,10 @@ import type { Timing } from "../../engine/settings.ts";
 import { families as allFamilies, type Family } from "../../kube/resources.ts";
 import { runs } from "../../registry/names.ts";
 import { operatorsOf } from "../../registry/operators.ts";
-import { startWhole } from "../../spark/application/gang/admission.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import { evictingIn } from "../../volcano/gang/eviction/round.ts";
 import type { QueueOptions } from "../../volcano/queue/decide.ts";
+import { gangs } from "./gangs.ts";
 import { kindSettings } from "./kind-settings.ts";
 
 /** The kinds of these families, which are all unless some are named: commands read objects of each kind. */
@@ -17,4 +17,4 @@ export const operatorsFor = (
   queues?: QueueOptions,
   families: readonly Family[] = allFamilies,
 ): readonly Operator<unknown>[] =>
-  operatorsOf(kindSettings({ timing, options, queues, families }, { startWhole, evictingIn })).filter(runs(families));
+  operatorsOf(kindSettings({ timing, options, queues, families }, { gangs, evictingIn })).filter(runs(families));

@@ -1,7 +1,9 @@
 /** The context of a step of Apache's SparkApplication: its spec as it was read, and the objects of its present attempt. Pure. */
+import type { Decision } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { View } from "../../core/plan.ts";
+import type { Effect, View } from "../../core/plan.ts";
+import type { WaitingOn } from "../../core/waiting-on.ts";
 import { localQueueOf } from "../../kube/kueue.ts";
 import type { WorkloadState } from "../../kube/kueue-workload.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -21,7 +23,22 @@ import { type ApacheInput, type ApacheSubmission, applicationIdOf, submitApache 
 type Refused = { readonly refused: string };
 
 /** An application as a step has read it, and the objects of its present attempt. */
-export type Context = RunInput & { readonly read: ReadSpec<ApacheSpec>; readonly quota?: Quota };
+export type Context = RunInput & {
+  readonly settings: ApacheSettings;
+  readonly read: ReadSpec<ApacheSpec>;
+  readonly quota?: Quota;
+  readonly places?: PlacesWait;
+};
+
+/** Why no attempt begins, or the one under way does not go on, without places for its group: see `gang.ts`. */
+export type PlacesWait = {
+  readonly text: string;
+  readonly waitsFor: WaitingOn;
+  /** Effects on the group. */
+  readonly stage: readonly Effect[];
+  /** Why the attempt under way has lost its places. */
+  readonly lost?: string;
+};
 
 /** The quota of an application that Kueue admits, as a step has read it: see `quota.ts`. */
 export type Quota = {
@@ -34,6 +51,12 @@ export type Quota = {
   /** Why there is no Workload, or nothing is created under it: an object that cannot be read, or a refusal. */
   readonly lacks?: string | undefined;
 };
+
+/** Decides with the act, which begins an attempt only once its group has places. */
+export type WholeStart = (context: Context, act: (context: Context) => Decision<Memory>) => Decision<Memory>;
+
+/** `apacheGang`: starts driver and initial executors as one group; absent where groups do not start by plans. */
+export type ApacheSettings = Settings & { readonly apacheGang?: WholeStart };
 
 /** An application whose spec cannot be read has the operator's defaults: they restart nothing, and keep nothing. */
 export const unread: ApacheSpec = { runtimeVersions: { sparkVersion: "" } };
@@ -61,7 +84,7 @@ const isInitial = (record: ApplicationRecord | undefined): boolean =>
 export const queueOf = (memory: Memory | undefined, attempt: number, object: Stored): string | undefined =>
   memory?.run?.attempt === attempt ? memory.run.queue : localQueueOf(object);
 
-export const contextOf = (settings: Settings, key: Key, view: View<Memory>, object: Stored): Context => {
+export const contextOf = (settings: ApacheSettings, key: Key, view: View<Memory>, object: Stored): Context => {
   const { namespace, name } = key;
   const app = { name, namespace, uid: view.uid };
   const record = recordOf(view.memory, object.status);

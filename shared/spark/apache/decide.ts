@@ -21,11 +21,10 @@ import { until } from "../../core/waiting-on.ts";
 import { workloads } from "../../kube/kueue.ts";
 import { appUidLabel, isEnding, isOver, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import type { Settings } from "../application/run/context.ts";
 import { prefixOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { newAllotment, settlesAt } from "../executors/allotment.ts";
-import { type Context, contextOf, type Quota, unread } from "./context.ts";
+import { type ApacheSettings, type Context, contextOf, type PlacesWait, unread } from "./context.ts";
 import { careForExecutors, closedAccount, type ExecutorCare, outliving, withAccount } from "./executors.ts";
 import { type Memory, type Run, recordOf, remembering } from "./memory.ts";
 import { type AttemptPods, readPods } from "./pods.ts";
@@ -43,9 +42,9 @@ import { type ApplicationRecord, currentOf, submittedAt } from "./status/record.
 import { groupOf, isFailure, isSummary } from "./status/summary.ts";
 
 /** Why no attempt can be submitted. A refusal of the API server counts while its objects are being created. */
-const refusalIn = ({ object, read, submission, view }: Context): Observed["refused"] => {
+const refusalIn = ({ object, read, submission, view, settings }: Context): Observed["refused"] => {
   if (!read.ok) return { as: "Failed", message: read.message };
-  const unserved = unservedIn(object, "application");
+  const unserved = unservedIn(object, "application", settings.apacheGang !== undefined);
   if (unserved.length > 0) return { as: "Failed", message: unserved.join("; ") };
   if ("refused" in submission) return { as: "SchedulingFailure", message: submission.refused };
   const refusal = view.refused.find(({ effect }) => effect.do === "create" && effect.resource !== workloads);
@@ -64,7 +63,8 @@ const observed = (context: Context, { driver, executors }: AttemptPods, released
   const absent = made || view.returning !== undefined ? "unseen" : "gone";
   return {
     now: view.now,
-    driver: driver ?? absent,
+    // An attempt that has lost its places did not fail, whatever became of its driver.
+    driver: context.places?.lost === undefined ? (driver ?? absent) : "unseen",
     main: run.main,
     executors,
     ...(isOwnAttempt(view.memory, run.attempt) ? { executorsAt: run.executorsAt ?? view.now } : {}),
@@ -232,13 +232,20 @@ const rest = (context: Context, memory: Memory, { look: { wakeAt }, found, isIdl
   return { memory, stages: [], next: { do: "rest", ...(waitsFor === undefined ? {} : { waitsFor }) } };
 };
 
-/** Waits for Kueue. The status says so until the next state. */
-const queued = (context: Context, memory: Memory, quota: Quota): Turn => ({
+/** Waits for Kueue, or for places. The status says so until the next state. */
+const queued = (memory: Memory, { text, waitsFor, stage }: PlacesWait): Turn => ({
   memory,
-  stages: [],
-  next: { do: "wait", pollMs, waitsFor: admissionWait(quota) },
-  status: statusSaying(memory.status, waitText(context, quota), { isState: isSummary, stays: () => false }),
+  stages: [stage],
+  next: { do: "wait", pollMs, waitsFor },
+  status: statusSaying(memory.status, text, { isState: isSummary, stays: () => false }),
 });
+
+/** What an attempt waits for before it begins. */
+const admissionIn = (context: Context): PlacesWait | undefined => {
+  const { places, quota } = context;
+  if (places !== undefined || quota === undefined) return places;
+  return { text: waitText(context, quota), waitsFor: admissionWait(quota), stage: [] };
+};
 
 /** Ends the application itself: deletes it, or removes upstream's finalizer from one under deletion. */
 const leave = ({ object }: Context, memory: Memory, act: "expire" | "finish"): Turn => {
@@ -299,8 +306,10 @@ const turnOf = (context: Context, kept: Memory, around: Found): Turn => {
   const { left, look, care } = around;
   const memory = care === undefined ? kept : withAccount(kept, care);
   switch (look.act) {
-    case "queue":
-      return context.quota === undefined ? rest(context, memory, around) : queued(context, memory, context.quota);
+    case "queue": {
+      const admission = admissionIn(context);
+      return admission === undefined ? rest(context, memory, around) : queued(memory, admission);
+    }
     case "submit":
       return submit(context, memory);
     case "follow":
@@ -354,15 +363,20 @@ const planOf = (context: Context, around: Found): Plan<Memory> => {
   };
 };
 
+function* act(read: Context): Decision<Memory> {
+  const context = yield* withQuota(read);
+  return planOf(context, yield* lookAround(context));
+}
+
 /** Decides one step of an application. It owns its objects, so that garbage collection deletes them. */
-export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
+export function* decide(settings: ApacheSettings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object } = view;
   const memory = view.memory ?? remembering(undefined, submittedAt(view.now));
   if (object === undefined) return { memory, stages: [], next: { do: "forget" } };
   if (labelOf(object, sentinelLabel) === "true")
     return { memory, stages: [], next: { do: "rest" }, safety: { statusIsRecord: true } };
-  const context = yield* withQuota(contextOf(settings, key, view, object));
-  return planOf(context, yield* lookAround(context));
+  const context = contextOf(settings, key, view, object);
+  return yield* settings.apacheGang === undefined ? act(context) : settings.apacheGang(context, act);
 }
 
 /** Returns the status of the plan, or else the one shown, with the trouble; the reason why an attempt ended stays. */

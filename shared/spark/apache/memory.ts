@@ -50,10 +50,14 @@ const memory = z.object({
       builtFrom: z.string().optional(),
       /** The LocalQueue in which Kueue has admitted the attempt; absent: it began without Kueue. */
       queue: z.string().optional(),
+      /** Places of its initial executors, counts by node; absent: it did not start as a group. */
+      places: z.record(z.string(), count).optional(),
       /** When a step first saw an executor of Rekindle's own, epoch ms. */
       executorsAt: instant.optional(),
     })
     .optional(),
+  /** The attempt whose PodGroup is there; absent: none is. */
+  grouped: z.int().optional(),
   /** The executors of the attempt, as they were created and lost. */
   executors: ledgerShape.optional(),
   /** Set by the first attempt whose executors Rekindle creates; of another attempt than the present one only the ids hold. */

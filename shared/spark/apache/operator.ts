@@ -6,7 +6,7 @@ import type { Operator } from "../../core/operator.ts";
 import type { OwnedObjects, Recovery } from "../../core/plan.ts";
 import { appUidLabel } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import type { Settings } from "../application/run/context.ts";
+import type { ApacheSettings } from "./context.ts";
 import { decide, heldUp, statusUpdate } from "./decide.ts";
 import { type Memory, parseMemory, recordOf, remembering, salvageMemory } from "./memory.ts";
 import { measuresOfApache } from "./metrics.ts";
@@ -15,6 +15,8 @@ import { beside, isSpared, nameLabel } from "./resource.ts";
 import { currentOf, submittedAt, withState } from "./status/record.ts";
 import { groupOf } from "./status/summary.ts";
 import { apacheSparkApplicationWatcher } from "./watches.ts";
+
+export type { ApacheSettings } from "./context.ts";
 
 const ownedObjects = ({ namespace, name }: Key, uid: string, memory: Memory | undefined): OwnedObjects => {
   const driver = memory?.run?.driverUid;
@@ -58,7 +60,7 @@ const recovery: Recovery<Memory> = {
 };
 
 /** The operator as the registry loads it. */
-export const apacheSparkApplicationOperator = (settings: Settings): Operator<Memory> => ({
+export const apacheSparkApplicationOperator = (settings: ApacheSettings): Operator<Memory> => ({
   ...apacheSparkApplicationWatcher,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),

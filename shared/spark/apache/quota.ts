@@ -53,9 +53,10 @@ const nameOf = ({ key: { name }, view: { uid } }: Pick<Context, "key" | "view">)
   workloadNameOf("sparkapplication", apacheApplications, { name, uid });
 
 /** True once the objects of the present attempt have been planned. */
-const isPlanned = ({ view, run }: Context): boolean => view.memory?.run?.attempt === run.attempt;
+export const isPlanned = ({ view, run }: Context): boolean => view.memory?.run?.attempt === run.attempt;
 
-const groupIn = ({ view, object }: Context) => {
+/** The group of the present state. */
+export const groupIn = ({ view, object }: Context) => {
   const record = recordOf(view.memory, object.status);
   return record === undefined ? "initializing" : groupOf(currentOf(record).summary);
 };
@@ -141,6 +142,8 @@ export function* withQuota(context: Context): Reads<Context> {
 export const admissionOf = (context: Context): Pick<Observed, "planned" | "held" | "lost"> => {
   const { quota } = context;
   const planned = isPlanned(context);
+  const { places } = context;
+  if (places !== undefined) return { held: true, lost: places.lost, planned };
   if (quota?.queue === undefined) return { planned };
   const { standing, lacks } = quota;
   if (standing.is === "admitted") return { planned, held: lacks !== undefined };

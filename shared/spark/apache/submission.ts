@@ -31,8 +31,10 @@ import {
 import { executorTemplateConf } from "../submission/steps/driver.ts";
 import { type Identity, identityOf, type Program } from "../submission/steps/step.ts";
 import { configMapsOf, routedOf } from "./routes.ts";
-import { deletesConf, keepsExecutors, mostExecutorsOf, runSpecOf } from "./spec/run-spec.ts";
+import { deletesConf, initialExecutorsOf, keepsExecutors, mostExecutorsOf, runSpecOf } from "./spec/run-spec.ts";
 import type { ApacheSpec } from "./spec/schema.ts";
+
+type Pairs = readonly (readonly [string, string])[];
 
 export type ApacheInput = {
   readonly app: { readonly name: string; readonly namespace: string; readonly uid: string };
@@ -45,6 +47,8 @@ export type ApacheInput = {
   readonly own?: boolean;
   /** Kueue admits the attempt: the number of its executors is bounded. */
   readonly queued?: boolean;
+  /** Confs that make the pods members of a group with which the attempt starts whole; absent: of none. */
+  readonly members?: Pairs | undefined;
   /** The node labels, tolerations and gates that Kueue's admission adds to the executors. */
   readonly placement?: Placement | undefined;
 };
@@ -59,7 +63,7 @@ export type ApacheSubmission = {
   readonly driver: Obj;
   /** The basis of the executors, where Rekindle creates them. */
   readonly executors?: ExecutorBasis;
-  /** The pods for which Kueue is asked, where it admits the attempt. */
+  /** The pods for which Kueue or a group is asked. */
   readonly planned?: PlannedPods;
 };
 
@@ -88,7 +92,7 @@ const namedBy = (operatorName: string, name: string): Readonly<Record<string, st
   "spark.operator/spark-app-name": name,
 });
 
-const prefixed = (prefix: string, labels: Readonly<Record<string, string>>): readonly (readonly [string, string])[] =>
+const prefixed = (prefix: string, labels: Readonly<Record<string, string>>): Pairs =>
   Object.entries(labels).map(([key, value]) => [`${prefix}${key}`, value]);
 
 /** The version stands for its placeholder in the confs of images, and nowhere else. */
@@ -106,7 +110,7 @@ export const operatorConfs = {
 } as const;
 
 /** Confs for those that the user did not set, as upstream's operator adds them. */
-const missing = ({ app, spec, attempt, own }: ApacheInput): readonly (readonly [string, string])[] => {
+const missing = ({ app, spec, attempt, own }: ApacheInput): Pairs => {
   return [
     ...(own === true ? confs(runSpecOf(spec, true), rulesFor(spec.runtimeVersions.sparkVersion), true) : []),
     ["spark.master", "k8s://https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT"],
@@ -117,9 +121,10 @@ const missing = ({ app, spec, attempt, own }: ApacheInput): readonly (readonly [
 };
 
 /** The confs by which Rekindle finds the executors of an attempt, and sinks its writers. */
-const added = ({ app, attempt }: ApacheInput): readonly (readonly [string, string])[] => [
+const added = ({ app, attempt, members = [] }: ApacheInput): Pairs => [
   ...prefixed("spark.kubernetes.executor.label.", podLabels({ app, attempt, submissionId: "" })),
   ...epochConfs(app, attempt),
+  ...members,
 ];
 
 const confsOf = (input: ApacheInput, program: Program): Conf => {
@@ -326,11 +331,12 @@ const podsOf = (
   template: string | undefined,
 ): Pick<ApacheSubmission, "driver" | "executors" | "planned"> | Refused => {
   const driver = driverOf(input, made);
-  const { own = false, queued = false } = input;
-  if (!own && !queued) return { driver };
+  const { own = false, queued = false, members } = input;
+  if (!own && !queued && members === undefined) return { driver };
   const executors = executorsOf(input, made, template);
   if ("refused" in executors) return executors;
-  const planned = queued ? plannedOf(input.spec, driver, executors.one) : undefined;
+  const ofGroup = members && { driver, executor: executors.one, executors: initialExecutorsOf(input.spec) };
+  const planned = queued ? plannedOf(input.spec, driver, executors.one) : ofGroup;
   if (planned !== undefined && "refused" in planned) return planned;
   return { driver, ...(own ? { executors: executors.basis } : {}), ...(planned === undefined ? {} : { planned }) };
 };

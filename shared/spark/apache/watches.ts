@@ -6,7 +6,7 @@ import { workloadWatch } from "../../kube/kueue-watch.ts";
 import { changed, isEnding, isReady, labelOf, leavingAt, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { trimPod } from "../../kube/trim.ts";
-import { loss } from "../application/watches.ts";
+import { groupWatch, loss } from "../application/watches.ts";
 import { apacheApplications, nameLabel } from "./resource.ts";
 
 /** The facts of a pod that decide a step. */
@@ -29,6 +29,7 @@ const watches: readonly Watch[] = [
     matters: (before, after) => before === undefined || !same(gistOf(before), gistOf(after)),
     urgent: loss,
   },
+  groupWatch(apacheApplications),
   workloadWatch((workload) => ownerOfKind(workload, apacheApplications)?.name),
 ];
 

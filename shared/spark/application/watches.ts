@@ -3,7 +3,7 @@
 import { oncePer } from "../../core/cache.ts";
 import { fieldsOf, recordsIn, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
-import { type Obj, ownerOfKind, type Stored } from "../../core/object.ts";
+import { type Obj, ownerOfKind, type Resource, type Stored } from "../../core/object.ts";
 import type { Patience, Watch } from "../../core/operator.ts";
 import { evictedKey } from "../../kube/gang-eviction.ts";
 import { membersKey } from "../../kube/gang-members.ts";
@@ -96,8 +96,17 @@ const trimGroup = (group: Stored): Stored => {
 };
 
 /** Returns the application whose driver and executors the group has; undefined for groups that state no members. */
-const gangOwnerOf = (group: Obj): string | undefined =>
-  group.metadata.annotations?.[membersKey] === undefined ? undefined : ownerOfKind(group, sparkApplications)?.name;
+const gangOwnerOf = (group: Obj, applications: Resource): string | undefined =>
+  group.metadata.annotations?.[membersKey] === undefined ? undefined : ownerOfKind(group, applications)?.name;
+
+/** A waiting application of this resource goes on when its group is admitted, and its record says what the group lacks. */
+export const groupWatch = (applications: Resource): Watch => ({
+  resource: volcanoPodGroups,
+  optional: true,
+  trim: trimGroup,
+  ownerName: (group) => gangOwnerOf(group, applications),
+  matters: (before, after) => before !== undefined && !same(groupGist(before), groupGist(after)),
+});
 
 /** Keeps an application whole that has no status yet, so that its first step need not read it. */
 const trimApplication = (application: Stored): Stored =>
@@ -119,14 +128,7 @@ const applicationWatches: readonly Watch[] = [
     urgent: loss,
     patience,
   },
-  // A waiting application goes on when its group is admitted, and its record says what the group lacks.
-  {
-    resource: volcanoPodGroups,
-    optional: true,
-    trim: trimGroup,
-    ownerName: gangOwnerOf,
-    matters: (before, after) => before !== undefined && !same(groupGist(before), groupGist(after)),
-  },
+  groupWatch(sparkApplications),
   // The application's own Workload, and its growths, which this one owns.
   workloadWatch((workload) => ownerOfKind(workload, sparkApplications)?.name ?? labelOf(workload, appNameLabel)),
 ];

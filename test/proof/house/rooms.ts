@@ -52,7 +52,10 @@ export const sideRooms: readonly SideRoom[] = [
       ...["apache/spec/read", "apache/spec/schema", "apache/submission", "cluster/read", "cluster/schema"].map(
         (file) => `shared/spark/${file}.ts`,
       ),
-      ...["apache/metrics", "apache/status/summary", "cluster/metrics"].map((file) => `shared/spark/${file}.ts`),
+      // Its gangs load where groups start by plans.
+      ...["apache/gang", "apache/metrics", "apache/status/summary", "cluster/metrics"].map(
+        (file) => `shared/spark/${file}.ts`,
+      ),
       // A running application moves between the two APIs of Spark's operators.
       "shared/spark/apache/translation/directions.ts",
     ],

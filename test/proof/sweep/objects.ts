@@ -49,3 +49,9 @@ export const isOver = (pod: unknown): boolean => {
 
 /** True of the server's own count of what a quota's namespace uses, which it writes with each creation. */
 export const isCounted = (change: Change): boolean => change.table === "resourcequotas" && isSameButStatus(change);
+
+/** True of what the admission rounds of queues write of their own: queues, their records, and Events about them. */
+export const isOfQueue = ({ table, object }: Change): boolean =>
+  table === "queues.scheduling.volcano.sh" ||
+  (table === "checkpoints.rekindle.dev" && object.metadata.name.startsWith("queue.")) ||
+  (table === "events" && textAt(object, "involvedObject", "kind") === "Queue");

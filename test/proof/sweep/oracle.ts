@@ -43,7 +43,7 @@ import { type Facts, fresh, type Pod, type Told } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
 import { hearLacks, hearMachines, hearSize, leftBehind } from "./machine-invariants.ts";
-import { isCounted, isDelivery, isLogs, isOver, isSameButStatus, plannedIn, runOf } from "./objects.ts";
+import { isCounted, isDelivery, isLogs, isOfQueue, isOver, isSameButStatus, plannedIn, runOf } from "./objects.ts";
 import { checkWaits } from "./past-waits.ts";
 
 export type Actor = "engine" | "user" | "cluster";
@@ -321,11 +321,6 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
 
   const isExpired = (object: Change["object"]): boolean =>
     final.has(facts.phase) && numberAt(object, "spec", "timeToLiveSeconds") !== undefined;
-
-  const isOfQueue = ({ table, object }: Change): boolean =>
-    table === "queues.scheduling.volcano.sh" ||
-    (table === checkpoints && object.metadata.name.startsWith("queue.")) ||
-    (table === "events" && textAt(object, "involvedObject", "kind") === "Queue");
 
   const isOfSubject = (change: Change): boolean => {
     const { type, table, object, before } = change;

@@ -1,6 +1,7 @@
 /** The scenarios of the Spark family. Bugs of upstream's are in `upstream.ts`, other courses in `lives.ts`. */
 import type { Change } from "../../../shared/simulator/storage/store.ts";
 import { clusters } from "./apache/cluster-scenarios.ts";
+import { gangsOfApache } from "./apache/gangs.ts";
 import { owned as ownedOfApache } from "./apache/own-executors.ts";
 import { queued as queuedOfApache } from "./apache/queued.ts";
 import { apache as applicationsOfApache } from "./apache/scenarios.ts";
@@ -327,7 +328,11 @@ const belledOfVolcano = belledOf(watchedOfVolcano);
 
 const spark: readonly Scenario[] = [...watched, ...belled];
 const volcano: readonly Scenario[] = [...watchedOfVolcano, ...belledOfVolcano];
-const livesOfApache: readonly Scenario[] = [...applicationsOfApache, ...ownedOfApache, ...queuedOfApache, ...clusters];
+const livesOfApache: readonly Scenario[] = [
+  ...applicationsOfApache,
+  ...[...ownedOfApache, ...queuedOfApache, ...gangsOfApache],
+  ...clusters,
+];
 
 const apache: readonly Scenario[] = [
   ...livesOfApache,
@@ -351,7 +356,7 @@ export const families: Readonly<Record<string, readonly Scenario[]>> = {
   bell: [...belled, ...belledOfVolcano],
   kueue: [...growths, ...kueuedJobs, ...queuedOfApache, ...lives.filter(({ name }) => name === "kueued")],
   standby: [...beside, ...besideOfVolcano],
-  gang: [...gangs, ...rooms, ...nears, ...natives, ...evictions, ...gangApplications],
+  gang: [...gangs, ...rooms, ...nears, ...natives, ...evictions, ...gangApplications, ...gangsOfApache],
 };
 
 export const scenarios: readonly Scenario[] = [...spark, ...volcano, ...apache];

@@ -94,14 +94,30 @@ const onlyTold = [
   ["onDriverHang", "rekindle.dev/on-driver-hang"],
 ] as const;
 
+/** Why an object has no group of its own; undefined: it may have one. */
+const noGang = (
+  kind: "application" | "cluster",
+  queue: string | undefined,
+  plansGangs: boolean,
+): string | undefined => {
+  if (kind === "cluster")
+    return "true is for applications; the workers of a cluster come one by one: remove the annotation";
+  if (queue !== undefined)
+    return `true is for applications without a LocalQueue; Kueue admits this one as a whole, by ${queue}: remove the annotation`;
+  return plansGangs
+    ? undefined
+    : "true needs the setting gang: builtin, by which places are planned: set it, or remove the annotation";
+};
+
 /**
  * Errors about labels and annotations of an object of `spark.apache.org` that ask for what Rekindle does not do for its
- * kind: it would run otherwise than they say.
+ * kind: it would run otherwise than they say. `plansGangs`: the deployment plans places for groups; true where that is unknown.
  */
-export const unservedIn = (object: Marked, kind: "application" | "cluster"): readonly string[] => {
+export const unservedIn = (object: Marked, kind: "application" | "cluster", plansGangs = true): readonly string[] => {
   const { annotations = {} } = object.metadata;
   const { policies } = policiesOf(object);
   const queue = localQueueOf(object);
+  const whyNoGang = noGang(kind, queue, plansGangs);
   return [
     ...(queue === undefined || kind === "application"
       ? []
@@ -120,10 +136,8 @@ export const unservedIn = (object: Marked, kind: "application" | "cluster"): rea
             `metadata.annotations[${annotation}]: ${policies[policy]} is for applications of sparkoperator.k8s.io; this one would only be told of by an Event: remove the annotation`,
           ],
     ),
-    ...(policies.gang === "true"
-      ? [
-          "metadata.annotations[rekindle.dev/gang]: true is for applications of sparkoperator.k8s.io; this one would not wait for places for its executors: remove the annotation",
-        ]
+    ...(policies.gang === "true" && whyNoGang !== undefined
+      ? [`metadata.annotations[rekindle.dev/gang]: ${whyNoGang}`]
       : []),
   ];
 };

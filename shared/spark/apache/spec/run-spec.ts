@@ -4,6 +4,7 @@
  */
 import { digestOf, omit } from "../../../core/json.ts";
 import { countIn } from "../../configuration/conf.ts";
+import { executorsWanted } from "../../executors/owner.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import { growthCause, isDynamic } from "../../schema/rules.ts";
 import { tolerationsOf } from "./read.ts";
@@ -40,6 +41,10 @@ export const mostExecutorsOf = ({ sparkConf = {}, ...spec }: ApacheSpec): number
   if (isDynamic({ sparkConf })) return countIn(sparkConf, boundConf);
   return growthCause({ sparkConf }) === undefined ? statedExecutors({ ...spec, sparkConf }) : undefined;
 };
+
+/** The executors with which an attempt begins; with dynamic allocation the initial ones. */
+export const initialExecutorsOf = (spec: ApacheSpec): number =>
+  mostExecutorsOf(spec) === 0 ? 0 : executorsWanted(runSpecOf(spec, false));
 
 /** A run with no more executors than these, whatever its spec says by now. */
 export const bounded = (spec: SparkApplicationSpec, most: number): SparkApplicationSpec => {

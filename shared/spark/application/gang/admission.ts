@@ -17,13 +17,14 @@ import { type ApplicationContext, type GangDecision, rareOf, removal } from "../
 import { planOf } from "../run/plan.ts";
 import type { Driver, Memory, Phase } from "../state/memory.ts";
 import { showsSubmission } from "../state/status.ts";
-import { groupFor, isGang, isSame, withMembership } from "./group.ts";
+import { groupFor, isGang, withMembership } from "./group.ts";
 import {
   countsOf,
   createsExecutors,
   driverTask,
   executorTask,
   isEvicted,
+  isSame,
   isTakenBack,
   isTimely,
   pinnedPod,

@@ -2,11 +2,9 @@
  * The group of an application's driver and initial executors: the application's spec with the marks of its members, and
  * the PodGroup that states them, from which an admission round plans their places.
  */
-import { fieldsOf, same } from "../../../core/json.ts";
-import type { Obj, Stored } from "../../../core/object.ts";
+import type { Obj } from "../../../core/object.ts";
 import { memberKeys, membersKey } from "../../../kube/gang-members.ts";
 import { placer } from "../../../kube/gang-plan.ts";
-import { only } from "../../../kube/trim.ts";
 import { subjectOf } from "../../auxiliary-objects/all.ts";
 import { asksForVolcano, groupFields, groupNameOf, hasOwnGroup } from "../../auxiliary-objects/batch-scheduler.ts";
 import { metadataOf, objectOf } from "../../auxiliary-objects/object.ts";
@@ -49,14 +47,3 @@ export const groupFor = (context: ApplicationContext, driver: Driver): Obj | und
     ...groupFields(subject.spec, planned),
   });
 };
-
-const defaultQueue = "default";
-
-const asked = (group: Obj): unknown => {
-  const spec = fieldsOf(group.spec);
-  const { [membersKey]: members } = group.metadata.annotations ?? {};
-  return [members, spec["queue"] ?? defaultQueue, only(spec, ["priorityClassName", "minMember"])];
-};
-
-/** True for a group that states what this one would state. */
-export const isSame = (group: Stored, desired: Obj): boolean => same(asked(group), asked(desired));

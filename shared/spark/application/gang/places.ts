@@ -3,16 +3,17 @@
  * may be used, and the pods pinned to their places. The same for every kind whose driver and executors start as one group.
  */
 import { list, type Reads } from "../../../core/decision.ts";
-import { fieldsOf, recordsIn } from "../../../core/json.ts";
+import { fieldsOf, recordsIn, same } from "../../../core/json.ts";
 import type { Key } from "../../../core/key.ts";
 import type { Obj, Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { evictedOf } from "../../../kube/gang-eviction.ts";
-import { type GangMembers, schedulingPart } from "../../../kube/gang-members.ts";
+import { type GangMembers, membersKey, schedulingPart } from "../../../kube/gang-members.ts";
 import { createMs, type GangPlan, isWaiting, nodesOf, planOf as planIn, takenBackOf } from "../../../kube/gang-plan.ts";
 import { pinned, pinOf } from "../../../kube/nodes.ts";
 import { appUidLabel, nodeNameOf } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
+import { only } from "../../../kube/trim.ts";
 import { isLiving, membersOf } from "../../executors/allotment.ts";
 import { addedLabels, foundBy } from "../../submission/additions.ts";
 import type { PlannedPods } from "../../submission/planned-pods.ts";
@@ -44,6 +45,17 @@ export const statedMembers = ({ driver, executor, executors }: PlannedPods, requ
 
 /** The longest time from the decision to create a pod to its creation, ms: the fence, the request timeout, rounding. */
 const latestMs = 16_000;
+
+const defaultQueue = "default";
+
+const asked = (group: Obj): unknown => {
+  const spec = fieldsOf(group.spec);
+  const { [membersKey]: members } = group.metadata.annotations ?? {};
+  return [members, spec["queue"] ?? defaultQueue, only(spec, ["priorityClassName", "minMember"])];
+};
+
+/** True for a group that states what this one would state. */
+export const isSame = (group: Stored, desired: Obj): boolean => same(asked(group), asked(desired));
 
 /** Why no plan holds a group, in the words of its admission round. */
 export const whyOf = (group: Stored): string | undefined => {

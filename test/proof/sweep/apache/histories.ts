@@ -104,9 +104,11 @@ export const hearHistory = (facts: Facts, status: unknown, blame: Blame): readon
     return [entry];
   });
 
-/** True of a state whose message is a trouble of the platform, or says that Kueue has not admitted the application. */
+/** True of a state whose message is a trouble of the platform, or says that the application waits for its admission. */
 export const isHeldUp = (state: unknown): boolean =>
-  /^(held up by the platform: |waits until Kueue admits )./.test(textAt(state, "message") ?? "");
+  /^(held up by the platform: |waits until Kueue admits |waits for places of group )./.test(
+    textAt(state, "message") ?? "",
+  );
 
 /** H1, for a status: it shows no fewer states than upstream's first one, and its newest is the present one. */
 export const checkStatus = (status: unknown, blame: Blame): void => {

@@ -10,14 +10,14 @@
  * D5. Where objects are said to be released none is left, where they are said to be kept the driver is there; nothing is
  *     left of an application that is gone.
  * D7. An Event whose reason is a state tells of a state of the history.
- * D10. An eviction by Kueue spends no restart.
+ * D10. An eviction by Kueue, and the loss of the places of a group, spend no restart.
  * D6. No secret in a status, an event, a record, a message or a line; a record is readable and small.
  */
 import type { Change } from "../../../../shared/simulator/storage/store.ts";
 import { textOf } from "../../../../shared/simulator/verbs/read.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
-import { isDelivery, isOver, isSameButStatus } from "../objects.ts";
+import { isDelivery, isOfQueue, isOver, isSameButStatus } from "../objects.ts";
 import type { Actor, Oracle, Subject } from "../oracle.ts";
 import { checkExecutor, checkExecutors, executorIn } from "./executor-judge.ts";
 import { type Driver, type Entry, type Facts, fresh } from "./facts.ts";
@@ -35,7 +35,7 @@ const longestArrivalMs = 16_000;
 const accompanying: ReadonlySet<string> = new Set([
   ...["pods", "services", "configmaps", "persistentvolumeclaims"],
   ...["ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io"],
-  "workloads.kueue.x-k8s.io",
+  ...["podgroups.scheduling.volcano.sh", "workloads.kueue.x-k8s.io"],
 ]);
 
 const finalizersOf = ({ metadata }: Item): readonly string[] => metadata.finalizers ?? [];
@@ -98,6 +98,14 @@ const isEvicted = (workload: Item | undefined): boolean => {
 /** True where Kueue evicts a Workload. */
 const isEviction = ({ type, table, object, before }: Change): boolean =>
   table === "workloads.kueue.x-k8s.io" && type === "MODIFIED" && isEvicted(object) && !isEvicted(before);
+
+/** True where a group loses its places. */
+const isTakenBack = ({ table, object, before }: Change): boolean =>
+  table === "podgroups.scheduling.volcano.sh" &&
+  textAt(object, "status", "phase") === "Pending" &&
+  !["", "Pending"].includes((before && textAt(before, "status", "phase")) ?? "");
+
+const losesRoom = (change: Change): boolean => isEviction(change) || isTakenBack(change);
 
 const hearRecord = (facts: Facts, { type, object }: Change, now: number, blame: Blame): void => {
   const spec = object["spec"];
@@ -194,7 +202,7 @@ export const openApacheOracle = (subject: Subject, facts: Facts = fresh()): Orac
     return (numberAt(facts.tolerations, "ttlAfterStopMillis") ?? -1) >= 0 && isReleased(newestIn(facts));
   };
 
-  const permitted = (change: Change): boolean => {
+  const isOfSubject = (change: Change): boolean => {
     const { type, table, object, before } = change;
     if (table === checkpoints) return isRecord(object) || isDelivery(object, { ...subject, kind });
     if (table === apps) {
@@ -204,6 +212,8 @@ export const openApacheOracle = (subject: Subject, facts: Facts = fresh()): Orac
     if (table === "events") return type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid;
     return accompanying.has(table) && isOwned(facts, before ?? object);
   };
+
+  const permitted = (change: Change): boolean => (subject.queued === true && isOfQueue(change)) || isOfSubject(change);
 
   const checkOutput = ({ table, object }: Change): void => {
     if (table === apps) checkSecret(JSON.stringify(object["status"]) ?? "", "a status");
@@ -220,7 +230,7 @@ export const openApacheOracle = (subject: Subject, facts: Facts = fresh()): Orac
       if (table === apps && isSubject(object)) hearApp(facts, change, blame);
       if (table === checkpoints && isRecord(object)) hearRecord(facts, change, now, blame);
       if (table === "pods") hearPod(facts, change, actor, now, blame);
-      if (isEviction(change)) facts.evictions += 1;
+      if (losesRoom(change)) facts.evictions += 1;
     },
     permits: permitted,
     said: checkSecret,

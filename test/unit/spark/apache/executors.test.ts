@@ -32,12 +32,18 @@ const messagesOf = ({ simulator }: Stand): readonly string[] =>
 
 const soon = { "rekindle.dev/executor-pending-timeout": "20s" };
 
-test("an application that asks for a group fails with what to change, and has no driver", async () => {
+test("an application that asks for a group where none is planned fails with what to change, and has no driver", async () => {
   const metadata = { annotations: { "rekindle.dev/gang": "true" } };
   const stand = openStand({ metadata, spec: { sparkConf: confs }, scripts: [{}] });
   await stand.run(5);
   assert.deepEqual(stand.drivers, []);
-  assert.ok(stand.messages().some((text) => /rekindle\.dev\/gang\]: true is for/.test(text)));
+  assert.ok(
+    stand
+      .messages()
+      .some((text) =>
+        /rekindle\.dev\/gang\]: true needs the setting gang: builtin, .*: set it, or remove the annotation/.test(text),
+      ),
+  );
 });
 
 test("an application that runs already keeps its driver and its allocator when it asks for executors of Rekindle's own", async () => {

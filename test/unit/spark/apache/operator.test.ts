@@ -105,13 +105,14 @@ describe("a pod leads to a step", () => {
     const pod = { ...ready, metadata: { ...ready.metadata, labels: { "spark.operator/spark-app-name": "pi" } } };
     assert.deepEqual(
       operator.watches.map(({ ownerName }) => ownerName(pod)),
-      ["pi-0-driver", "pi", undefined],
+      ["pi-0-driver", "pi", undefined, undefined],
     );
   });
 });
 
 test("a Workload of Kueue leads to a step of the application that owns it", () => {
-  const { ownerName, matters } = operator.watches[2] ?? assert.fail("no watch of Workloads");
+  const { ownerName, matters } =
+    operator.watches.find(({ resource }) => resource.kind === "Workload") ?? assert.fail("no watch of Workloads");
   const ownerOf = (apiVersion: string): Obj => ({
     ...{ apiVersion: "kueue.x-k8s.io/v1beta2", kind: "Workload" },
     metadata: { name: "w", ownerReferences: [{ apiVersion, kind: "SparkApplication", name: "pi", uid: "a-1" }] },

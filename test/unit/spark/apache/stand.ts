@@ -4,6 +4,7 @@
  */
 import { isRecord } from "../../../../shared/core/json.ts";
 import type { Message } from "../../../../shared/core/key.ts";
+import { gangs } from "../../../../shared/deployments/common/gangs.ts";
 import { kindSettings } from "../../../../shared/deployments/common/kind-settings.ts";
 import { openWorld, operatorsByKind } from "../../../../shared/deployments/common/step-dependencies.ts";
 import type { Queue } from "../../../../shared/engine/ports.ts";
@@ -64,11 +65,13 @@ export type Given = {
   readonly spec: Fields;
   readonly metadata?: Fields | undefined;
   readonly scripts: readonly DriverScript[];
+  /** Groups start by plans: `gang: builtin`. */
+  readonly gang?: boolean;
   /** How often each step is taken to have been tried before. */
   readonly tries?: number;
 };
 
-export const openStand = ({ spec, metadata = {}, scripts, tries = 0 }: Given, death?: Death): Stand => {
+export const openStand = ({ spec, metadata = {}, scripts, gang, tries = 0 }: Given, death?: Death): Stand => {
   const simulator = openSimulator({ crds, scripts: { "*": scripts } });
   const drivers: string[] = [];
   let writes = 0;
@@ -90,7 +93,9 @@ export const openStand = ({ spec, metadata = {}, scripts, tries = 0 }: Given, de
     },
   };
   const queue: Queue = { send: async () => {}, sendLater: async () => {} };
-  const operatorOf = operatorsByKind([apacheSparkApplicationOperator(kindSettings({}, {}))]);
+  const operatorOf = operatorsByKind([
+    apacheSparkApplicationOperator(kindSettings(gang === true ? { queues: { gang: "builtin" } } : {}, { gangs })),
+  ]);
   const message: Message = {
     cluster: "here",
     kind: "ApacheSparkApplication",

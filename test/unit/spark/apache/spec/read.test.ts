@@ -45,10 +45,21 @@ describe("a spec of spark.apache.org that no driver could run is refused, and th
       { annotations: { "rekindle.dev/on-driver-hang": "restart" } },
       /rekindle\.dev\/on-driver-hang\]: restart is for .*remove the annotation/,
     ],
-    [{ annotations: { "rekindle.dev/gang": "true" } }, /rekindle\.dev\/gang\]: true is for .*remove the annotation/],
+    [
+      { labels: { "kueue.x-k8s.io/queue-name": "team" }, annotations: { "rekindle.dev/gang": "true" } },
+      /rekindle\.dev\/gang\]: true is for applications without a LocalQueue; .*remove the annotation/,
+    ],
   ] as const;
   for (const [metadata, message] of marks)
     test(`by its metadata: ${message}`, () => assert.match(unservedIn({ metadata }, "application").join(), message));
+
+  test("a cluster starts no group", () => {
+    const metadata = { annotations: { "rekindle.dev/gang": "true" } };
+    assert.match(
+      unservedIn({ metadata }, "cluster").join(),
+      /gang\]: true is for applications; .*remove the annotation/,
+    );
+  });
 
   test("a cluster takes no executors of Rekindle's own", () => {
     const metadata = { annotations: { "rekindle.dev/executors": "own" } };
@@ -66,7 +77,7 @@ describe("a spec of spark.apache.org that no driver could run is refused, and th
   });
 
   test("labels and annotations that ask for nothing more are accepted", () => {
-    const annotations = { "rekindle.dev/executors": "own", "rekindle.dev/gang": "false", other: "own" };
+    const annotations = { "rekindle.dev/executors": "own", "rekindle.dev/gang": "true", other: "own" };
     assert.deepEqual(unservedIn({ metadata: { labels: { team: "a" }, annotations } }, "application"), []);
   });
 

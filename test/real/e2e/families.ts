@@ -13,7 +13,7 @@ import { handsClaimsOn } from "./elastic/claims.ts";
 import { followsDemand, followsLargeDemand, staysWithinQuota } from "./elastic/scale.ts";
 import { movesByNotice } from "./elastic/spot.ts";
 import type { Family } from "./family.ts";
-import { tenApplications } from "./gang/applications.ts";
+import { fewOfApache, tenApplications } from "./gang/applications.ts";
 import { gangCases } from "./gang/cases.ts";
 import { evictionCases } from "./gang/evictions.ts";
 import { nodeCount, nodeFlags } from "./gang/fixture.ts";
@@ -242,6 +242,7 @@ const gang: Family = {
     "gangs by plans (--gang builtin) on the real scheduler: two for one place, a place taken, kills; evictions; Spark applications; by functions, too",
   needs: [],
   crds: ["ours"],
+  kinds: ["spark", "volcano", "apache"],
   cluster: { nodes: nodeCount, nodeFlags },
   cases: ({ kills }) => ({
     cases: [
@@ -249,6 +250,7 @@ const gang: Family = {
       ...evictionCases,
       withoutGates("where the API server has no such kind", /does not serve scheduling\.k8s\.io\/v1beta1/),
       tenApplications,
+      fewOfApache,
       ...gangFunctions,
     ],
     skipped: 0,

@@ -4,6 +4,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sparkPi } from "../../../support/pi.ts";
+import { sparkVersions } from "../../setup/spark.ts";
+import { apachePi, hostArgs, plural } from "../apache/applications.ts";
 import { killing } from "../killing.ts";
 import { type Case, kubectl, must, pi, type Scene } from "../scene.ts";
 import { driverLog } from "../witness.ts";
@@ -12,7 +14,6 @@ import { createdTooOften, longestHalf, mostTogether } from "./judgements.ts";
 import { openRecord } from "./record.ts";
 
 const namespace = "default";
-const applications = `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications`;
 /** An application that needs a whole node of 2 cpu: the number of its executors, and the cores of each of its pods. */
 type Shape = { readonly executors: number; readonly coreRequest: string };
 
@@ -31,28 +32,81 @@ const namesOf = (count: number, prefix: string): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
 
 /** Every other application has the executors that Rekindle creates, the rest those of its driver. */
-const application = (name: string, at: number, { executors, coreRequest }: Shape): object => {
-  const pod = { cores: 1, coreRequest, memory: "512m", javaOptions };
-  const body = sparkPi(name, {
-    arguments: ["20"],
-    restartPolicy: { type: "Never" },
-    driver: { ...pod, serviceAccount: "spark" },
-    executor: { ...pod, instances: executors },
-  });
-  const annotations = { "rekindle.dev/gang": "true", ...(at % 2 === 0 ? { "rekindle.dev/executors": "own" } : {}) };
-  return { ...body, metadata: { ...body.metadata, annotations } };
+const annotationsAt = (at: number) => ({
+  ...{ "rekindle.dev/gang": "true" },
+  ...(at % 2 === 0 ? { "rekindle.dev/executors": "own" } : {}),
+});
+
+/** An API of Spark's operators: how an application of a shape is written, and where its end shows. */
+type Api = {
+  readonly groupVersion: string;
+  readonly hostArgs: readonly string[];
+  readonly body: (name: string, at: number, shape: Shape) => object;
+  readonly driverOf: (name: string) => string;
+  /** States in which nothing more happens. */
+  readonly last: readonly string[];
+  /** True if an application with these states has succeeded. */
+  readonly succeeded: (states: readonly string[]) => boolean;
 };
 
-const created = async ({ scene }: Fixture, names: readonly string[], shape: Shape): Promise<void> => {
-  const posts = names.map((name, at) => scene.cluster.api.call("POST", applications, application(name, at, shape)));
+const sparkOperator: Api = {
+  groupVersion: "sparkoperator.k8s.io/v1beta2",
+  hostArgs: hostFlags,
+  body: (name, at, { executors, coreRequest }) => {
+    const pod = { cores: 1, coreRequest, memory: "512m", javaOptions };
+    const body = sparkPi(name, {
+      arguments: ["20"],
+      restartPolicy: { type: "Never" },
+      driver: { ...pod, serviceAccount: "spark" },
+      executor: { ...pod, instances: executors },
+    });
+    return { ...body, metadata: { ...body.metadata, annotations: annotationsAt(at) } };
+  },
+  driverOf: (name) => `${name}-driver`,
+  last: ["COMPLETED", "FAILED"],
+  succeeded: (states) => states.at(-1) === "COMPLETED",
+};
+
+/** Its objects are kept, so that the driver's log can be read. Rekindle's own executors have no secret of their driver. */
+const apacheOperator: Api = {
+  groupVersion: "spark.apache.org/v1",
+  hostArgs: [...hostFlags, ...hostArgs],
+  body: (name, at, { executors, coreRequest }) => {
+    const body = apachePi(name, sparkVersions[0] ?? "", {
+      driverArgs: ["20"],
+      applicationTolerations: { resourceRetainPolicy: "Always" },
+      sparkConf: {
+        "spark.executor.instances": `${executors}`,
+        "spark.authenticate": "false",
+        "spark.kubernetes.driver.request.cores": coreRequest,
+        "spark.kubernetes.executor.request.cores": coreRequest,
+        "spark.driver.extraJavaOptions": javaOptions,
+        "spark.executor.extraJavaOptions": javaOptions,
+      },
+    });
+    return { ...body, metadata: { ...body.metadata, annotations: annotationsAt(at) } };
+  },
+  driverOf: (name) => `${name}-0-driver`,
+  last: ["TerminatedWithoutReleaseResources", "ResourceReleased"],
+  succeeded: (states) => states.includes("Succeeded"),
+};
+
+const created = async ({ scene }: Fixture, api: Api, names: readonly string[], shape: Shape): Promise<void> => {
+  const path = `/apis/${api.groupVersion}/namespaces/${namespace}/sparkapplications`;
+  const posts = names.map((name, at) => scene.cluster.api.call("POST", path, api.body(name, at, shape)));
   for (const { status, body } of await Promise.all(posts)) must(status === 201, `not created: ${JSON.stringify(body)}`);
 };
 
-const ended = async (fixture: Fixture, name: string): Promise<void> => {
-  const isOver = (phases: readonly string[]): boolean => ["COMPLETED", "FAILED"].includes(phases.at(-1) ?? "");
-  const { phases } = await untilGang(fixture, name, "ended", (gang) => isOver(gang.phases), longestMs);
-  must(phases.at(-1) === "COMPLETED", `${name}: ${phases.join(" → ")}`);
-  const log = await driverLog(fixture.scene.cluster.api, `${name}-driver`);
+const ended = async (fixture: Fixture, api: Api, name: string): Promise<void> => {
+  const { phases } = await untilGang(
+    fixture,
+    name,
+    "ended",
+    (gang) => api.last.includes(gang.phases.at(-1) ?? ""),
+    longestMs,
+  );
+  must(api.succeeded(phases), `${name}: ${phases.join(" → ")}`);
+  const log = await driverLog(fixture.scene.cluster.api, api.driverOf(name));
   must(pi.test(log), `the driver of ${name} has no answer: ${log.slice(-300)}`);
 };
 
@@ -92,9 +146,10 @@ export const allEnd = async (
   names: readonly string[],
   shape: Shape,
   during = <T>(work: Promise<T>) => work,
+  api = sparkOperator,
 ): Promise<readonly string[]> => {
-  await created(fixture, names, shape);
-  await during(Promise.all(names.map((name) => ended(fixture, name))));
+  await created(fixture, api, names, shape);
+  await during(Promise.all(names.map((name) => ended(fixture, api, name))));
   await sleep(1_000);
   const events = (await Promise.all(names.map((name) => waitingEvents(fixture, name)))).flat();
   const told = events.filter((message) => /waits \(position \d+ of \d+ in queue default\): .*needs/.test(message));
@@ -102,14 +157,20 @@ export const allEnd = async (
   return [...judged(fixture, names, shape), told[0] ?? ""];
 };
 
-export const inDefault = async <T>(scene: Scene, work: (fixture: Fixture) => Promise<T>): Promise<T> => {
+const bare = "sparkapplications.sparkoperator.k8s.io";
+
+export const inDefault = async <T>(
+  scene: Scene,
+  work: (fixture: Fixture) => Promise<T>,
+  resource = bare,
+): Promise<T> => {
   await untilServed(scene);
   const record = await openRecord(scene.cluster.adminKubeconfig);
   try {
     return await work({ scene, namespace, record });
   } finally {
     record.stop();
-    await kubectl(scene.cluster, ["delete", "-n", namespace, "sparkapplications", "--all", "--wait"]);
+    await kubectl(scene.cluster, ["delete", "-n", namespace, resource, "--all", "--wait"]);
   }
 };
 
@@ -122,16 +183,28 @@ export const fewNames = namesOf(nodeCount + 1, "few");
 /** A host lives long enough to start and to go on with ten applications. */
 const longestLifeMs = 20_000;
 
-export const tenApplications: Case = {
-  name: "ten Spark applications on room for three, while the host is killed: each starts whole, and all end",
-  run: (scene) =>
-    inDefault(scene, async (fixture) => {
-      const killer = killing(scene, hostFlags, longestLifeMs);
+/** Applications that start whole while the host is killed. */
+const underKills = (scene: Scene, api: Api, names: readonly string[], resource: string): Promise<readonly string[]> =>
+  inDefault(
+    scene,
+    async (fixture) => {
+      const killer = killing(scene, api.hostArgs, longestLifeMs);
       try {
-        const lines = await allEnd(fixture, tenNames, wide, killer.during);
+        const lines = await allEnd(fixture, names, wide, killer.during, api);
         return [...lines, `${killer.kills()} kills of the host`];
       } finally {
         await killer.stop();
       }
-    }),
+    },
+    resource,
+  );
+
+export const tenApplications: Case = {
+  name: "ten Spark applications on room for three, while the host is killed: each starts whole, and all end",
+  run: (scene) => underKills(scene, sparkOperator, tenNames, bare),
+};
+
+export const fewOfApache: Case = {
+  name: "four applications of spark.apache.org on room for three, while the host is killed: each starts whole, and all end",
+  run: (scene) => underKills(scene, apacheOperator, namesOf(nodeCount + 1, "apache"), plural),
 };

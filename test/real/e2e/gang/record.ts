@@ -35,6 +35,15 @@ const application = z.object({
     .default({ applicationState: { state: "" } }),
 });
 
+const current = z.looseObject({ currentStateSummary: z.string().default("") }).default({ currentStateSummary: "" });
+
+const apacheApplication = z.object({
+  metadata,
+  status: z
+    .looseObject({ currentState: current, stateTransitionHistory: z.record(z.string(), current).default({}) })
+    .optional(),
+});
+
 const pod = z.object({
   metadata,
   spec: z.looseObject({ nodeName: z.string().optional() }),
@@ -127,6 +136,13 @@ export const openRecord = async (kubeconfig: string): Promise<GangRecord> => {
     const { metadata: meta, status } = application.parse(one);
     shown(of(meta.namespace, meta.name), status.applicationState.state);
   };
+  const apacheSeen = (one: Followed): void => {
+    const { metadata: meta, status } = apacheApplication.parse(one);
+    const gang = of(meta.namespace, meta.name);
+    const history = Object.values(status?.stateTransitionHistory ?? {});
+    for (const { currentStateSummary: state } of history) if (!gang.phases.includes(state)) shown(gang, state);
+    shown(gang, status?.currentState.currentStateSummary ?? "");
+  };
   const groupSeen = (one: Followed): void => {
     const { metadata: meta, status } = group.parse(one);
     const owner = meta.ownerReferences.find(({ kind }) => kind === "Job" || kind === "SparkApplication");
@@ -139,7 +155,10 @@ export const openRecord = async (kubeconfig: string): Promise<GangRecord> => {
   };
   const podChanged = (one: Followed, isGone: boolean): void => {
     const { metadata: meta, spec, status } = pod.parse(one);
-    const owner = meta.labels["volcano.sh/job-name"] ?? meta.labels["sparkoperator.k8s.io/app-name"];
+    const owner =
+      meta.labels["volcano.sh/job-name"] ??
+      meta.labels["sparkoperator.k8s.io/app-name"] ??
+      meta.labels["spark.operator/spark-app-name"];
     if (owner === undefined) return;
     const { namespace, name, uid } = meta;
     const state = isGone ? "gone" : isOver(status.phase) ? "over" : "alive";
@@ -148,6 +167,8 @@ export const openRecord = async (kubeconfig: string): Promise<GangRecord> => {
   };
   api.follow<Followed>("/apis/batch.volcano.sh/v1alpha1/jobs", listening(jobSeen));
   api.follow<Followed>("/apis/sparkoperator.k8s.io/v1beta2/sparkapplications", listening(applicationSeen));
+  const ofApache = "/apis/spark.apache.org/v1/sparkapplications";
+  if ((await api.call("GET", ofApache)).status === 200) api.follow<Followed>(ofApache, listening(apacheSeen));
   api.follow<Followed>("/apis/scheduling.volcano.sh/v1beta1/podgroups", listening(groupSeen));
   api.follow<Followed>(
     "/api/v1/pods",

@@ -87,7 +87,7 @@ const whose = async (context: ApplyContext, effect: Creation, object: Obj): Prom
   }
   if (isSameAttempt(object, there)) return done;
   const isEarlier = Number(attemptIn(there)) < Number(attemptIn(object));
-  if (!isEnding && isEarlier) await context.cluster.remove(ref, { uid });
+  if (!isEnding && isEarlier && context.clock.monotonic() <= context.until) await context.cluster.remove(ref, { uid });
   return wait("StillThere", `${refText(ref)} of another attempt is still there`);
 };
 

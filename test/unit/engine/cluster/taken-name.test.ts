@@ -72,6 +72,17 @@ describe("a creation of an object whose name is taken", () => {
     assert.deepEqual(world.objects.get("parts arm")?.metadata.labels, part("arm").metadata.labels);
   });
 
+  test("leaves the step's own object of an earlier attempt alone once its fence has passed", async () => {
+    const world = openFixture();
+    const stored = world.put(earlier);
+    const until = world.world.clock.monotonic();
+    world.after = () => {
+      world.time.monotonic += 1_000;
+    };
+    assert.equal(short(await apply(handsOf(world, until), creation("arm"))), "troubled StillThere");
+    assert.deepEqual(world.objects.get("parts arm"), stored);
+  });
+
   test("ends in trouble if the name is free again when the object is read", async () => {
     const world = openFixture();
     answering(world, "create parts arm", exists());

@@ -14,8 +14,10 @@ const ownName = new RegExp(`^${name}-.*-exec-1\\d{3}$`);
 const executorsIn = (page: Page): readonly Pod[] =>
   [...page.pods.values()].filter(({ metadata }) => metadata.labels["spark-role"] === "executor");
 
-const haveRun = (page: Page, count: number): boolean =>
-  executorsIn(page).filter(({ status }) => status.phase === "Running").length >= count;
+/** True while two executors run beside the one of this name, whose last phase may have been any. */
+const twoRun = (page: Page, beside?: string): boolean =>
+  executorsIn(page).filter(({ metadata, status }) => metadata.name !== beside && status.phase === "Running").length >=
+  2;
 
 /** The host is killed at random moments, at least so many times. */
 export const ownExecutors = (least: number): Case => ({
@@ -24,10 +26,10 @@ export const ownExecutors = (least: number): Case => ({
     const killer = killing(scene, hostArgs, 15_000);
     const book = openBook(scene.cluster.api);
     const loseOne = async (): Promise<string> => {
-      const page = await book.until(name, "running with two executors", (one) => haveRun(one, 2), patienceMs);
+      const page = await book.until(name, "running with two executors", (one) => twoRun(one), patienceMs);
       const lost = executorsIn(page)[0]?.metadata.name ?? "";
       await kubectl(scene.cluster, ["delete", "pod", lost, "--wait=false"]);
-      await book.until(name, "running with three executors in all", (one) => haveRun(one, 3), patienceMs);
+      await book.until(name, `running with two executors beside ${lost}`, (one) => twoRun(one, lost), patienceMs);
       return lost;
     };
     try {

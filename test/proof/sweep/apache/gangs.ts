@@ -10,7 +10,7 @@ const sparkConf = {
   "spark.authenticate": "false",
 };
 
-type Life = Pick<Scenario, "name" | "what" | "annotations" | "scripts" | "breadth">;
+type Life = Pick<Scenario, "name" | "what" | "annotations" | "scripts" | "breadth" | "without">;
 
 const lives: readonly Life[] = [
   {
@@ -19,6 +19,7 @@ const lives: readonly Life[] = [
     annotations: { "rekindle.dev/executors": "own", "rekindle.dev/gang": "true" },
     scripts: { "*": [{ jobMs: 400_000, exitCode: 1 }, { jobMs: 400_000 }] },
     breadth: "thin",
+    without: ["read-only-5m", "pause-600s"],
   },
   {
     name: "gang-assist",
@@ -26,6 +27,7 @@ const lives: readonly Life[] = [
     annotations: { "rekindle.dev/gang": "true", "rekindle.dev/gang-required": "true" },
     scripts: { "*": [{ jobMs: 400_000 }] },
     breadth: "sparse",
+    without: ["pause-600s"],
   },
 ];
 
@@ -44,5 +46,4 @@ export const gangsOfApache: readonly Scenario[] = lives.map((life) => ({
   },
   userActions: [],
   ends: "ResourceReleased",
-  without: ["read-only-5m", "pause-600s"],
 }));

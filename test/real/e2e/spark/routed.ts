@@ -59,11 +59,11 @@ const leads = async ({ cluster: { api } }: Scene, one: (typeof expected)[number]
   must(isDeepStrictEqual(hostnames, [host]), `${called} serves ${JSON.stringify(hostnames)}`);
   const [backend] = recordsIn(recordsIn(rules)[0]?.["backendRefs"]);
   must(backend?.["name"] === service && backend["port"] === port, `${called} leads to ${JSON.stringify(backend)}`);
-  const found = await api.call("GET", `/api/v1/namespaces/default/services/${service}`);
-  const ports = recordsIn(fieldsOf(fieldsOf(found.body)["spec"])["ports"]);
-  must(
-    ports.some((each) => each["port"] === port),
-    `service ${service} has the ports ${JSON.stringify(ports)}`,
+  // The step that creates the route creates the service beside it, and the server may answer that one later.
+  await api.until(
+    `/api/v1/namespaces/default/services/${service}`,
+    (found) => recordsIn(fieldsOf(fieldsOf(found.body)["spec"])["ports"]).some((each) => each["port"] === port),
+    patienceMs,
   );
   return `${called}: ${host} → ${service}:${port}`;
 };

@@ -60,8 +60,8 @@ describe("a run and its auxiliary objects", () => {
       [
         [
           ...(plan.stages[0] ?? []).slice(0, 3).map(said),
-          "create poddisruptionbudgets spark-pi-driver, if it can",
-          "create podgroups spark-spark-pi-pg",
+          "create poddisruptionbudgets spark-pi-driver of attempt 1, if it can",
+          "create podgroups spark-spark-pi-pg of attempt 1",
         ],
         ["create pods spark-pi-driver of attempt 1"],
         [],
@@ -76,14 +76,17 @@ describe("a run and its auxiliary objects", () => {
 
   test("has the UI service alone by default, and records no rare kind", () => {
     const { plan, before } = decided({ object: application(), memory: remembered({ driver }), pods: [pod()] });
-    assert.deepEqual([before.map(said), plan.memory.rare], [["create services spark-pi-ui-svc, if it can"], undefined]);
+    assert.deepEqual(
+      [before.map(said), plan.memory.rare],
+      [["create services spark-pi-ui-svc of attempt 1, if it can"], undefined],
+    );
   });
 
   test("gets service and ingress when its driver first runs, and the UI's address in the same step's status", () => {
     const { plan, looks, before } = decided({ ...first, memory: remembered(submitted), services: [service] });
     assert.deepEqual(before.map(said), [
-      "create services spark-pi-ui-svc, if it can",
-      "create ingresses spark-pi-ui-ingress, if it can",
+      "create services spark-pi-ui-svc of attempt 1, if it can",
+      "create ingresses spark-pi-ui-ingress of attempt 1, if it can",
     ]);
     assert.deepEqual(looks.map(asked), ["list pods", "get services spark-pi-ui-svc"]);
     assert.deepEqual(plan.memory.rare, ["ingress"]);

@@ -240,7 +240,7 @@ const queued = (memory: Memory, { text, waitsFor, stage }: PlacesWait): Turn => 
   status: statusSaying(memory.status, text, { isState: isSummary, stays: () => false }),
 });
 
-/** What an attempt waits for before it begins. */
+/** The wait of an attempt for places or for Kueue; undefined: it waits for neither. */
 const admissionIn = (context: Context): PlacesWait | undefined => {
   const { places, quota } = context;
   if (places !== undefined || quota === undefined) return places;

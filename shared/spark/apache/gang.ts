@@ -6,10 +6,10 @@
  */
 import { get, type Reads } from "../../core/decision.ts";
 import { omit } from "../../core/json.ts";
-import { apiVersionOf, type Obj, refTo, type Stored } from "../../core/object.ts";
+import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect, Plan } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
-import { memberKeys, membersKey } from "../../kube/gang-members.ts";
+import { memberKeys } from "../../kube/gang-members.ts";
 import { type GangPlan, isWaiting, nodesOf, placer, planOf as planIn } from "../../kube/gang-plan.ts";
 import { localQueueOf } from "../../kube/kueue.ts";
 import { classOf } from "../../kube/kueue-workload.ts";
@@ -25,10 +25,11 @@ import {
   isTakenBack,
   isTimely,
   pinnedPod,
-  statedMembers,
+  statedGroup,
   whyOf,
   withPins,
 } from "../application/gang/places.ts";
+import { removal } from "../application/run/context.ts";
 import { policiesOf } from "../application/spec/policies.ts";
 import { volcanoPodGroups } from "../schema/resource.ts";
 import { statedTotal } from "../submission/planned-pods.ts";
@@ -37,8 +38,6 @@ import { type Memory, recordOf } from "./memory.ts";
 import { readPods } from "./pods.ts";
 import { groupIn, isPlanned } from "./quota.ts";
 import { isOwnAttempt } from "./run.ts";
-import { currentOf } from "./status/record.ts";
-import { groupOf } from "./status/summary.ts";
 import { ownerOf } from "./submission.ts";
 
 /** Poll interval of an attempt that may still be taken back, ms. */
@@ -81,17 +80,17 @@ const groupFor = (context: Context): Obj | undefined => {
   const planned = "refused" in submission ? undefined : submission.planned;
   if (planned === undefined) return undefined;
   const { name, namespace } = key;
-  const stated = statedMembers(planned, policiesOf(object).policies.gangRequired === "true");
+  const { annotations, minMember } = statedGroup(planned, policiesOf(object).policies.gangRequired === "true");
   const queue = object.metadata.annotations?.[queueKey];
   const priorityClassName = classOf(podSpecIn(planned.driver));
   return {
     ...{ apiVersion: apiVersionOf(volcanoPodGroups), kind: volcanoPodGroups.kind },
     metadata: {
-      ...{ name: nameOf(context), namespace, annotations: { [membersKey]: JSON.stringify(stated) } },
+      ...{ name: nameOf(context), namespace, annotations },
       ownerReferences: [{ ...ownerOf({ name, namespace, uid: view.uid }), controller: true }],
     },
     spec: {
-      minMember: stated.members.reduce((sum, { count }) => sum + count, 0),
+      minMember,
       minResources: statedTotal(planned),
       ...(queue === undefined ? {} : { queue }),
       ...(priorityClassName === "" ? {} : { priorityClassName }),
@@ -104,10 +103,6 @@ function* readGroup(context: Context): Reads<Stored | undefined> {
   const group = yield* get({ do: "get", ref });
   return group !== undefined && ownedBy(group, context.view.uid) ? group : undefined;
 }
-
-const removal = (group: Stored): Effect => ({
-  ...{ do: "delete", ref: refTo(volcanoPodGroups, group), uid: group.metadata.uid },
-});
 
 const held = (
   context: Context,
@@ -145,7 +140,7 @@ const beforeDriver = (context: Context, group: Stored | undefined): Context => {
     });
   if (isEnding(group)) return held(context, { group });
   const isOwn = isUnder || (context.view.memory?.grouped === context.run.attempt && isSame(group, desired));
-  if (!isOwn) return held(context, { stage: [removal(group)], group });
+  if (!isOwn) return held(context, { stage: [removal(group, volcanoPodGroups)], group });
   const plan = planIn(group);
   const isLate = plan !== undefined && !isTimely(plan, context.view.now);
   return isWaiting(group) || isLate ? held(context, { group }) : pinnedTo(context, plan);
@@ -175,10 +170,13 @@ const isCreation = (effect: Effect): boolean => effect.do === "create" && effect
 const isDriver = (effect: Effect): boolean =>
   effect.do === "create" && effect.resource === pods && effect.body === undefined;
 
+/** The group of the state in which a plan leaves the application. */
+const stateAfter = ({ memory }: Plan<Memory>, { view, object }: Context) =>
+  groupIn({ view: { ...view, memory }, object });
+
 /** True while the attempt may need its group. A suspended application that waits reserves no places. */
-const needsGroup = (context: Context, { memory }: Plan<Memory>): boolean => {
-  const record = recordOf(memory, undefined);
-  const state = record === undefined ? "initializing" : groupOf(currentOf(record).summary);
+const needsGroup = (context: Context, plan: Plan<Memory>): boolean => {
+  const state = stateAfter(plan, context);
   if (state !== "initializing") return ["starting", "running"].includes(state);
   return isWhole(context) && !(context.read.ok && context.read.spec.suspend === true && !isPlanned(context));
 };
@@ -191,12 +189,11 @@ const withPlaces = ({ run, ...memory }: Memory, group: Stored | undefined): Memo
 };
 
 /** Looks again soon at a run whose group may still be taken back. */
-const watched = (plan: Plan<Memory>, { object }: Context, group: Stored | undefined): Plan<Memory> => {
-  const { next, memory } = plan;
+const watched = (plan: Plan<Memory>, context: Context, group: Stored | undefined): Plan<Memory> => {
+  const { next } = plan;
   if (next.do !== "wait" || group === undefined || planIn(group) === undefined) return plan;
-  const record = recordOf(memory, undefined);
-  const isAwaited = record !== undefined && groupOf(currentOf(record).summary) === "starting";
-  if (!isAwaited && policiesOf(object).policies.gangRequired !== "true") return plan;
+  const isAwaited = stateAfter(plan, context) === "starting";
+  if (!isAwaited && policiesOf(context.object).policies.gangRequired !== "true") return plan;
   return { ...plan, next: { ...next, pollMs: Math.min(next.pollMs ?? openPollMs, openPollMs) } };
 };
 
@@ -212,16 +209,15 @@ const groupedBy = ({ places, run, view }: Context, { memory, stages }: Plan<Memo
 
 /** The plan of the act with the group's part: what is remembered of it, its members' places, and its end. */
 function* completed(context: Context, plan: Plan<Memory>, group: Stored | undefined): Reads<Plan<Memory>> {
-  const { view, run } = context;
+  const { run } = context;
   const begins = plan.stages.flat().some(isDriver);
   const memory = begins ? withPlaces(plan.memory, group) : plan.memory;
   const places = memory.run?.places;
   const isPlaced = places !== undefined && isOwnAttempt(memory, run.attempt) && createsExecutors(plan.stages);
-  const stages = isPlaced
-    ? yield* withPins({ key: context.key, view: { uid: view.uid } }, places, plan.stages, group)
-    : plan.stages;
+  const stages = isPlaced ? yield* withPins(context, places, plan.stages, group) : plan.stages;
   const isThere = group !== undefined || plan.stages.flat().some(isCreation);
-  const ends = group !== undefined && !isEnding(group) && !needsGroup(context, plan) ? [[removal(group)]] : [];
+  const ends =
+    group !== undefined && !isEnding(group) && !needsGroup(context, plan) ? [[removal(group, volcanoPodGroups)]] : [];
   return {
     ...watched(plan, context, group),
     memory: isThere ? { ...memory, grouped: groupedBy(context, plan) } : omit(memory, "grouped"),

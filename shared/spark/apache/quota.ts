@@ -56,7 +56,7 @@ const nameOf = ({ key: { name }, view: { uid } }: Pick<Context, "key" | "view">)
 export const isPlanned = ({ view, run }: Context): boolean => view.memory?.run?.attempt === run.attempt;
 
 /** The group of the present state. */
-export const groupIn = ({ view, object }: Context) => {
+export const groupIn = ({ view, object }: Pick<Context, "view" | "object">) => {
   const record = recordOf(view.memory, object.status);
   return record === undefined ? "initializing" : groupOf(currentOf(record).summary);
 };

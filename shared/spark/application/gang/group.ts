@@ -3,7 +3,7 @@
  * the PodGroup that states them, from which an admission round plans their places.
  */
 import type { Obj } from "../../../core/object.ts";
-import { memberKeys, membersKey } from "../../../kube/gang-members.ts";
+import { memberKeys } from "../../../kube/gang-members.ts";
 import { placer } from "../../../kube/gang-plan.ts";
 import { subjectOf } from "../../auxiliary-objects/all.ts";
 import { asksForVolcano, groupFields, groupNameOf, hasOwnGroup } from "../../auxiliary-objects/batch-scheduler.ts";
@@ -13,7 +13,7 @@ import { volcanoPodGroups } from "../../schema/resource.ts";
 import type { ApplicationContext } from "../run/context.ts";
 import { plannedPods } from "../run/submit.ts";
 import type { Driver } from "../state/memory.ts";
-import { driverTask, executorTask, statedMembers } from "./places.ts";
+import { driverTask, executorTask, statedGroup } from "./places.ts";
 
 /** True for an application whose driver and executors start as one group. */
 export const isGang = ({ read, policies, settings }: ApplicationContext): boolean =>
@@ -40,10 +40,9 @@ export const groupFor = (context: ApplicationContext, driver: Driver): Obj | und
   if (!read.ok || planned === undefined) return undefined;
   const of = { name: key.name, namespace: key.namespace, uid: view.uid, spec: read.spec, options: settings.options };
   const subject = { ...subjectOf(of, driver.attempt), driverPodName: driver.podName };
-  const stated = statedMembers(planned, context.policies.gangRequired === "true");
-  const annotations = { [membersKey]: JSON.stringify(stated) };
+  const { annotations, minMember } = statedGroup(planned, context.policies.gangRequired === "true");
   return objectOf(volcanoPodGroups, metadataOf(subject, { name: groupNameOf(key.name), annotations }), {
-    minMember: stated.members.reduce((sum, { count }) => sum + count, 0),
+    minMember,
     ...groupFields(subject.spec, planned),
   });
 };

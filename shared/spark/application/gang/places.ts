@@ -33,14 +33,17 @@ const memberOf = (task: string, count: number, pod: Obj) => ({
   ...{ spec: schedulingPart(fieldsOf(pod.spec)), labels: lastingLabels(pod) },
 });
 
-/** The members of a group, from the pods with which its run begins. `required`: see the annotation `rekindle.dev/gang-required`. */
-export const statedMembers = ({ driver, executor, executors }: PlannedPods, required: boolean): GangMembers => {
-  const first = memberOf(driverTask, 1, driver);
+/** What the pods with which a run begins make of its group. `required`: see the annotation `rekindle.dev/gang-required`. */
+export const statedGroup = ({ driver, executor, executors }: PlannedPods, required: boolean) => {
   const others =
     executor === undefined || executors === 0
       ? []
       : [{ ...memberOf(executorTask, executors, executor), after: driverTask }];
-  return { members: [first, ...others], required };
+  const stated: GangMembers = { members: [memberOf(driverTask, 1, driver), ...others], required };
+  return {
+    annotations: { [membersKey]: JSON.stringify(stated) },
+    minMember: stated.members.reduce((sum, { count }) => sum + count, 0),
+  };
 };
 
 /** The longest time from the decision to create a pod to its creation, ms: the fence, the request timeout, rounding. */

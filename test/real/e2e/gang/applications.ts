@@ -40,6 +40,8 @@ const annotationsAt = (at: number) => ({
 /** An API of Spark's operators: how an application of a shape is written, and where its end shows. */
 type Api = {
   readonly groupVersion: string;
+  /** The full name: kubectl takes the bare one from either of two API groups. */
+  readonly plural: string;
   readonly hostArgs: readonly string[];
   readonly body: (name: string, at: number, shape: Shape) => object;
   readonly driverOf: (name: string) => string;
@@ -51,6 +53,7 @@ type Api = {
 
 const sparkOperator: Api = {
   groupVersion: "sparkoperator.k8s.io/v1beta2",
+  plural: "sparkapplications.sparkoperator.k8s.io",
   hostArgs: hostFlags,
   body: (name, at, { executors, coreRequest }) => {
     const pod = { cores: 1, coreRequest, memory: "512m", javaOptions };
@@ -69,7 +72,7 @@ const sparkOperator: Api = {
 
 /** Its objects are kept, so that the driver's log can be read. Rekindle's own executors have no secret of their driver. */
 const apacheOperator: Api = {
-  groupVersion: "spark.apache.org/v1",
+  ...{ groupVersion: "spark.apache.org/v1", plural },
   hostArgs: [...hostFlags, ...hostArgs],
   body: (name, at, { executors, coreRequest }) => {
     const body = apachePi(name, sparkVersions[0] ?? "", {
@@ -157,12 +160,10 @@ export const allEnd = async (
   return [...judged(fixture, names, shape), told[0] ?? ""];
 };
 
-const bare = "sparkapplications.sparkoperator.k8s.io";
-
 export const inDefault = async <T>(
   scene: Scene,
   work: (fixture: Fixture) => Promise<T>,
-  resource = bare,
+  api = sparkOperator,
 ): Promise<T> => {
   await untilServed(scene);
   const record = await openRecord(scene.cluster.adminKubeconfig);
@@ -170,7 +171,7 @@ export const inDefault = async <T>(
     return await work({ scene, namespace, record });
   } finally {
     record.stop();
-    await kubectl(scene.cluster, ["delete", "-n", namespace, resource, "--all", "--wait"]);
+    await kubectl(scene.cluster, ["delete", "-n", namespace, api.plural, "--all", "--wait"]);
   }
 };
 
@@ -184,7 +185,7 @@ export const fewNames = namesOf(nodeCount + 1, "few");
 const longestLifeMs = 20_000;
 
 /** Applications that start whole while the host is killed. */
-const underKills = (scene: Scene, api: Api, names: readonly string[], resource: string): Promise<readonly string[]> =>
+const underKills = (scene: Scene, api: Api, names: readonly string[]): Promise<readonly string[]> =>
   inDefault(
     scene,
     async (fixture) => {
@@ -196,15 +197,15 @@ const underKills = (scene: Scene, api: Api, names: readonly string[], resource: 
         await killer.stop();
       }
     },
-    resource,
+    api,
   );
 
 export const tenApplications: Case = {
   name: "ten Spark applications on room for three, while the host is killed: each starts whole, and all end",
-  run: (scene) => underKills(scene, sparkOperator, tenNames, bare),
+  run: (scene) => underKills(scene, sparkOperator, tenNames),
 };
 
 export const fewOfApache: Case = {
   name: "four applications of spark.apache.org on room for three, while the host is killed: each starts whole, and all end",
-  run: (scene) => underKills(scene, apacheOperator, namesOf(nodeCount + 1, "apache"), plural),
+  run: (scene) => underKills(scene, apacheOperator, namesOf(nodeCount + 1, "apache")),
 };

@@ -107,8 +107,9 @@ const slowest = (receiving: ReadonlySet<Reception>, waits: Reception, now: numbe
 const openRoom = (total: number) => {
   const share = openShare(total);
   const receiving = new Set<Reception>();
-  let waiting: readonly Reception[] = [];
+  const waiting = new Set<Reception>();
   let timer: NodeJS.Timeout | undefined;
+  let isDue = false;
   /** A body begins when its caller's share has room for it twice: large ones leave room for small ones. */
   const begins = (one: Reception): boolean => {
     if (!share.take(one.caller, 2 * one.bytes)) return false;
@@ -118,34 +119,42 @@ const openRoom = (total: number) => {
     one.begin();
     return true;
   };
-  const beginAll = (): void => {
-    waiting = waiting.filter((one) => !begins(one));
+  /** Begins those that have room, the smallest first. Returns the first that still waits. */
+  const beginAll = (): Reception | undefined => {
+    let first: Reception | undefined;
+    for (const one of [...waiting].toSorted((a, b) => a.bytes - b.bytes))
+      if (begins(one)) waiting.delete(one);
+      else first ??= one;
+    return first;
   };
   const look = (): void => {
     clearTimeout(timer);
-    beginAll();
-    for (let [first] = waiting; first !== undefined; [first] = waiting) {
+    for (let first = beginAll(); first !== undefined; first = beginAll()) {
       const late = slowest(receiving, first, performance.now());
       if (late === undefined) break;
       late.dismiss();
-      beginAll();
     }
-    timer = waiting.length === 0 ? undefined : setTimeout(look, lookMs).unref();
+    timer = waiting.size === 0 ? undefined : setTimeout(look, lookMs).unref();
   };
   return {
-    /** Begins a body at once, or when there is room; of those that wait the smallest is first. */
+    /** Begins a body at once, or when there is room. */
     enter: (one: Reception): void => {
       if (begins(one)) return;
-      const at = waiting.findIndex(({ bytes }) => bytes > one.bytes);
-      waiting = at < 0 ? [...waiting, one] : waiting.toSpliced(at, 0, one);
+      waiting.add(one);
       timer ??= setTimeout(look, lookMs).unref();
     },
     received: (one: Reception): void => void receiving.delete(one),
+    /** Of bodies that leave in one turn of the event loop, as a crowd's do, the last makes room for all that wait. */
     leave: (one: Reception, hasBegun: boolean): void => {
       receiving.delete(one);
+      waiting.delete(one);
       if (hasBegun) share.give(one.caller, one.bytes);
-      waiting = waiting.filter((other) => other !== one);
-      if (hasBegun) beginAll();
+      if (!hasBegun || isDue) return;
+      isDue = true;
+      setImmediate(() => {
+        isDue = false;
+        beginAll();
+      });
     },
   };
 };

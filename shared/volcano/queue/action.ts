@@ -71,7 +71,7 @@ const objection = (context: QueueContext, order: Order): Saying | undefined => {
 };
 
 /** Returns the action that the parent's annotation asks of a queue in this state. */
-export const inherited = (object: Obj, now: State): QueueAction => {
+const inherited = (object: Obj, now: State): QueueAction => {
   const mark = object.metadata.annotations?.[closedByParent];
   if (mark === "true" && (now === "Open" || now === "Unknown")) return "CloseQueue";
   return mark === "false" && now !== "Open" ? "OpenQueue" : "SyncQueue";

@@ -13,8 +13,7 @@ import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
 import { podGroups, queues } from "../schema/resource.ts";
-import { inherited } from "./action.ts";
-import { defaultName, rootName, shownState } from "./state/tree.ts";
+import { defaultName, rootName } from "./state/tree.ts";
 
 /** Creates the root or the default queue unless it exists. As volcano scheduler/cache. */
 export const creationOf = (name: typeof rootName | typeof defaultName): Extract<Effect, { do: "create" }> => {
@@ -100,14 +99,6 @@ const watches: readonly Watch[] = [
     optional: true,
     trim: trimGroup,
     ownerName: (group) => (waits(group) || lacksRoom(group) ? rootName : undefined),
-    matters: () => false,
-  },
-  // A queue must follow its parent's annotation also when the message about it was lost.
-  {
-    resource: queues,
-    errand: true,
-    trim: trimQueue,
-    ownerName: (queue) => (inherited(queue, shownState(queue)) === "SyncQueue" ? undefined : queue.metadata.name),
     matters: () => false,
   },
   commandWatch(queues),

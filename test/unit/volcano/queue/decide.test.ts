@@ -1,7 +1,6 @@
 /** The decisions of a queue: states, commands, parents and children, and deaths in between. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { queueWatcher } from "../../../../shared/volcano/queue/watches.ts";
 import { Hall } from "./hall.ts";
 
 const child = { parent: "up" };
@@ -67,17 +66,6 @@ describe("a queue", () => {
     hall.order("d", "OpenQueue", "q").step("q");
     assert.equal(hall.state("q"), "Closed");
     assert.equal(hall.run().state("q"), "Open");
-  });
-
-  test("that its parent has marked gets a key until its state agrees with the mark", () => {
-    const marked = (mark: string, state: string) => ({
-      ...{ apiVersion: "v1", kind: "Queue", status: { state } },
-      metadata: { name: "q", annotations: { "volcano.sh/closed-by-parent": mark } },
-    });
-    const errands = queueWatcher.watches.filter(({ errand, resource }) => errand && resource.kind === "Queue");
-    const named = (mark: string, state: string) => errands.map(({ ownerName }) => ownerName(marked(mark, state)));
-    assert.deepEqual([named("true", "Open"), named("false", "Closed")], [["q"], ["q"]]);
-    assert.deepEqual([named("true", "Closed"), named("false", "Open")], [[undefined], [undefined]]);
   });
 
   const objections = [

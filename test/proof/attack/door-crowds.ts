@@ -93,6 +93,9 @@ const fromElsewhere = (stand: Stand, path: string): Promise<number> =>
     sent.end();
   });
 
+/** The statuses of a stranger among a flood: its body may be given up as well, because others wait for room. */
+const crowded: readonly number[] = [...stranger, 408];
+
 const flood = (name: string, knock: Knock, how: "forged" | "unsigned", short?: true): Attack => ({
   ...{ class: "door", name, stage: "cluster" },
   ...(short === undefined ? {} : { short }),
@@ -104,7 +107,7 @@ const flood = (name: string, knock: Knock, how: "forged" | "unsigned", short?: t
     const statuses = await Promise.all(strangers);
     must(good === 202, `a good request of another address among 300 strangers was answered ${good}`);
     must(
-      statuses.every((status) => stranger.includes(status)),
+      statuses.every((status) => crowded.includes(status)),
       `strangers were answered ${[...new Set(statuses)].join(", ")}`,
     );
     must(statuses.includes(429), "no stranger was told to wait");

@@ -349,6 +349,13 @@ export const allowances: readonly Allowance[] = [
       isOf("services", difference) && isExtra(difference) && /^(late|pause|slow|two-dispatchers)/.test(family),
   },
   {
+    name: "what the driver runs without as well is not there, because the server denied it twice",
+    reason:
+      "two answers in a row that agree are a lasting reason, and an event tells what the run goes on without; a single wrong one changes nothing",
+    allows: (difference, family) =>
+      family === twofold && isMissing(difference) && isOf("services", difference) && /-ui-svc\b/.test(difference.id),
+  },
+  {
     name: "a submission that was refused to one, and to another, who was slower, was not",
     reason:
       "who had the name was deleted meanwhile: the late body is a stray and is ended, and that it was submitted is true",

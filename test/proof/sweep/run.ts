@@ -152,7 +152,11 @@ const sweep = async (values: Values): Promise<void> => {
     return units;
   };
   const told = (unit: Unit, outcomes: readonly Outcome[]): boolean => {
-    for (const outcome of outcomes) results.add(unit.scenario, outcome);
+    for (const outcome of outcomes) {
+      results.add(unit.scenario, outcome);
+      const [first] = outcome.violations;
+      if (first !== undefined) console.log(`  ✗ ${outcome.id}: ${first.slice(0, short)}`);
+    }
     const open = (left.get(unit.scenario) ?? 1) - 1;
     left.set(unit.scenario, open);
     if (open === 0) {

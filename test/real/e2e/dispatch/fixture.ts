@@ -24,6 +24,12 @@ const idleMs = 3_000;
 export const dispatcherLives = { leastMs: 20_000, mostMs: 45_000 };
 const fewestDispatcherKills = 4;
 
+/**
+ * The most kills of functions in a storm that lasts as long as its applications: on a slow machine they would live through
+ * more and more of it, and a key that is unlucky with each of its calls would never get through.
+ */
+const mostKills = 160;
+
 const fateOf = (random: Random): Fate | undefined => {
   const drawn = random();
   if (drawn < 0.15) return { when: "before" };
@@ -35,11 +41,15 @@ export type Dispatched = Omit<Fixture, "cluster" | "audit" | "witness">;
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Starts the dispatcher; `settings` replace those of the overlay, `ofDispatcher` of the dispatcher alone. */
+/** Starts the dispatcher; `settings` replace those of the overlay, `ofDispatcher` of the dispatcher alone; `kills`: so many are wanted. */
 export const startDispatched = async (
   { overlay, logs, recordFor }: Installed,
   random: Random,
-  { settings = {}, ofDispatcher = {} }: { readonly settings?: Settings; readonly ofDispatcher?: Settings } = {},
+  {
+    settings = {},
+    ofDispatcher = {},
+    kills = 0,
+  }: { readonly settings?: Settings; readonly ofDispatcher?: Settings; readonly kills?: number } = {},
 ): Promise<Dispatched> => {
   const storm = { blows: true };
   const [door, reconcile, deliver] = [await freePort(), await freePort(), await freePort()];
@@ -56,13 +66,14 @@ export const startDispatched = async (
     return await openPlatform({
       ...{ name, port, idleMs, log: join(logs, `${name}.log`) },
       envOf: (listen) => ({ ...common, REKINDLE_CLUSTER_RECORD: record, REKINDLE_LISTEN: listen }),
-      fate: () => (storm.blows ? fateOf(random) : undefined),
+      fate: () => (storm.blows && strikes() < Math.max(mostKills, 2 * kills) ? fateOf(random) : undefined),
     });
   };
   const functions = {
     reconcile: await platformOf("reconcile", reconcile),
     deliver: await platformOf("deliver", deliver),
   };
+  const strikes = (): number => functions.reconcile.kills.length + functions.deliver.kills.length;
   const env = {
     ...common,
     REKINDLE_CLUSTER_RECORD: await recordFor("dispatch"),
@@ -90,11 +101,11 @@ export const startDispatched = async (
 
 const opened = async (
   dir: string,
-  { seed }: LaneOptions,
+  { seed, kills }: LaneOptions,
   settingsFor: (cluster: Cluster) => Settings = () => ({}),
 ): Promise<Fixture> => {
   const { close, cluster, audit, witness, ...installed } = await openSurroundings(dir, "dispatch");
-  const started = await startDispatched(installed, randomFrom(seed), { ofDispatcher: settingsFor(cluster) });
+  const started = await startDispatched(installed, randomFrom(seed), { ofDispatcher: settingsFor(cluster), kills });
   const stop = async (): Promise<void> => {
     await started.stop();
     await close();

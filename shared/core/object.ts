@@ -37,6 +37,9 @@ export type Metadata = {
   readonly finalizers?: readonly string[];
 };
 
+/** Label of what is created for one attempt of an application: the attempt's number, from 1. */
+export const attemptLabel = "rekindle.dev/attempt";
+
 /** An object of any kind. Fields beyond metadata are unknown: parse them with zod before use. */
 export type Obj = {
   readonly apiVersion: string;

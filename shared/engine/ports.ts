@@ -27,8 +27,14 @@ export type Cluster = {
    */
   logEnd(pod: Ref, container: string, mostBytes: number): Promise<ProbeResult>;
   create(ref: Ref, object: Obj): Promise<Stored>;
-  /** Deletes only this UID (and, if given, this resourceVersion); resolves also when it is already gone. */
-  remove(ref: Ref, fence: { uid: string; resourceVersion?: string; graceSeconds?: number }): Promise<void>;
+  /**
+   * Deletes only this UID (and, if given, this resourceVersion); resolves also when it is already gone. `orphans`: what it
+   * owns stays.
+   */
+  remove(
+    ref: Ref,
+    fence: { uid: string; resourceVersion?: string; graceSeconds?: number; orphans?: true },
+  ): Promise<void>;
   /** Asks the Eviction API to delete a pod of this UID; resolves also when it is already gone. 429: a budget forbids it. */
   evict(ref: Ref, uid: string): Promise<void>;
   /** Merge patch of the object itself; 409 unless it still is this UID at this resourceVersion. */

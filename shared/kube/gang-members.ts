@@ -15,6 +15,9 @@ export const membersKey = "rekindle.dev/members";
 /** Annotations of a pod: its group, and its task in the group. */
 export const memberKeys = { group: "scheduling.k8s.io/group-name", task: "volcano.sh/task-spec" } as const;
 
+/** Annotation of a pod, an application or a namespace: the queue of the group of its pods. */
+export const queueNameKey = "scheduling.volcano.sh/queue-name";
+
 /** The most characters of the annotation. */
 export const mostMembersText = 32_768;
 

@@ -261,7 +261,7 @@ const removal = (ref: Ref, fence: Fence, timeoutMs: number): HttpRequest => ({
     apiVersion: "v1",
     preconditions: { uid: fence.uid, resourceVersion: fence.resourceVersion },
     gracePeriodSeconds: fence.graceSeconds,
-    propagationPolicy: "Background",
+    propagationPolicy: fence.orphans === true ? "Orphan" : "Background",
   }),
   timeoutMs,
 });

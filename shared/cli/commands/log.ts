@@ -5,7 +5,7 @@
 
 import type { Command } from "commander";
 import { ApiError } from "../../core/http.ts";
-import type { Stored } from "../../core/object.ts";
+import { attemptLabel, type Stored } from "../../core/object.ts";
 import { Refused } from "../../inspection/io/refusal.ts";
 import type { Session } from "../../inspection/io/session.ts";
 import { keptLogLines, keptLogsOf, keptLogText } from "../../inspection/kept-logs.ts";
@@ -229,7 +229,7 @@ const showKept = async (tools: Tools, session: Session, { name, options, attempt
   if (text !== undefined) return tools.print(text);
   const life = await lifeOf(session, target);
   const pod = life?.pods.find(
-    (one) => labelOf(one, "spark-role") === "driver" && labelOf(one, "rekindle.dev/attempt") === String(attempt),
+    (one) => labelOf(one, "spark-role") === "driver" && labelOf(one, attemptLabel) === String(attempt),
   );
   if (pod === undefined)
     throw new Refused(

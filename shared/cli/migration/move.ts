@@ -8,7 +8,7 @@
  * M3. Everything of the run has the new owner before the old object is deleted, and that deletion orphans what is left.
  */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { createObject, json, mergeObject } from "../../adapters/kubernetes/requests.ts";
+import { createObject, mergeObject } from "../../adapters/kubernetes/requests.ts";
 import { pausedAnnotation } from "../../core/annotation.ts";
 import { ApiError } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
@@ -16,10 +16,8 @@ import { keyKindOf, type OwnerReference, type Resource, refTo, type Stored } fro
 import { Refused } from "../../inspection/io/refusal.ts";
 import type { Session } from "../../inspection/io/session.ts";
 import { type Direction, movedFrom, movingTo } from "../../kube/api-move.ts";
-import { objectPath } from "../../kube/paths.ts";
 import { ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { errorOf, saysGone } from "../../kube/responses.ts";
 import type { Tools } from "../io/tools.ts";
 import {
   type Belonging,
@@ -125,13 +123,7 @@ const deleteSource = async ({ session: { transport } }: MoveContext, { source, d
   const others = finalizers.filter((one) => one !== direction.finalizer);
   if (others.length < finalizers.length)
     await mergeObject(transport, { ref }, { metadata: { resourceVersion, finalizers: others } });
-  const options = { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Orphan", preconditions: { uid } };
-  const path = objectPath(ref);
-  const response = await transport.send({
-    ...{ method: "DELETE", path, headers: json, timeoutMs: 5_000 },
-    body: JSON.stringify(options),
-  });
-  if (response.status >= 300 && !saysGone(response, ref.name)) throw errorOf(`delete ${path}`, response);
+  await openCluster(transport).remove(ref, { uid, orphans: true });
 };
 
 /** The driver of the run, whichever object owns it. */

@@ -11,6 +11,7 @@ import type { Session } from "../../inspection/io/session.ts";
 import { columns, spanText, whenText } from "../../inspection/io/text.ts";
 import type { EventEntry } from "../../inspection/log.ts";
 import type { RecordView } from "../../inspection/record.ts";
+import { queueNameKey } from "../../kube/gang-members.ts";
 import { collectionPath, withQuery } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
 import { bodyOf } from "../../kube/responses.ts";
@@ -190,7 +191,7 @@ const rowsIn = ({ columnDefinitions, rows }: Table): readonly PodRow[] => {
   const places = printed.map((head) => columnDefinitions.findIndex(({ name }) => name.toLowerCase() === head));
   return (rows ?? []).map(({ cells, object: { metadata } }) => ({
     cells: places.map((at) => String(cells[at] ?? "")),
-    queue: metadata.labels?.["volcano.sh/queue-name"] ?? metadata.annotations?.["scheduling.volcano.sh/queue-name"],
+    queue: metadata.labels?.["volcano.sh/queue-name"] ?? metadata.annotations?.[queueNameKey],
   }));
 };
 

@@ -6,7 +6,7 @@
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/kubernetes.ts";
 import type { Transport } from "../../core/http.ts";
-import { apiVersionOf, type Obj, type Resource, type Stored } from "../../core/object.ts";
+import { apiVersionOf, attemptLabel, type Obj, type Resource, type Stored } from "../../core/object.ts";
 import { counted } from "../../core/text.ts";
 import type { Change } from "../../forward/keys.ts";
 import { follow } from "../../forward/listwatch.ts";
@@ -125,7 +125,7 @@ export const podView = (object: Obj): PodView => {
     app: labelOf(object, "sparkoperator.k8s.io/app-name") ?? "",
     role: roleOf(object),
     id: Number(labelOf(object, "spark-exec-id") ?? 0),
-    attempt: labelOf(object, "rekindle.dev/attempt") ?? "",
+    attempt: labelOf(object, attemptLabel) ?? "",
     phase,
     node: placed.safeParse(object).data?.spec.nodeName ?? "",
     exit: states.find((state) => state?.terminated !== undefined)?.terminated?.exitCode,

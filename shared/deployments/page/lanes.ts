@@ -6,7 +6,7 @@
 
 import { forgetOldest } from "../../core/cache.ts";
 import { fieldsOf, isRecord } from "../../core/json.ts";
-import type { Stored } from "../../core/object.ts";
+import { attemptLabel, type Stored } from "../../core/object.ts";
 import { openShare } from "../../core/share.ts";
 import { startOf } from "../../core/text.ts";
 import { instantOf } from "../../core/time.ts";
@@ -153,7 +153,7 @@ const roleOf = (pod: Stored): Lane["role"] => {
 };
 
 const attemptOf = (pod: Stored): number =>
-  Number(labelOf(pod, "rekindle.dev/attempt") ?? labelOf(pod, "volcano.sh/job-retry-count") ?? 0) || 0;
+  Number(labelOf(pod, attemptLabel) ?? labelOf(pod, "volcano.sh/job-retry-count") ?? 0) || 0;
 
 /** A lane as it is kept: `own` is the reason of the executor's loss that its pod itself shows. */
 type Known = Lane & { readonly own?: string };

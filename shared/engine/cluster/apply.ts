@@ -7,7 +7,7 @@
 import { eventOf, events } from "../../core/event.ts";
 import { ApiError, assertNever } from "../../core/http.ts";
 import { fieldsOf } from "../../core/json.ts";
-import { type Obj, type Resource, refText, refTo, type Stored } from "../../core/object.ts";
+import { attemptLabel, type Obj, type Resource, refText, refTo, type Stored } from "../../core/object.ts";
 import { type Doing, type Effect, kindOf, type Refusal, type Trouble, wholeOf } from "../../core/plan.ts";
 import type { Chance, Clock, Cluster } from "../ports.ts";
 import { denialOf, isRefusal, namespaceEnds, troubleOf } from "../trouble.ts";
@@ -55,8 +55,6 @@ const refused = (effect: Effect, error: { status: number; reason: string; messag
   did: "refused",
   refusal: { effect, status: error.status, reason: error.reason, message: error.message },
 });
-
-const attemptLabel = "rekindle.dev/attempt";
 
 const attemptIn = (object: Obj): string | undefined => object.metadata.labels?.[attemptLabel];
 

@@ -9,7 +9,7 @@ import { omit } from "../../core/json.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect, Plan } from "../../core/plan.ts";
 import { until } from "../../core/waiting-on.ts";
-import { memberKeys } from "../../kube/gang-members.ts";
+import { memberKeys, queueNameKey } from "../../kube/gang-members.ts";
 import { type GangPlan, isWaiting, nodesOf, placer, planOf as planIn } from "../../kube/gang-plan.ts";
 import { localQueueOf } from "../../kube/kueue.ts";
 import { classOf } from "../../kube/kueue-workload.ts";
@@ -43,8 +43,6 @@ import { ownerOf } from "./submission.ts";
 /** Poll interval of an attempt that may still be taken back, ms. */
 const openPollMs = 5_000;
 
-const queueKey = "scheduling.volcano.sh/queue-name";
-
 const nameOf = ({ key }: Context): string => `apache-spark-${key.name}-pg`;
 
 const ownGroup = `spark.kubernetes.driver.annotation.${memberKeys.group}`;
@@ -64,10 +62,11 @@ const memberConfs = (group: string): readonly (readonly [string, string])[] =>
     [`spark.kubernetes.${role}.scheduler.name`, placer] as const,
   ]);
 
-/** The context whose pods are members of the group. */
+/** The context whose pods are members of the group. Once its driver is there, an attempt makes pods only of executors. */
 const withMembers = (context: Context): Context => {
   const { settings, read, key, view, run, submission } = context;
-  if ("refused" in submission) return context;
+  const isMade = groupIn(context) !== "initializing" && !isOwnAttempt(view.memory, run.attempt);
+  if ("refused" in submission || isMade) return context;
   const app = { name: key.name, namespace: key.namespace, uid: view.uid };
   const members = memberConfs(nameOf(context));
   const attempted = { app, attempt: run.attempt, own: submission.executors !== undefined, members };
@@ -81,7 +80,7 @@ const groupFor = (context: Context): Obj | undefined => {
   if (planned === undefined) return undefined;
   const { name, namespace } = key;
   const { annotations, minMember } = statedGroup(planned, policiesOf(object).policies.gangRequired === "true");
-  const queue = object.metadata.annotations?.[queueKey];
+  const queue = object.metadata.annotations?.[queueNameKey];
   const priorityClassName = classOf(podSpecIn(planned.driver));
   return {
     ...{ apiVersion: apiVersionOf(volcanoPodGroups), kind: volcanoPodGroups.kind },

@@ -1,10 +1,9 @@
 /** Finds the pods of an application of `spark.apache.org`, and sorts out those of its present attempt. */
 import { get, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
-import type { Stored } from "../../core/object.ts";
+import { attemptLabel, type Stored } from "../../core/object.ts";
 import { appUidLabel, labelOf, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { attemptLabel } from "../submission/additions.ts";
 import type { Run } from "./memory.ts";
 import { nameLabel } from "./resource.ts";
 

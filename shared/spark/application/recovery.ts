@@ -7,7 +7,7 @@
 import * as z from "zod";
 import { omit } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
-import type { Stored } from "../../core/object.ts";
+import { attemptLabel, type Stored } from "../../core/object.ts";
 import type { OwnedObjects, PastRun, Rebuilt, Recovery, Remains } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, ownedBy } from "../../kube/pods.ts";
@@ -148,7 +148,7 @@ const hiddenDriver = (object: Stored, submissionId: string, pods: readonly Store
 
 /** Builds the run of a driver that was submitted and never written down. Rekindle's own pods carry their attempt. */
 const runOf = (pod: Stored, counts: Counts): Pick<Memory, "attempt" | "submissions" | "executions" | "driver"> => {
-  const attempt = Math.max(counts.submissions, Number(labelOf(pod, "rekindle.dev/attempt") ?? 0), 1);
+  const attempt = Math.max(counts.submissions, Number(labelOf(pod, attemptLabel) ?? 0), 1);
   const applicationId = labelOf(pod, "spark-app-selector");
   const { name: podName, uid, creationTimestamp } = pod.metadata;
   const driver = {
@@ -223,7 +223,7 @@ const recoveredState = (object: Stored, base: Memory, driver: Driver | undefined
 };
 
 const attemptsIn = ({ found }: Remains): readonly number[] =>
-  found.flat().map((object) => Number(labelOf(object, "rekindle.dev/attempt") ?? 0));
+  found.flat().map((object) => Number(labelOf(object, attemptLabel) ?? 0));
 
 /** Marks an unknown spec as one of another normaliser: the current spec is then taken in, and restarts no run. */
 const taken = (

@@ -1,11 +1,10 @@
 /** The shape of auxiliary objects: the run that owns one, its metadata, and whether the run can do without it. */
 
-import type { Metadata, Obj, Resource } from "../../core/object.ts";
-import { apiVersionOf } from "../../core/object.ts";
+import { apiVersionOf, attemptLabel, type Metadata, type Obj, type Resource } from "../../core/object.ts";
 import { appUidLabel } from "../../kube/pods.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { appNameLabel } from "../schema/pod-query.ts";
-import { attemptLabel, reference } from "../submission/additions.ts";
+import { reference } from "../submission/additions.ts";
 import type { Options } from "./options.ts";
 
 export type Subject = {

@@ -3,7 +3,7 @@
  * ConfigMaps before the driver pod exists, and confs that keep evidence or that templates cannot express.
  */
 
-import type { Obj, OwnerReference } from "../../core/object.ts";
+import { attemptLabel, type Obj, type OwnerReference } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
 import { localQueueOf } from "../../kube/kueue.ts";
 import { appUidLabel } from "../../kube/pods.ts";
@@ -18,8 +18,6 @@ import { appNameLabel } from "../schema/pod-query.ts";
 import { growthCause, growthConfs, isDynamic } from "../schema/rules.ts";
 import type { Pair } from "./arguments/pod.ts";
 import type { SparkPod } from "./pods/pod.ts";
-
-export const attemptLabel = "rekindle.dev/attempt";
 
 /** Labels of every object that a submission creates. */
 export const addedLabels: readonly string[] = [appUidLabel, attemptLabel];

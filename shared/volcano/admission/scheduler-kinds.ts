@@ -7,11 +7,12 @@ import * as z from "zod";
 import { fieldsOf, isRecord, same, withoutNulls } from "../../core/json.ts";
 import { errorText } from "../../core/text.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
+import { queueNameKey } from "../../kube/gang-members.ts";
 import { qualifiedNameErrors } from "../../kube/names.ts";
 import { type Quantity, quantityText } from "../../kube/quantity.ts";
 import { explain, reportingInput } from "../../kube/schema.ts";
 import { fromRoot, hierarchyErrors, invalid, joinedErrors, specGaps } from "../queue/defaults.ts";
-import { notFound, queueOfNamespace } from "../queue/state/tree.ts";
+import { notFound } from "../queue/state/tree.ts";
 import { keys } from "../schema/resource.ts";
 import { goList } from "../schema/spec.ts";
 import {
@@ -237,7 +238,7 @@ export const groupPatch = (
   object: AdmittedObject,
   annotations: Readonly<Record<string, string>>,
 ): readonly PatchOperation[] => {
-  const queue = annotations[queueOfNamespace];
+  const queue = annotations[queueNameKey];
   return queue === undefined || !asksNamespace(object) ? [] : [{ op: "add", path: "/spec/queue", value: queue }];
 };
 

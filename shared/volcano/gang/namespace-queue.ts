@@ -6,10 +6,11 @@
 import { all, getIfAllowed, type Reads } from "../../core/decision.ts";
 import { fieldsOf, recordsIn } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
+import { queueNameKey } from "../../kube/gang-members.ts";
 import { isWaiting } from "../../kube/gang-plan.ts";
 import { namespaces } from "../../kube/resources.ts";
 import { isStored } from "../../kube/responses.ts";
-import { defaultName, queueOfGroup, queueOfNamespace } from "../queue/state/tree.ts";
+import { defaultName, queueOfGroup } from "../queue/state/tree.ts";
 
 /** A new group that belongs to another queue than it names. */
 export type Move = { readonly group: Stored; readonly queue: string };
@@ -28,7 +29,7 @@ const namespaceOf = ({ metadata: { namespace = "" } }: Stored): string => namesp
 function* readQueue(name: string): Reads<readonly [string, string]> {
   const found = yield* getIfAllowed({ resource: namespaces, name });
   const annotations = found.heard && isStored(found.value) ? found.value.metadata.annotations : undefined;
-  const queue = annotations?.[queueOfNamespace];
+  const queue = annotations?.[queueNameKey];
   return [name, typeof queue === "string" && queue !== "" ? queue : defaultName];
 }
 

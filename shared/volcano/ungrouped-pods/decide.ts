@@ -13,6 +13,7 @@ import {
 } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Plan, View } from "../../core/plan.ts";
+import { queueNameKey } from "../../kube/gang-members.ts";
 import { multiply, usageOf } from "../../kube/pod-usage.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { quantityText } from "../../kube/quantity.ts";
@@ -25,7 +26,6 @@ import { isGrouped, podWatcher } from "./watches.ts";
 type Texts = Readonly<Record<string, string>>;
 
 const minMemberKey = "scheduling.volcano.sh/group-min-member";
-const queueKey = "scheduling.volcano.sh/queue-name";
 const topologyModeKey = "volcano.sh/network-topology-mode";
 const topologyTierKey = "volcano.sh/network-topology-highest-tier";
 
@@ -69,7 +69,7 @@ export const bareGroup = (pod: Stored, upper: Texts = {}): Obj => {
   const { annotations = {}, labels, namespace = "" } = pod.metadata;
   const spec = fieldsOf(pod.spec);
   const minMember = minMemberOf(upper);
-  const { [queueKey]: queue } = annotations;
+  const { [queueNameKey]: queue } = annotations;
   const { priorityClassName } = spec;
   return {
     apiVersion: apiVersionOf(podGroups),

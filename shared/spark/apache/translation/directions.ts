@@ -4,7 +4,7 @@
  * marks by which it finds the objects of the run. Pure.
  */
 import { fieldsOf, recordsIn } from "../../../core/json.ts";
-import type { Obj, OwnerReference, Resource, Stored } from "../../../core/object.ts";
+import { attemptLabel, type Obj, type OwnerReference, type Resource, type Stored } from "../../../core/object.ts";
 import type { Direction, Translated } from "../../../kube/api-move.ts";
 import { localQueueOf } from "../../../kube/kueue.ts";
 import { appUidLabel, isEnding, podStatus } from "../../../kube/pods.ts";
@@ -14,7 +14,6 @@ import { isOwn } from "../../executors/owner.ts";
 import { appNameLabel, ownerAnnotation } from "../../schema/pod-query.ts";
 import { sparkApplications } from "../../schema/resource.ts";
 import { parseSpec } from "../../schema/rules.ts";
-import { attemptLabel } from "../../submission/additions.ts";
 import { submit } from "../../submission/submit.ts";
 import { apacheApplications, nameLabel, upstreamFinalizer } from "../resource.ts";
 import { readApache, unservedIn } from "../spec/read.ts";

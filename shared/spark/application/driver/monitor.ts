@@ -2,14 +2,13 @@
 
 import { type Decision, get, type Reads } from "../../../core/decision.ts";
 import { omit } from "../../../core/json.ts";
-import type { Stored } from "../../../core/object.ts";
+import { attemptLabel, type Stored } from "../../../core/object.ts";
 import { type Effect, notYetRecorded, onLiveReads, type Plan, type Wait, waitOf } from "../../../core/plan.ts";
 import { counted } from "../../../core/text.ts";
 import { instantOf } from "../../../core/time.ts";
 import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { isEnding, labelOf, nodeNameOf, podStatus, startedAt, waitingReason } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
-import { attemptLabel } from "../../submission/additions.ts";
 import type { AllocationResult } from "../executors/allocation-result.ts";
 import { ahead, allocateExecutors, type OwnRun, rushed, supplied } from "../executors/allocator.ts";
 import { membersOfRun, regained, withMembers } from "../executors/lookup.ts";

@@ -3,7 +3,7 @@
  * on it, the driver's own account and demand.
  */
 import { all, get, list, proxyGet, type Reads } from "../../../core/decision.ts";
-import type { Stored } from "../../../core/object.ts";
+import { attemptLabel, type Stored } from "../../../core/object.ts";
 import type { Looking, Query, Wait } from "../../../core/plan.ts";
 import { appUidLabel, isEnding, ownedBy } from "../../../kube/pods.ts";
 import { claims as claimResource, pods } from "../../../kube/resources.ts";
@@ -208,7 +208,7 @@ export function* readClaims(
 ): Reads<ClaimReads> {
   const { key, view } = context;
   const { namespace } = key;
-  const labels = { [appUidLabel]: view.uid, "rekindle.dev/attempt": `${allotment.attempt}` };
+  const labels = { [appUidLabel]: view.uid, [attemptLabel]: `${allotment.attempt}` };
   const [claims, found] = yield* all([
     list({ do: "list", resource: claimResource, namespace, labels }),
     list({ do: "list", resource: pods, namespace, labels: { ...labels, "spark-role": "executor" } }),

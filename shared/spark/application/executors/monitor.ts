@@ -4,7 +4,7 @@
  * ends or its user interrupts it, the same account is closed.
  */
 import { all, list, type Reads } from "../../../core/decision.ts";
-import type { Stored } from "../../../core/object.ts";
+import { attemptLabel, type Stored } from "../../../core/object.ts";
 import { type Effect, soonest } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import type { WaitingOn } from "../../../core/waiting-on.ts";
@@ -129,7 +129,7 @@ function* wordOf(
 
 /** True when Spark deletes ended executors: its default, unless Rekindle submitted the run or the user decided. */
 const isRemovedBySpark = (context: ApplicationContext, body: Stored): boolean =>
-  (asksDeletion(context) ?? (labelOf(body, "rekindle.dev/attempt") === undefined ? "delete" : "keep")) === "delete";
+  (asksDeletion(context) ?? (labelOf(body, attemptLabel) === undefined ? "delete" : "keep")) === "delete";
 
 /** A run whose driver runs: the driver with its pod, and the pods that its list shows. */
 export type Watched = {

@@ -2,7 +2,7 @@
  * The retention of ended executors' pods: pods without evidence of the application's own failures are deleted; the
  * others are kept for debugging, up to a number and for a time.
  */
-import type { Stored } from "../../../core/object.ts";
+import { attemptLabel, type Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
 import { isEnding, labelOf } from "../../../kube/pods.ts";
 import { claimPolicyOf } from "../../executors/claim-policy.ts";
@@ -66,7 +66,7 @@ export const asksDeletion = ({ read }: Pick<ApplicationContext, "read">): "delet
 };
 
 /** True of an executor of Rekindle's submission: another one's driver has Spark's default and deletes its executors. */
-const isOurs = (pod: Stored): boolean => labelOf(pod, "rekindle.dev/attempt") !== undefined;
+const isOurs = (pod: Stored): boolean => labelOf(pod, attemptLabel) !== undefined;
 
 type Judging = Pick<ApplicationContext, "object" | "read" | "view" | "policies" | "memory">;
 

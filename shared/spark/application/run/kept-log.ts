@@ -1,6 +1,6 @@
 /** Keeps the end of a driver's log before its pod is deleted, where the deployment asks for it. */
 import type { LogKeeping } from "../../../core/kept-log.ts";
-import type { Stored } from "../../../core/object.ts";
+import { attemptLabel, type Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { labelOf, ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
@@ -13,7 +13,7 @@ export const logOf = (
   pod: Stored,
   of: Pick<LogKeeping, "outlives"> = {},
 ): LogKeeping | undefined => {
-  const attempt = Number(labelOf(pod, "rekindle.dev/attempt"));
+  const attempt = Number(labelOf(pod, attemptLabel));
   if (keepLogsMs === 0 || labelOf(pod, "spark-role") !== "driver" || !Number.isSafeInteger(attempt)) return undefined;
   return { container: driverContainer, attempt, keepMs: keepLogsMs, ...of };
 };

@@ -125,9 +125,6 @@ export const placeSaying = (queue: Stored, queues: readonly Stored[]): string =>
   return nextSaying(place, parentIn) || circleSaying(place, parentIn);
 };
 
-/** Annotation of a namespace: the queue of its groups that name none, or the default queue. */
-export const queueOfNamespace = "scheduling.volcano.sh/queue-name";
-
 /** Returns the name of the queue that a group of pods is in. */
 export const queueOfGroup = (group: Stored): string => {
   const { queue } = specOf(group);

@@ -14,7 +14,7 @@ import { membersOfRun, withMembers } from "../application/executors/lookup.ts";
 import { type ExecutorReport, monitorExecutors } from "../application/executors/monitor.ts";
 import type { ApplicationContext } from "../application/run/context.ts";
 import type { Pods } from "../application/state/evidence.ts";
-import { type Allotment, isLiving, lostIdsGap, type Member, membersOf, newAllotment } from "../executors/allotment.ts";
+import { type Allotment, isLiving, type Member, membersOf } from "../executors/allotment.ts";
 import { endedBefore } from "../executors/final-account.ts";
 import {
   account,
@@ -25,7 +25,7 @@ import {
   mostReported,
   worthReporting,
 } from "../executors/ledger.ts";
-import { isMadeHere } from "../executors/owner.ts";
+import { regainedAllotment } from "../executors/lost-allotment.ts";
 import type { Memory } from "./memory.ts";
 import type { AttemptPods } from "./pods.ts";
 import { apacheApplications } from "./resource.ts";
@@ -63,16 +63,16 @@ const isMonitored = ({ sparkConf = {} }: ApacheSpec): boolean =>
 /** Poll interval, ms, of a step whose list was behind, and of one that found a lost allotment. */
 const busyMs = 1_000;
 
-/** The allotment of a run whose record was lost: its pods tell that Rekindle creates its executors. No id is used twice. */
-const regained = ({ view, run, settings }: RunInput, { driver, executors }: AttemptPods): Allotment | undefined => {
-  const marked = [...(driver === undefined ? [] : [driver]), ...executors].some(isMadeHere);
-  if (isOwnAttempt(view.memory, run.attempt) || !marked) return undefined;
-  const last = membersOf(executors).at(-1);
-  const prefix = last?.pod.metadata.name.replace(/-exec-\d+$/, "") ?? run.applicationId;
-  const begun = newAllotment(run.attempt, prefix, view.memory?.allotment);
-  const next = Math.max(begun.next, last?.id ?? 0) + lostIdsGap;
-  return { ...begun, first: next - executors.length, next, claimsFrom: view.now + settings.settledMs };
-};
+/** The allotment of a run whose record was lost. */
+const regained = ({ view, run, settings }: RunInput, pods: AttemptPods): Allotment | undefined =>
+  isOwnAttempt(view.memory, run.attempt)
+    ? undefined
+    : regainedAllotment(pods, {
+        attempt: run.attempt,
+        before: view.memory?.allotment,
+        claimsFrom: view.now + settings.settledMs,
+        prefix: () => run.applicationId,
+      });
 
 /** Executors of a changed spec would not fit the driver, which runs on with the old one. */
 const changed = (input: RunInput, spec: ApacheSpec): readonly Effect[] => {

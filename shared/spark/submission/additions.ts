@@ -60,6 +60,10 @@ export const additions: readonly { readonly what: string; readonly why: string }
     why: "Rekindle creates the executors; a second allocator would replace every loss once more",
   },
   {
+    what: "with it, the same annotation on the pods of the driver and of the executors",
+    why: "it tells who creates the executors when the record is lost",
+  },
+  {
     what: "spark.executor.failuresValidityInterval=1h, unless spark.executor.maxNumFailures is set",
     why: "Spark adds up failed executors over a driver's whole life, and then ends it",
   },

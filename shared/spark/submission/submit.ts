@@ -4,7 +4,7 @@ import { rulesFor } from "../configuration/versions.ts";
 import { executorOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
-import { admittedBy, executorsWanted, isOwn, obstaclesIn, queueErrors } from "../executors/owner.ts";
+import { admittedBy, executorsWanted, isOwn, madeHere, obstaclesIn, queueErrors } from "../executors/owner.ts";
 import { podOddities } from "../ignored/pods.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { brokenRules, withDefaults } from "../schema/rules.ts";
@@ -78,6 +78,11 @@ const sparkUser = "spark";
 const labelled = (pod: SparkPod, labels: Readonly<Record<string, string>>): SparkPod => ({
   ...pod,
   metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...labels } },
+});
+
+const annotated = (pod: SparkPod, annotations: Readonly<Record<string, string>>): SparkPod => ({
+  ...pod,
+  metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } },
 });
 
 const inTheWay = ({ app, spec }: SubmissionInput): readonly string[] => [
@@ -161,7 +166,12 @@ const firstPods = ({ app, spec }: SubmissionInput, basis: ExecutorBasis, driver:
 const driverOf = (input: SubmissionInput, { pod, namespace, driverPodName }: Built, submissionId: string): Obj => {
   const { app, spec, attempt } = input;
   const tagged = labelled(owned(pod, driverOwner(app)), podLabels({ app, attempt, submissionId }));
-  const desired = mutated(tagged, { role: "driver", name: app.name, spec, own: spec.driver });
+  const desired = mutated(ownedIn(input) ? annotated(tagged, madeHere) : tagged, {
+    role: "driver",
+    name: app.name,
+    spec,
+    own: spec.driver,
+  });
   const { metadata, spec: podSpec } = assembled(desired.pod, desired.sidecars);
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: driverPodName, namespace }, spec: podSpec };
 };

@@ -7,14 +7,16 @@ import { attemptLabel, type Stored } from "../../../core/object.ts";
 import type { Looking, Query, Wait } from "../../../core/plan.ts";
 import { appUidLabel, isEnding, ownedBy } from "../../../kube/pods.ts";
 import { claims as claimResource, pods } from "../../../kube/resources.ts";
-import { type Allotment, isLiving, lostIdsGap, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
+import { prefixOf } from "../../executor-pod/builder.ts";
+import { type Allotment, isLiving, type Member, membersOf, missingOf } from "../../executors/allotment.ts";
 import { type ClaimReads, lacksClaim } from "../../executors/claims.ts";
 import { type Demand, gaugeIn, gaugeQuery, scaleOf } from "../../executors/demand.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/driver-api.ts";
 import { type Grants, totalOf, withBase } from "../../executors/grants.ts";
 import { hasId, idsOf, listOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
-import { type Admitted, admittedBy, executorsWanted, isMadeHere } from "../../executors/owner.ts";
+import { regainedAllotment } from "../../executors/lost-allotment.ts";
+import { type Admitted, admittedBy, executorsWanted } from "../../executors/owner.ts";
 import { type ApplicationContext, bodyOf, executorsAgain, ownSpec } from "../run/context.ts";
 import type { Pods } from "../state/evidence.ts";
 import { type Driver, isOwnRun, relevant } from "../state/memory.ts";
@@ -221,22 +223,21 @@ export function* readClaims(
 }
 
 /**
- * Restores the allotment of an own run from its executors when the record lost it: Rekindle goes on as their allocator.
+ * Restores the allotment of an own run from its pods when the record lost it: Rekindle goes on as their allocator.
  * It asks again whether the driver listens; the number of crashes is lost.
  */
-export const regained = (context: ApplicationContext, { executors }: Pods): ApplicationContext => {
-  const { memory, object } = context;
-  if (isOwnRun(memory) || memory.driver?.attempt !== memory.attempt) return context;
-  const members = membersOf(executors).filter(({ pod }) => isMadeHere(pod));
-  const last = members.at(-1);
-  if (last === undefined) return context;
-  const prefix = last.pod.metadata.name.replace(/-exec-\d+$/, "");
-  const next = Math.max(memory.allotment?.next ?? 0, last.id + lostIdsGap);
-  // `first` counts the visible executors only: how many there were before is unknown.
-  const first = next - members.length;
-  const claimsFrom = context.view.now + context.settings.settledMs;
-  const allotment: Allotment = { attempt: memory.attempt, prefix, first, next, alive: "", underway: [], claimsFrom };
-  return { ...context, memory: { ...memory, spec: relevant(object, ownSpec(context.settings)), allotment } };
+export const regained = (context: ApplicationContext, found: Pods): ApplicationContext => {
+  const { memory, object, view, settings, kind } = context;
+  const { attempt, driver, allotment: before } = memory;
+  if (isOwnRun(memory) || driver?.attempt !== attempt) return context;
+  const claimsFrom = view.now + settings.settledMs;
+  const prefix = (): string | undefined => {
+    const basis = kind.basis(context, driver);
+    return basis === undefined ? undefined : prefixOf(basis);
+  };
+  const allotment = regainedAllotment(found, { attempt, before, claimsFrom, prefix });
+  if (allotment === undefined) return context;
+  return { ...context, memory: { ...memory, spec: relevant(object, ownSpec(settings)), allotment } };
 };
 
 const defaultPort = 4040;

@@ -294,6 +294,16 @@ describe("adoption of upstream's application without a record", () => {
     assert.deepEqual([plan.memory.attempt, plan.memory.state.phase], [7, "RUNNING"]);
   });
 
+  test("Rekindle's own driver, whose record was lost before its first executor, gets ids that no executor had", () => {
+    const bare = pod({ ...hidden, attempt: "7" });
+    const annotations = { "rekindle.dev/executors": "own" };
+    const marked: Stored = { ...bare, metadata: { ...bare.metadata, annotations } };
+    const object = application({ status: mended(reset("PENDING_RERUN")) });
+    const [own, driverMade] = [marked, bare].map((one) => decided({ object, pods: [one] }).plan.memory.allotment);
+    assert.deepEqual([own?.attempt, own?.next], [7, 11_001]);
+    assert.equal(driverMade, undefined);
+  });
+
   test("a retry is due at the time at which upstream would retry", () => {
     const { plan } = take({
       left: "",

@@ -6,9 +6,12 @@ import type { Submission } from "../../../../shared/spark/submission/submit.ts";
 import { submit } from "../../../../shared/spark/submission/submit.ts";
 import { parseProperties } from "../../../proof/compat/properties.ts";
 
-const asked = (changes: object, attempt = 1) =>
+const asked = (changes: object, attempt = 1, annotations: Readonly<Record<string, string>> = {}) =>
   submit({
-    app: { name: "pi", namespace: "jobs", uid: "u-1", labels: { team: "data", "kueue.x-k8s.io/queue-name": "q" } },
+    app: {
+      ...{ name: "pi", namespace: "jobs", uid: "u-1", annotations },
+      labels: { team: "data", "kueue.x-k8s.io/queue-name": "q" },
+    },
     spec: specSchema.parse({
       type: "Scala",
       sparkVersion: "4.1.1",
@@ -97,6 +100,14 @@ describe("submit", () => {
         [{ kind: "SparkApplication", uid: "u-1", controller: true }],
       );
     }
+  });
+
+  test("marks the pod of a driver whose executors Rekindle creates", () => {
+    const marks = ["own", "assist"].map((owner) => {
+      const made = asked({}, 1, { "rekindle.dev/executors": owner });
+      return "refused" in made ? made.refused : made.driver.metadata.annotations?.["rekindle.dev/executors"];
+    });
+    assert.deepEqual(marks, ["own", undefined]);
   });
 
   test("makes the application an owner of executors, but not their controller, which is the driver", () => {

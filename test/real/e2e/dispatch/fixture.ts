@@ -12,7 +12,7 @@ import { triggerSecret } from "../../lambda/cloud.ts";
 import { type Random, randomFrom } from "../../lambda/random.ts";
 import { bellSettings, registerBell } from "../bell/registration.ts";
 import { type Fixture, type Installed, installOverlay, openSurroundings, resyncMs } from "../functions/fixture.ts";
-import { keepUp } from "../functions/storm.ts";
+import { calmed, keepUp } from "../functions/storm.ts";
 import { installFunctions, startFunction } from "../installed.ts";
 import type { LaneOptions } from "../lambda/lane.ts";
 import type { Scene } from "../scene.ts";
@@ -23,12 +23,6 @@ const idleMs = 3_000;
 /** A killed dispatcher keeps its lease for 15 s. */
 export const dispatcherLives = { leastMs: 20_000, mostMs: 45_000 };
 const fewestDispatcherKills = 4;
-
-/**
- * The most kills of functions in a storm that lasts as long as its applications: on a slow machine they would live through
- * more and more of it, and a key that is unlucky with each of its calls would never get through.
- */
-const mostKills = 160;
 
 const fateOf = (random: Random): Fate | undefined => {
   const drawn = random();
@@ -41,15 +35,11 @@ export type Dispatched = Omit<Fixture, "cluster" | "audit" | "witness">;
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Starts the dispatcher; `settings` replace those of the overlay, `ofDispatcher` of the dispatcher alone; `kills`: so many are wanted. */
+/** Starts the dispatcher; `settings` replace those of the overlay, `ofDispatcher` of the dispatcher alone. */
 export const startDispatched = async (
   { overlay, logs, recordFor }: Installed,
   random: Random,
-  {
-    settings = {},
-    ofDispatcher = {},
-    kills = 0,
-  }: { readonly settings?: Settings; readonly ofDispatcher?: Settings; readonly kills?: number } = {},
+  { settings = {}, ofDispatcher = {} }: { readonly settings?: Settings; readonly ofDispatcher?: Settings } = {},
 ): Promise<Dispatched> => {
   const storm = { blows: true };
   const [door, reconcile, deliver] = [await freePort(), await freePort(), await freePort()];
@@ -66,14 +56,13 @@ export const startDispatched = async (
     return await openPlatform({
       ...{ name, port, idleMs, log: join(logs, `${name}.log`) },
       envOf: (listen) => ({ ...common, REKINDLE_CLUSTER_RECORD: record, REKINDLE_LISTEN: listen }),
-      fate: () => (storm.blows && strikes() < Math.max(mostKills, 2 * kills) ? fateOf(random) : undefined),
+      fate: () => (storm.blows ? fateOf(random) : undefined),
     });
   };
   const functions = {
     reconcile: await platformOf("reconcile", reconcile),
     deliver: await platformOf("deliver", deliver),
   };
-  const strikes = (): number => functions.reconcile.kills.length + functions.deliver.kills.length;
   const env = {
     ...common,
     REKINDLE_CLUSTER_RECORD: await recordFor("dispatch"),
@@ -101,11 +90,11 @@ export const startDispatched = async (
 
 const opened = async (
   dir: string,
-  { seed, kills }: LaneOptions,
+  { seed }: LaneOptions,
   settingsFor: (cluster: Cluster) => Settings = () => ({}),
 ): Promise<Fixture> => {
   const { close, cluster, audit, witness, ...installed } = await openSurroundings(dir, "dispatch");
-  const started = await startDispatched(installed, randomFrom(seed), { ofDispatcher: settingsFor(cluster), kills });
+  const started = await startDispatched(installed, randomFrom(seed), { ofDispatcher: settingsFor(cluster) });
   const stop = async (): Promise<void> => {
     await started.stop();
     await close();
@@ -123,12 +112,16 @@ export const byFunctions = async (
   // Adds the rights of features and of other families, which the overlay leaves to their users.
   const chosen = settings["REKINDLE_FAMILIES"]?.split(",");
   await installFunctions(scene.cluster, chosen && families.filter((one) => chosen.includes(one)));
-  const { functions, daemons, stop } = await startDispatched(installed, scene.random, { settings });
+  const { functions, daemons, storm, stop } = await startDispatched(installed, scene.random, { settings });
+  const killsOf = (): number => functions.reconcile.kills.length + functions.deliver.kills.length;
+  const calm = calmed(storm, killsOf);
   try {
     const lines = await work();
     const kills = daemons.map(({ name, kills: count }) => `${count()} of ${name}`);
     return [...lines, `kills: ${functions.reconcile.kills.length} of reconcile, ${kills.join(", ")}`];
   } finally {
+    storm.blows = false;
+    await calm;
     await stop();
   }
 };

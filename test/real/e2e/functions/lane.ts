@@ -12,6 +12,7 @@ import type { LaneOptions } from "../lambda/lane.ts";
 import { leaveRights } from "../rights.ts";
 import { jobCompletes, killsOf, quiet, refusesNothing, sparedIn, stormy, trigger } from "./cases.ts";
 import type { Fixture } from "./fixture.ts";
+import { calmed } from "./storm.ts";
 
 export type Lane = {
   readonly name: string;
@@ -54,11 +55,15 @@ export const runLane = async (lane: Lane, options: LaneOptions): Promise<readonl
   const results: Result[] = [];
   try {
     const stirred = stirring(fixture, lane);
+    const calm = calmed(fixture.storm, () => killsOf(fixture), {
+      least: kills,
+      isEnough: () => sparedIn(fixture).length === 0,
+    });
     const alive = [...livesWithin(lane.goneMs), jobCompletes, ...(lane.beside ?? [])].filter(isChosen);
     results.push(...(await Promise.all(alive.map((one) => attempt(one.name, () => one.run(fixture))))));
     await blowUntil(fixture, kills, lane.longestMs);
     fixture.storm.blows = false;
-    await stirred;
+    await Promise.all([stirred, calm]);
     for (const one of [stormy(kills), quiet, refusesNothing, ...lane.more].filter(isChosen))
       results.push(await attempt(one.name, () => one.run(fixture)));
     await leaveRights({ lane: `e2e-${lane.name}`, only }, fixture.audit);

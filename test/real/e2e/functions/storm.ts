@@ -6,6 +6,22 @@ import type { Random } from "../../lambda/random.ts";
 /** It blows from the beginning. */
 export type Storm = { blows: boolean };
 
+/**
+ * The most kills of a storm that lasts as long as its applications. On a slow machine they would live through more and more
+ * of it, and a key that is unlucky with each of its calls would never get through.
+ */
+const mostKills = 160;
+
+/** Ends a storm when it has killed so often, and `isEnough` holds. `least`: so many kills are wanted. */
+export const calmed = async (
+  storm: Storm,
+  kills: () => number,
+  { least = 0, isEnough = () => true }: { readonly least?: number; readonly isEnough?: () => boolean } = {},
+): Promise<void> => {
+  for (const most = Math.max(mostKills, 2 * least); storm.blows; await sleep(500))
+    if (kills() >= most && isEnough()) storm.blows = false;
+};
+
 /** A process that is always up, and is killed in the storm, at least so many times. */
 export type Daemon = {
   readonly name: string;

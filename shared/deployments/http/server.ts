@@ -5,7 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
-import type { Server as NetServer } from "node:net";
+import type { Server as NetServer, Socket } from "node:net";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import type { Settings } from "../settings/read.ts";
 import { type Address, addressOf } from "./address.ts";
@@ -62,10 +62,19 @@ export type Receive = () => Promise<Buffer | undefined>;
 /** Answers a request. A body that `receive` does not ask for takes no room of the port. */
 export type Answering = (request: IncomingMessage, response: ServerResponse, receive: Receive) => void;
 
-/** Answers requests whose bodies share the bound of the port. */
+/**
+ * Answers requests whose bodies share the bound of the port. A connection that sends a request before the answer to the one
+ * before has left is ended: no client of these ports does so, and hundreds in one piece would hold up everybody else.
+ */
 const receiving = (answer: Answering, longest: number): RequestListener => {
   const bodies = openBodies({ longest, total: Math.max(bodyBytes, 4 * longest) });
-  return (request, response) => answer(request, response, () => bodies.receive(request, response));
+  const answers = new WeakMap<Socket, ServerResponse>();
+  return (request, response) => {
+    const { socket } = request;
+    if (socket.destroyed || answers.get(socket)?.writableFinished === false) return void socket.destroy();
+    answers.set(socket, response);
+    answer(request, response, () => bodies.receive(request, response));
+  };
 };
 
 /** Makes the server of a port, with the port's bounds. `longest`: the longest body, bytes. */

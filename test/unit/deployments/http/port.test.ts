@@ -97,6 +97,26 @@ describe("a port", () => {
       sent.end("x".repeat(bytes));
     });
 
+  test("ends a connection that sends requests before it has the answers, and answers those that wait for them", async () => {
+    let asked = 0;
+    const port = await opened((_, response) => {
+      asked += 1;
+      response.end("ok");
+    });
+    const get = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+    const hasty = await held(port, get.repeat(100));
+    hasty.resume();
+    await once(hasty, "close");
+    assert.equal(asked, 1);
+    const patient = await held(port, "");
+    for (let nth = 0; nth < 3; nth += 1) {
+      patient.write(get);
+      const [answer] = await once(patient, "data");
+      assert.match(String(answer), /^HTTP\/1\.1 200 /);
+    }
+    assert.equal(asked, 4);
+  });
+
   test("holds 32 MiB of unfinished bodies at most, and answers a small request at once", async (t) => {
     // The look at slow senders stands still, so an answer that waited for it would never come.
     t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -249,10 +249,7 @@ const floods: readonly (readonly [name: string, flood: Flood])[] = [
 
 const ofCrowds = floods.map(([name, flood]) =>
   attackOf(`flood: ${name}`, (bell) =>
-    beside(
-      () => flooding({ port: bell.port, secure: false }, flood),
-      () => rings(bell),
-    ).then(() => {
+    beside(flooding({ port: bell.port, secure: false }, flood), () => rings(bell)).then(() => {
       must(!bell.log().includes(canary), "its log has content of an object");
       return undefined;
     }),

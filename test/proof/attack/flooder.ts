@@ -28,7 +28,8 @@ export type Flood = z.input<typeof flood>;
 const shape = z.object({ target, flood });
 type Task = z.infer<typeof shape>;
 
-const heldMs = 6_000;
+/** A flood lasts so long, and until enough honest requests were asked, but not longer. */
+const [heldMs, longestMs] = [6_000, 60_000];
 
 const opened = ({ target: { port, secure }, flood: { addresses, plain } }: Task, at: number) => {
   const localAddress = addresses === undefined ? "127.0.0.1" : `127.0.1.${1 + (at % addresses)}`;
@@ -51,8 +52,9 @@ const sent = (socket: Socket, { sends, letters }: Task["flood"]): void => {
   socket.write(sends, more);
 };
 
-const sending = async (task: Task): Promise<void> => {
-  const end = performance.now() + heldMs;
+const sending = async (task: Task, isEnough: () => boolean): Promise<void> => {
+  const [least, most] = [performance.now() + heldMs, performance.now() + longestMs];
+  const isOver = (): boolean => performance.now() > most || (performance.now() > least && isEnough());
   const { connections, drip, again } = task.flood;
   const open = (at: number): void => {
     const { socket, ready } = opened(task, at);
@@ -60,7 +62,7 @@ const sending = async (task: Task): Promise<void> => {
     const drips = drip === undefined ? undefined : setInterval(() => socket.writable && socket.write(drip), 100);
     socket.once("close", () => {
       clearInterval(drips);
-      if (again === true && performance.now() < end) setTimeout(() => open(at), 20);
+      if (again === true && !isOver()) setTimeout(() => open(at), 20);
     });
     // A client that never reads.
     socket.pause();
@@ -69,20 +71,27 @@ const sending = async (task: Task): Promise<void> => {
     open(at);
     if (at % 50 === 49) await sleep(1);
   }
-  await sleep(Math.max(0, end - performance.now()));
+  while (!isOver()) await sleep(100);
 };
 
-/** Floods a port for some seconds, and ends all connections. */
-export const flooding = async (where: Target, what: Flood): Promise<void> => {
+/** Floods a port for some seconds, and until `enough` was called, and ends all connections. */
+export const flooding = (where: Target, what: Flood): { readonly over: Promise<void>; readonly enough: () => void } => {
   const worker = new Worker(new URL(import.meta.url), { workerData: { target: where, flood: what } });
-  await new Promise<void>((resolve, reject) => {
+  const sent = new Promise<void>((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", reject);
   });
-  await worker.terminate();
+  return {
+    over: sent.then(async () => void (await worker.terminate())),
+    enough: () => worker.postMessage("enough"),
+  };
 };
 
 if (!isMainThread) {
-  await sending(shape.parse(workerData));
+  let isEnough = false;
+  parentPort?.once("message", () => {
+    isEnough = true;
+  });
+  await sending(shape.parse(workerData), () => isEnough);
   parentPort?.postMessage("over");
 }

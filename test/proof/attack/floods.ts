@@ -63,30 +63,30 @@ const honestMs = 3_000;
 
 /** So many honest requests are asked at the least: of fewer, a tenth would be none. */
 const fewestAsked = 20;
-const mostFloods = 6;
 
-/** Asks again and again during a flood, which is repeated until enough was asked. Throws if answers are wrong or late. */
-export const beside = async (flood: () => Promise<void>, ask: () => Promise<boolean>): Promise<undefined> => {
+/** Asks again and again during a flood, which lasts until enough was asked. Throws if answers are wrong or late. */
+export const beside = async (
+  { over, enough }: ReturnType<typeof flooding>,
+  ask: () => Promise<boolean>,
+): Promise<undefined> => {
+  let isOver = false;
+  const ended = over.finally(() => {
+    isOver = true;
+  });
   const failures: string[] = [];
   let asked = 0;
-  const once = async (): Promise<void> => {
-    let isOver = false;
-    const over = flood().finally(() => {
-      isOver = true;
-    });
-    await sleep(500);
-    while (!isOver) {
-      const began = performance.now();
-      const holds = await ask().catch((cause: unknown) => String(cause));
-      const ms = performance.now() - began;
-      asked += 1;
-      if (holds !== true) failures.push(`was answered wrongly (${holds})`);
-      else if (ms > honestMs) failures.push(`took ${Math.round(ms)} ms`);
-      await sleep(200);
-    }
-    await over;
-  };
-  for (let nth = 0; nth < mostFloods && asked < fewestAsked; nth += 1) await once();
+  await sleep(500);
+  while (!isOver) {
+    const began = performance.now();
+    const holds = await ask().catch((cause: unknown) => String(cause));
+    const ms = performance.now() - began;
+    asked += 1;
+    if (holds !== true) failures.push(`was answered wrongly (${holds})`);
+    else if (ms > honestMs) failures.push(`took ${Math.round(ms)} ms`);
+    if (asked === fewestAsked) enough();
+    await sleep(200);
+  }
+  await ended;
   must(failures.length <= asked / 10, `${failures.length} of ${asked} honest requests: one ${failures[0]}`);
   return undefined;
 };
@@ -142,11 +142,7 @@ const reviews: readonly (readonly [string, Flood, true?])[] = [
 const atAdmission: readonly Attack[] = reviews.map(([name, flood, short]) => ({
   ...{ class: "floods", name: `admission: ${name}`, stage: "admission" },
   ...(short === undefined ? {} : { short }),
-  run: (stand) =>
-    beside(
-      () => flooding(admissionPort, flood),
-      () => isReviewed(stand),
-    ),
+  run: (stand) => beside(flooding(admissionPort, flood), () => isReviewed(stand)),
 }));
 
 const alert = 255_000;
@@ -182,11 +178,7 @@ const isHealthy = async (url: string): Promise<boolean> => {
 const atDoor: readonly Attack[] = doors.map(([name, flood, short]) => ({
   ...{ class: "floods", name: `door: ${name}`, stage: "simulated" },
   ...(short === undefined ? {} : { short }),
-  run: (stand) =>
-    beside(
-      () => flooding({ port: portOf(stand), secure: false }, flood),
-      () => isHealthy(stand.host.url),
-    ),
+  run: (stand) => beside(flooding({ port: portOf(stand), secure: false }, flood), () => isHealthy(stand.host.url)),
 }));
 
 /** A function as a process in a container's memory. */
@@ -272,10 +264,7 @@ const atFunctions: readonly Attack[] = [
       ...{ class: "floods", name: `function admission: ${name}`, stage: "simulated" },
       run: () =>
         withFunction("admission", certificateIn, ({ port }) =>
-          beside(
-            () => flooding({ port, secure: true }, flood),
-            () => reviewed(port),
-          ),
+          beside(flooding({ port, secure: true }, flood), () => reviewed(port)),
         ),
     }),
   ),
@@ -289,10 +278,7 @@ const atFunctions: readonly Attack[] = [
           async ({ port, child }) => {
             const url = `http://127.0.0.1:${port}`;
             const probe = startProbe(url, child.pid ?? 0);
-            await beside(
-              () => flooding({ port, secure: false }, flood),
-              () => isHealthy(url),
-            );
+            await beside(flooding({ port, secure: false }, flood), () => isHealthy(url));
             const silence = probe.longestSince(0);
             await probe.stop();
             must(silence <= longestSilenceMs, `the function was silent for ${Math.round(silence)} ms`);

@@ -86,6 +86,21 @@ describe("the detection of other controllers", () => {
     assert.deepEqual([signs, blind], [[], ["list leases: no", "list leases: no", "list leases: no"]]);
   });
 
+  it("believes a refusal that comes twice alone: a single one hides no controller", async () => {
+    const cluster = clusterOf({ leases: [lease("spark-operator-lock")] });
+    let refusals = 0;
+    const first: typeof cluster.list = async (query) => {
+      refusals += 1;
+      if (refusals === 1) throw refused(403);
+      return await cluster.list(query);
+    };
+    const { signs, blind } = await findController({ ...cluster, list: first }, kubeflow, {
+      ...lookout,
+      namespaces: ["ops"],
+    });
+    assert.deepEqual([signs.length, blind], [1, []]);
+  });
+
   it("throws if the server is in trouble", async () => {
     for (const status of [0, 409, 410, 429, 500]) {
       const cluster = clusterOf({ deployments: refused(status) });

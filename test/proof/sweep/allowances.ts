@@ -307,6 +307,17 @@ export const allowances: readonly Allowance[] = [
       /exceeded quota: (jobs|runs)/.test(wholeOf(difference)),
   },
   {
+    name: "another trouble of a key that has met one already is told at once",
+    reason:
+      "a quota is in the way of a creation before and after: who is told in between that the kind is not served says so",
+    allows: (difference, family, { name }) =>
+      ["404", twofold].includes(family) &&
+      ["cron-quota", "flow-quota", "schedule-quota"].includes(name) &&
+      isOf("events", difference) &&
+      isExtra(difference) &&
+      wholeOf(difference).includes("the server does not serve this resource"),
+  },
+  {
     name: "a name that is taken is not told by steps that create no pods",
     reason: "a quota without room for pods lets them be tried rarely, and the other pod is gone by then",
     allows: (difference, family) =>

@@ -144,7 +144,7 @@ const openRoom = (total: number) => {
       timer ??= setTimeout(look, lookMs).unref();
     },
     received: (one: Reception): void => void receiving.delete(one),
-    /** Of bodies that leave in one turn of the event loop, as a crowd's do, the last makes room for all that wait. */
+    /** Bodies that wait are looked at once for each turn of the event loop in which others left, however many these were. */
     leave: (one: Reception, hasBegun: boolean): void => {
       receiving.delete(one);
       waiting.delete(one);

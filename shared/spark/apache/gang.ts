@@ -36,7 +36,7 @@ import { statedTotal } from "../submission/planned-pods.ts";
 import { type Context, type PlacesWait, submissionOf, type WholeStart } from "./context.ts";
 import { type Memory, recordOf } from "./memory.ts";
 import { readPods } from "./pods.ts";
-import { groupIn, isPlanned } from "./quota.ts";
+import { groupIn, isPlanned, mayMakePods } from "./quota.ts";
 import { isOwnAttempt } from "./run.ts";
 import { ownerOf } from "./submission.ts";
 
@@ -62,11 +62,10 @@ const memberConfs = (group: string): readonly (readonly [string, string])[] =>
     [`spark.kubernetes.${role}.scheduler.name`, placer] as const,
   ]);
 
-/** The context whose pods are members of the group. Once its driver is there, an attempt makes pods only of executors. */
+/** The context whose pods are members of the group. */
 const withMembers = (context: Context): Context => {
   const { settings, read, key, view, run, submission } = context;
-  const isMade = groupIn(context) !== "initializing" && !isOwnAttempt(view.memory, run.attempt);
-  if ("refused" in submission || isMade) return context;
+  if ("refused" in submission || !mayMakePods(context)) return context;
   const app = { name: key.name, namespace: key.namespace, uid: view.uid };
   const members = memberConfs(nameOf(context));
   const attempted = { app, attempt: run.attempt, own: submission.executors !== undefined, members };

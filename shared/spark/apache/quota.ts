@@ -61,6 +61,10 @@ export const groupIn = ({ view, object }: Pick<Context, "view" | "object">) => {
   return record === undefined ? "initializing" : groupOf(currentOf(record).summary);
 };
 
+/** True while a step may make pods of the attempt: its driver, or executors where Rekindle creates them. */
+export const mayMakePods = (context: Context): boolean =>
+  groupIn(context) === "initializing" || isOwnAttempt(context.view.memory, context.run.attempt);
+
 const podSetsOf = ({ driver, executor, executors }: PlannedPods): readonly Json[] => [
   podSetFor("driver", 1, driver),
   ...(executor === undefined || executors === 0 ? [] : [podSetFor(podSet, executors, executor)]),
@@ -102,8 +106,7 @@ export const troubleWord = ({ doing, message }: Trouble): Pick<Trouble, "reason"
 /** The attempt as Kueue has placed it; an executor is built only by the flavors that were assigned to it. */
 function* placed(context: Context, quota: Quota, workload: Stored): Reads<Context> {
   const { settings, read, key, view, run } = context;
-  const own = isOwnAttempt(view.memory, run.attempt);
-  if ("refused" in context.submission || (groupIn(context) !== "initializing" && !own)) return { ...context, quota };
+  if ("refused" in context.submission || !mayMakePods(context)) return { ...context, quota };
   const { placements, lacks } = yield* readPlacements(workload);
   if (lacks !== undefined) return { ...context, quota: { ...quota, lacks }, submission: { refused: lacks } };
   const app = { name: key.name, namespace: key.namespace, uid: view.uid };

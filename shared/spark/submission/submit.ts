@@ -166,12 +166,8 @@ const firstPods = ({ app, spec }: SubmissionInput, basis: ExecutorBasis, driver:
 const driverOf = (input: SubmissionInput, { pod, namespace, driverPodName }: Built, submissionId: string): Obj => {
   const { app, spec, attempt } = input;
   const tagged = labelled(owned(pod, driverOwner(app)), podLabels({ app, attempt, submissionId }));
-  const desired = mutated(ownedIn(input) ? annotated(tagged, madeHere) : tagged, {
-    role: "driver",
-    name: app.name,
-    spec,
-    own: spec.driver,
-  });
+  const marked = ownedIn(input) ? annotated(tagged, madeHere) : tagged;
+  const desired = mutated(marked, { role: "driver", name: app.name, spec, own: spec.driver });
   const { metadata, spec: podSpec } = assembled(desired.pod, desired.sidecars);
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: driverPodName, namespace }, spec: podSpec };
 };

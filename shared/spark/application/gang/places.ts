@@ -33,7 +33,7 @@ const memberOf = (task: string, count: number, pod: Obj) => ({
   ...{ spec: schedulingPart(fieldsOf(pod.spec)), labels: lastingLabels(pod) },
 });
 
-/** What the pods with which a run begins make of its group. `required`: see the annotation `rekindle.dev/gang-required`. */
+/** The annotations and the size of the PodGroup for a run's first pods. `required`: the value of `rekindle.dev/gang-required`. */
 export const statedGroup = ({ driver, executor, executors }: PlannedPods, required: boolean) => {
   const others =
     executor === undefined || executors === 0

@@ -61,7 +61,7 @@ const fields = (bytes: number): string => {
 /** The longest time of an honest request among a flood, ms: the API server waits for three seconds. */
 const honestMs = 3_000;
 
-/** So many honest requests are asked at the least: of fewer, a tenth would be none. */
+/** The fewest honest requests of a flood: a tenth of them may fail, and a tenth of a handful is none. */
 const fewestAsked = 20;
 
 /** Asks again and again during a flood, which lasts until enough was asked. Throws if answers are wrong or late. */

@@ -130,7 +130,7 @@ export const remove = async ({ call }: Hands, object: Obj): Promise<void> => {
 export const answerOf = (reply: { status: number; body: unknown }): string =>
   `${reply.status} ${String(Object(reply.body)["message"] ?? "").slice(0, 300)}`;
 
-/** A key of a namespace that has made a backlog for itself, as a resync of its forged records does, gives way twice for 20 s at most. */
+/** The host's first word about an object may wait, ms: after a resync of forged records, keys of their namespace give way to others for up to 20 s, and again. */
 const toldMs = 60_000;
 
 /**

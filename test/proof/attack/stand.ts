@@ -121,15 +121,20 @@ export const allowedMs = (alone: readonly number[]): number => {
   return Math.max(2 * median, median + noiseMs);
 };
 
-const tries = 3;
-
 /**
- * Returns the shortest of up to three neighbours' times, ms, and stops at the first of at most `soonMs`. A busy machine
- * delays one of them, a blocked host all.
+ * Returns the shortest of up to `tries` neighbours' times, ms, and stops at the first of at most `soonMs`. A busy machine
+ * delays one of them, a blocked host all. `pauseMs`: the time between two of them.
  */
-export const leastOf = async ({ neighbour }: Pick<Stand, "neighbour">, soonMs: number): Promise<number> => {
+export const leastOf = async (
+  { neighbour }: Pick<Stand, "neighbour">,
+  soonMs: number,
+  { tries = 3, pauseMs = 0 }: { readonly tries?: number; readonly pauseMs?: number } = {},
+): Promise<number> => {
   let least = await neighbour();
-  for (let nth = 1; nth < tries && least > soonMs; nth += 1) least = Math.min(least, await neighbour());
+  for (let nth = 1; nth < tries && least > soonMs; nth += 1) {
+    await sleep(pauseMs);
+    least = Math.min(least, await neighbour());
+  }
   return least;
 };
 

@@ -11,6 +11,7 @@ import { dataIn } from "../../infra/overlays.ts";
 import { triggerSecret } from "../../lambda/cloud.ts";
 import { type Random, randomFrom } from "../../lambda/random.ts";
 import { bellSettings, registerBell } from "../bell/registration.ts";
+import { killsOf } from "../functions/cases.ts";
 import { type Fixture, type Installed, installOverlay, openSurroundings, resyncMs } from "../functions/fixture.ts";
 import { calmed, keepUp } from "../functions/storm.ts";
 import { installFunctions, startFunction } from "../installed.ts";
@@ -113,8 +114,7 @@ export const byFunctions = async (
   const chosen = settings["REKINDLE_FAMILIES"]?.split(",");
   await installFunctions(scene.cluster, chosen && families.filter((one) => chosen.includes(one)));
   const { functions, daemons, storm, stop } = await startDispatched(installed, scene.random, { settings });
-  const killsOf = (): number => functions.reconcile.kills.length + functions.deliver.kills.length;
-  const calm = calmed(storm, killsOf);
+  const calm = calmed(storm, () => killsOf({ functions, daemons }));
   try {
     const lines = await work();
     const kills = daemons.map(({ name, kills: count }) => `${count()} of ${name}`);

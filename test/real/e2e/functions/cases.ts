@@ -78,7 +78,7 @@ export const trigger = async (
   }
 };
 
-export const killsOf = ({ functions, daemons }: Fixture): number =>
+export const killsOf = ({ functions, daemons }: Pick<Fixture, "functions" | "daemons">): number =>
   functions.reconcile.kills.length +
   functions.deliver.kills.length +
   daemons.reduce((sum, { kills }) => sum + kills(), 0);

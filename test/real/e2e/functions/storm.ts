@@ -7,8 +7,8 @@ import type { Random } from "../../lambda/random.ts";
 export type Storm = { blows: boolean };
 
 /**
- * The most kills of a storm that lasts as long as its applications. On a slow machine they would live through more and more
- * of it, and a key that is unlucky with each of its calls would never get through.
+ * The most kills of a storm that lasts as long as its applications: on a slow machine a key could be unlucky with each of its
+ * calls, and would never get through.
  */
 const mostKills = 160;
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import https, { type RequestOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -59,10 +59,12 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+/** Waits until a script has written its process' number; not by a timer, because a test may hold the timers. */
 const pidIn = async (name: string): Promise<number> => {
   const path = join(folder, name);
-  while (!existsSync(path) || (await readFile(path, "utf8")).trim() === "") await sleep(10);
-  return Number(await readFile(path, "utf8"));
+  while (!existsSync(path) || !readFileSync(path, "utf8").endsWith("\n"))
+    await new Promise((resolve) => setImmediate(resolve));
+  return Number(readFileSync(path, "utf8"));
 };
 
 const hasEnded = async (pid: number): Promise<boolean> => {
@@ -144,11 +146,11 @@ describe("no process of a plugin is left behind", () => {
     const plugin = opened(`sleep 20 & echo $! > ${folder}/slow; sleep 20`, "sh");
     context.mock.timers.enable({ apis: ["setTimeout"] });
     const asked = tokenOf(plugin).catch((cause: unknown) => cause);
-    while (!existsSync(join(folder, "slow"))) await new Promise((resolve) => setImmediate(resolve));
+    const pid = await pidIn("slow");
     context.mock.timers.tick(30_000);
     assert.match(String(await asked), /^KubeconfigError: the kubeconfig's exec plugin sh did not answer within 30 s$/);
     context.mock.timers.reset();
-    assert.ok(await hasEnded(await pidIn("slow")));
+    assert.ok(await hasEnded(pid));
   });
 
   it("when it has answered, and the answer does not wait for it", async () => {

@@ -105,13 +105,13 @@ export const hintsIn = async (
     hintOf(metadata),
   ));
 
-/** Returns the listing; undefined where the server does not serve the kind. */
-const ifServed = async <Found>(listing: Promise<Found>): Promise<Found | undefined> => {
+/** Returns the listing; undefined where the server says, as often as it is asked, that it does not serve the kind. */
+const ifServed = async <Found>(list: () => Promise<Found>, times: 1 | 2): Promise<Found | undefined> => {
   try {
-    return await listing;
+    return await list();
   } catch (cause) {
-    if (cause instanceof ApiError && cause.status === 404) return undefined;
-    throw cause;
+    if (!(cause instanceof ApiError && cause.status === 404)) throw cause;
+    return times === 1 ? undefined : await ifServed(list, 1);
   }
 };
 
@@ -131,19 +131,20 @@ const briefly = (metadata: Metadata): ListedObject => {
 
 /**
  * Lists the objects of a kind; undefined where the server does not serve an optional kind, and for a cluster-scoped
- * kind where the scope has named namespaces.
+ * kind where the scope has named namespaces. A kind with records was served once: a single 404 must not leave them to
+ * the next resync.
  */
 const objectsOf = async (
   scope: ResyncScope,
   { resource, optional = false, scope: reach, field, settled }: ResyncScope["operators"][number],
-  late: () => boolean,
+  { late, isRecorded }: { readonly late: () => boolean; readonly isRecorded: boolean },
 ): Promise<readonly ListedObject[] | undefined> => {
   if (reach === "Cluster" && scope.namespaces.length > 0) return undefined;
   const selector = reach === "Cluster" ? undefined : scope.selector;
   const unsettled = ({ metadata }: Stored): ListedObject | undefined =>
     settled?.(metadata) === true ? undefined : briefly(metadata);
-  const listing = partsOf(scope, resource, { selector, field, metadataOnly: true }, late, unsettled);
-  return await (optional ? ifServed(listing) : listing);
+  const list = () => partsOf(scope, resource, { selector, field, metadataOnly: true }, late, unsettled);
+  return await (optional ? ifServed(list, isRecorded ? 2 : 1) : list());
 };
 
 /**
@@ -153,7 +154,8 @@ const objectsOf = async (
 const errandsIn = (scope: ResyncScope, late: () => boolean) => {
   const listed = new Map<Resource, readonly Stored[]>();
   const waiting = async (resource: Resource): Promise<readonly Stored[]> => {
-    const found = listed.get(resource) ?? (await ifServed(partsOf(scope, resource, {}, late, (item) => item))) ?? [];
+    const list = () => partsOf(scope, resource, {}, late, (item) => item);
+    const found = listed.get(resource) ?? (await ifServed(list, 2)) ?? [];
     listed.set(resource, found);
     return found;
   };
@@ -175,9 +177,9 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
   const due: Due[] = [];
   for (const operator of scope.operators) {
     const { kind, founds } = operator;
-    const objects = await objectsOf(scope, operator, late);
-    if (objects === undefined) continue;
     const mine = hints.filter((hint) => hint.kind === kind);
+    const objects = await objectsOf(scope, operator, { late, isRecorded: mine.length > 0 });
+    if (objects === undefined) continue;
     const errands = await errandsOf(operator);
     for (const one of dueOf({ cluster: scope.cluster, kind, objects, founds, hints: mine, errands, now }, sweep)) {
       if (one !== undefined) due.push(one);

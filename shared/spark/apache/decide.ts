@@ -5,7 +5,7 @@
 import { all, type Decision, list, type Reads } from "../../core/decision.ts";
 import { fieldsOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
-import { type Obj, refTo, type Stored } from "../../core/object.ts";
+import { refTo, type Stored } from "../../core/object.ts";
 import {
   type Effect,
   type Next,
@@ -25,11 +25,12 @@ import { prefixOf } from "../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { newAllotment, settlesAt } from "../executors/allotment.ts";
 import { type ApacheSettings, type Context, contextOf, type PlacesWait, unread } from "./context.ts";
+import { creation, removals } from "./effects.ts";
 import { careForExecutors, closedAccount, type ExecutorCare, outliving, withAccount } from "./executors.ts";
 import { type Memory, type Run, recordOf, remembering } from "./memory.ts";
 import { type AttemptPods, readPods } from "./pods.ts";
 import { admissionOf, admissionWait, endsWith, holdsQuota, quotaEffects, waitText, withQuota } from "./quota.ts";
-import { apacheApplications, beside, isSpared, resourceFor, sentinelLabel, upstreamFinalizer } from "./resource.ts";
+import { apacheApplications, beside, isSpared, sentinelLabel, upstreamFinalizer } from "./resource.ts";
 import { driverNameOf, isOwnAttempt } from "./run.ts";
 import { tolerationsOf, unservedIn } from "./spec/read.ts";
 import type { ReadSpec } from "./spec/reader.ts";
@@ -96,21 +97,6 @@ function* othersOf({ key: { namespace }, view: { uid } }: Context): Reads<readon
   return lists.flat().filter((object) => ownedBy(object, uid));
 }
 
-const removal = (object: Stored, graceSeconds?: number): readonly Effect[] => {
-  const resource = resourceFor(object.kind);
-  const grace = graceSeconds === undefined ? {} : { graceSeconds };
-  return resource === undefined
-    ? []
-    : [{ do: "delete", ref: refTo(resource, object), uid: object.metadata.uid, ...grace }];
-};
-
-/** Deletes objects that are not ending yet; with `force` also pods that end too slowly. */
-const removals = (objects: readonly Stored[], force: boolean): readonly Effect[] =>
-  objects.flatMap((object) => {
-    if (!isEnding(object)) return removal(object, force ? 0 : undefined);
-    return force && object.kind === "Pod" && object.metadata.deletionGracePeriodSeconds !== 0 ? removal(object, 0) : [];
-  });
-
 /** When no creation of a plan can arrive any more, epoch ms. */
 const settledAt = ({ view, settings: { settledMs } }: Context): number => {
   const { plannedAt = 0, allotment } = view.memory ?? {};
@@ -130,11 +116,6 @@ type Turn = {
   readonly status?: PlannedStatus | undefined;
 };
 
-const creation = (object: Obj, owner: string): readonly Effect[] => {
-  const resource = resourceFor(object.kind);
-  return resource === undefined ? [] : [{ do: "create", object, resource, owner }];
-};
-
 /** The attempt as its plan is remembered; with the ids of its executors, where Rekindle creates them. */
 const planned = (
   { allotment }: Memory,
@@ -150,8 +131,27 @@ const planned = (
   };
 };
 
+/** Waits before the driver is created. The status says so until the next state. */
+const queued = (memory: Memory, { text, waitsFor, stage }: PlacesWait): Turn => ({
+  memory,
+  stages: [stage],
+  next: { do: "wait", pollMs, waitsFor },
+  status: statusSaying(memory.status, text, { isState: isSummary, stays: () => false }),
+});
+
+/** Executors without a driver: its pod was deleted before any step saw it. They end with it, and the next one begins after them. */
+const orphansIn = ({ driver, executors }: AttemptPods): readonly Stored[] =>
+  driver === undefined ? executors.filter((pod) => !isOver(podStatus(pod))) : [];
+
 /** The objects that the driver mounts are there before it. */
-const submit = ({ view, run: begun, submission, read, quota }: Context, memory: Memory): Turn => {
+const submit = (context: Context, memory: Memory, { found }: Found): Turn => {
+  const { view, run: begun, submission, read, quota } = context;
+  const orphans = orphansIn(found);
+  if (orphans.length > 0) {
+    const text = heldUpText(`executors of a driver that was deleted end first: ${orphans.length}`);
+    const waitsFor = { on: "leftovers", objects: orphans.length } as const;
+    return queued(memory, { text, waitsFor, stage: removals(orphans, false) });
+  }
   const run = quota?.queue === undefined ? begun : { ...begun, queue: quota.queue };
   const { before, driver, executors } =
     "refused" in submission ? { before: [], driver: undefined, executors: undefined } : submission;
@@ -232,14 +232,6 @@ const rest = (context: Context, memory: Memory, { look: { wakeAt }, found, isIdl
   return { memory, stages: [], next: { do: "rest", ...(waitsFor === undefined ? {} : { waitsFor }) } };
 };
 
-/** Waits for Kueue, or for places. The status says so until the next state. */
-const queued = (memory: Memory, { text, waitsFor, stage }: PlacesWait): Turn => ({
-  memory,
-  stages: [stage],
-  next: { do: "wait", pollMs, waitsFor },
-  status: statusSaying(memory.status, text, { isState: isSummary, stays: () => false }),
-});
-
 /** The wait of an attempt for places or for Kueue; undefined: it waits for neither. */
 const admissionIn = (context: Context): PlacesWait | undefined => {
   const { places, quota } = context;
@@ -278,9 +270,9 @@ const isUnder = (record: ApplicationRecord | undefined): boolean =>
 /** Cares for the executors from the start of the driver until its end, or that of the application. */
 function* caredFor(context: Context, found: AttemptPods, look: Progress): Reads<Pick<Found, "care">> {
   const { read, view, object } = context;
-  if (!read.ok || found.driver === undefined) return {};
   if (look.act !== "follow")
     return isUnder(recordOf(view.memory, object.status)) ? { care: closedAccount(context, found) } : {};
+  if (!read.ok || found.driver === undefined) return {};
   if (currentOf(look.record).summary === "DriverRequested") return {};
   return { care: yield* careForExecutors(context, read.spec, { ...found, driver: found.driver }) };
 }
@@ -311,7 +303,7 @@ const turnOf = (context: Context, kept: Memory, around: Found): Turn => {
       return admission === undefined ? rest(context, memory, around) : queued(memory, admission);
     }
     case "submit":
-      return submit(context, memory);
+      return submit(context, memory, around);
     case "follow":
       return follow(context, memory, around);
     case "release":

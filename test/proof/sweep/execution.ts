@@ -30,6 +30,7 @@ import { droppedBy } from "./status-kept.ts";
 export const cluster = "sweep";
 export const queueBounds: Bounds = { visibilityMs: 90_000, patientMs: 0 };
 const sweepMs = 300_000;
+const sweepSoonMs = 30_000; // After a resync that did not come through.
 const restartMs = 1_000;
 /** The longest time that two dispatchers are active, after one has lost its lease. */
 const besideMs = 30_000;
@@ -220,6 +221,8 @@ export class Execution {
   /** Ends an invocation that is over. */
   close(flight: Flight): void {
     this.flights.delete(flight);
+    const again = () => this.swept || this.down || this.sweep();
+    if (flight.by === "resync" && !this.swept) this.later(sweepSoonMs, again);
     this.fault.ended?.(flight.id, this.levers);
   }
 
@@ -326,8 +329,8 @@ export class Execution {
     if (flight.dead) return;
     this.log(() => `  invocation ${flight.id} ends: ${typeof how === "string" ? how : JSON.stringify(how)}`);
     const close = (): void => {
-      this.close(flight);
       if (flight.by === "resync") this.swept = done;
+      this.close(flight);
       if (flight.delivery === undefined) return;
       if (done) flight.post.acknowledge(flight.delivery);
       else flight.post.giveBack(flight.delivery, 1_000);

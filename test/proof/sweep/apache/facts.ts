@@ -16,7 +16,8 @@ export type Entry = { readonly summary: string; readonly at: string };
 export type Facts = {
   violations: string[];
   uid: string | undefined;
-  gone: boolean;
+  /** When it was deleted, epoch ms; undefined while it is there. */
+  goneAt: number | undefined;
   /** True once a user requested the deletion of the application. */
   deleting: boolean;
   /** `spec.applicationTolerations`. */
@@ -45,7 +46,7 @@ export type Facts = {
 export const fresh = (): Facts => ({
   violations: [],
   uid: undefined,
-  gone: false,
+  goneAt: undefined,
   deleting: false,
   tolerations: undefined,
   conf: undefined,

@@ -3,13 +3,14 @@
  * D9, of executors that Rekindle creates: `executor-judge.ts`.
  *
  * D1. At most one driver lives; an attempt has one body, unless the first was lost before a state of it was saved; none comes without a saved plan of its attempt, later than 16 s
- *     after the save, for an application under deletion, or for one whose status shows an end.
+ *     after the save, or for an application whose status shows an end. For an application that is gone a step that began before
+ *     may create one within 16 s: its owner does not exist, so the garbage collector deletes it (D5).
  * D2. No driver and no executor of an earlier attempt lives when the next driver comes, and no more attempts are made than allowed.
  * D3. A state that ends an attempt says how its driver ended: none ends while its driver runs, but by a timeout.
  * D4. Steps write only objects that the application owns; of the application itself its status alone, and its end.
  * D5. Where objects are said to be released none is left, where they are said to be kept the driver is there; nothing is
  *     left of an application that is gone.
- * D7. An Event whose reason is a state tells of a state of the history.
+ * D7. An Event whose reason is a state tells of a state of the history, as long as the application is there.
  * D10. An eviction by Kueue, and the loss of the places of a group, spend no restart.
  * D6. No secret in a status, an event, a record, a message or a line; a record is readable and small.
  */
@@ -70,10 +71,10 @@ const checkEnd = (facts: Facts, { summary }: Entry, blame: Blame): void => {
   if (summary === "SchedulingFailure" && driver?.live === true) blame("D3: SchedulingFailure beside a driver");
 };
 
-const hearApp = (facts: Facts, { type, object }: Change, blame: Blame): void => {
+const hearApp = (facts: Facts, { type, object }: Change, now: number, blame: Blame): void => {
   const { uid, deletionTimestamp } = object.metadata;
   if (type === "DELETED") {
-    facts.gone ||= uid === facts.uid;
+    if (uid === facts.uid) facts.goneAt ??= now;
     return;
   }
   if (facts.uid !== uid) Object.assign(facts, { ...fresh(), violations: facts.violations, uid });
@@ -107,6 +108,12 @@ const isTakenBack = ({ table, object, before }: Change): boolean =>
 
 const losesRoom = (change: Change): boolean => isEviction(change) || isTakenBack(change);
 
+const hearStates = (facts: Facts, status: unknown, attempt: number, blame: Blame): void => {
+  const fromHistory = hearHistory(facts, status, blame);
+  if (facts.recorded && attempt < facts.attempt) blame(`D2: attempt ${facts.attempt} became ${attempt}`);
+  for (const entry of fromHistory) checkEnd(facts, entry, blame);
+};
+
 const hearRecord = (facts: Facts, { type, object }: Change, now: number, blame: Blame): void => {
   const spec = object["spec"];
   if (type === "DELETED") {
@@ -119,18 +126,17 @@ const hearRecord = (facts: Facts, { type, object }: Change, now: number, blame: 
   if (textOf(object).length > 65_536) blame("D6: a record is larger than 64 KiB");
   const status = at(memory, "status");
   const attempt = numberAt(status, "currentAttemptSummary", "attemptInfo", "id") ?? 0;
-  const fromHistory = hearHistory(facts, status, blame);
-  if (facts.recorded && attempt < facts.attempt) blame(`D2: attempt ${facts.attempt} became ${attempt}`);
-  for (const entry of fromHistory) checkEnd(facts, entry, blame);
+  // Nobody sees the history of an application that is gone, and a step that began before may make its record anew.
+  if (facts.goneAt === undefined) hearStates(facts, status, attempt, blame);
   const plannedAt = numberAt(memory, "plannedAt");
   if (plannedAt !== facts.plannedAt) facts.plannedSeenAt = now;
   Object.assign(facts, { recorded: true, attempt, plannedAt });
 };
 
 /** D7. Reasons of other Events have no row in the table of states. */
-const checkTold = ({ history, uid }: Facts, event: Item, blame: Blame): void => {
+const checkTold = ({ history, uid, goneAt }: Facts, event: Item, blame: Blame): void => {
   const reason = textAt(event, "reason") ?? "";
-  if (textAt(event, "involvedObject", "uid") !== uid || !isState(reason)) return;
+  if (goneAt !== undefined || textAt(event, "involvedObject", "uid") !== uid || !isState(reason)) return;
   if (![...history.values()].some(({ summary }) => summary === reason))
     blame(`D7: ${reason} is told, and was no state`);
 };
@@ -152,13 +158,19 @@ const checkBorn = (facts: Facts, attempt: number, now: number, blame: Blame): vo
   const newest = newestIn(facts);
   const planned = now - facts.plannedSeenAt;
   if (drivers.some(({ live }) => live)) blame(`D1: a second driver lives (attempt ${attempt})`);
+  const { goneAt } = facts;
+  const isRecorded = (facts.recorded || goneAt !== undefined) && attempt === facts.attempt;
+  if (!isRecorded) blame(`D1: the driver of attempt ${attempt} stands in no record`);
+  if (planned > longestArrivalMs) blame(`D1: a driver comes ${planned} ms after its plan`);
+  if (attempt > 0) checkRestart(facts, attempt, now, blame);
+  if (goneAt !== undefined) {
+    if (now - goneAt > longestArrivalMs) blame(`D1: a driver comes ${now - goneAt} ms after its application went`);
+    return;
+  }
   const isNews = newest !== "Submitted" && newest !== "ScheduledToRestart";
   if (isNews && drivers.some((one) => one.attempt === attempt)) blame(`D1: attempt ${attempt} got a second body`);
-  if (!facts.recorded || attempt !== facts.attempt) blame(`D1: the driver of attempt ${attempt} stands in no record`);
-  if (planned > longestArrivalMs) blame(`D1: a driver comes ${planned} ms after its plan`);
   if (isReleased(newest) || isKept(newest)) blame(`D1: a driver comes in ${newest}`);
   if ([...facts.executors.values()].some(({ live }) => live)) blame(`D2: executors live when attempt ${attempt} comes`);
-  if (attempt > 0) checkRestart(facts, attempt, now, blame);
 };
 
 const hearPod = (facts: Facts, { type, object }: Change, actor: Actor, now: number, blame: Blame): void => {
@@ -227,7 +239,7 @@ export const openApacheOracle = (subject: Subject, facts: Facts = fresh()): Orac
       if (actor === "engine" && !permitted(change))
         blame(`D4: ${type} ${table}/${object.metadata.name} was not ours to do`);
       if (actor === "engine") checkOutput(change);
-      if (table === apps && isSubject(object)) hearApp(facts, change, blame);
+      if (table === apps && isSubject(object)) hearApp(facts, change, now, blame);
       if (table === checkpoints && isRecord(object)) hearRecord(facts, change, now, blame);
       if (table === "pods") hearPod(facts, change, actor, now, blame);
       if (losesRoom(change)) facts.evictions += 1;

@@ -36,6 +36,9 @@ const isScheduledAgain = ({ table, object }: Change): boolean =>
   object.metadata.name === `apachesparkapplication.${appName}` &&
   textAt(object, "spec", "memory", "status", "currentState", "currentStateSummary") === "ScheduledToRestart";
 
+/** A step has seen its driver: one that is deleted before is made again in the same attempt. */
+const isHealthy = summaryIs("RunningHealthy");
+
 const isApplied = ({ type, table, object }: Change): boolean =>
   type === "ADDED" && table === "sparkapplications.spark.apache.org" && object.metadata.name === appName;
 
@@ -101,7 +104,7 @@ const ends: readonly Life[] = [
       { restartPolicy: "OnInfrastructureFailure", maxRestartAttempts: 1 },
       { applicationTimeoutConfig: { executorStartTimeoutMillis: 15_000 }, instanceConfig: { initExecutors: 2 } },
     ),
-    scripts: scripted({ hangs: true, executors: { "*": { pull: "fails" } } }, { jobMs: 3_000 }),
+    scripts: scripted({ hangs: true, executors: { "*": { pull: "fails" } } }, { jobMs: 4_000 }),
     userActions: [],
     ends: "ResourceReleased",
     breadth: "sparse",
@@ -165,13 +168,13 @@ const restarts: readonly Life[] = [
     userActions: [
       {
         says: "suspend",
-        when: summaryIs("ScheduledToRestart"),
+        when: isScheduledAgain,
         afterMs: 5_000,
         do: { type: "patch", spec: { suspend: true } },
       },
       {
         says: "resume",
-        when: summaryIs("ScheduledToRestart"),
+        when: isScheduledAgain,
         afterMs: 90_000,
         do: { type: "patch", spec: { suspend: false } },
       },
@@ -191,8 +194,8 @@ const losses: readonly Life[] = [
     userActions: [
       {
         says: "kubectl delete pod",
-        when: executorRuns,
-        afterMs: 1_500,
+        when: isHealthy,
+        afterMs: 3_500,
         do: { type: "remove", pod: `${appName}-0-driver` },
       },
     ],
@@ -207,8 +210,8 @@ const losses: readonly Life[] = [
     userActions: [
       {
         says: "kubectl delete pod",
-        when: executorRuns,
-        afterMs: 1_500,
+        when: isHealthy,
+        afterMs: 3_500,
         do: { type: "remove", pod: `${appName}-0-driver` },
       },
     ],

@@ -177,4 +177,27 @@ describe("a resync", () => {
     await resync({ ...scope, operators: [{ kind: "ConfigMap", resource: configMaps, watches }] }, "run-2");
     assert.deepEqual(shown(sent), ["app-000", "app-001", "app-gone"]);
   });
+
+  test("believes that a kind with records is not served when two lists say so, and sends nothing of it", async () => {
+    const { scope, sent, transport } = await open(0);
+    const key = { cluster: "c1", kind: "ConfigMap", namespace: "default", name: "app-gone" };
+    await kubernetesCheckpoints(transport).save(
+      key,
+      { schema: 1, cluster: "u", uid: "old", saves: 1, rests: true, memory: {} },
+      undefined,
+    );
+    const refusing = (times: number): typeof transport => ({
+      ...transport,
+      send: async (asked) => {
+        if (!asked.path.includes("/configmaps") || times === 0) return await transport.send(asked);
+        times -= 1;
+        return { status: 404, headers: {}, body: "404 page not found" };
+      },
+    });
+    const operators = [{ kind: "ConfigMap", resource: configMaps, optional: true }];
+    await resync({ ...scope, transport: refusing(2), operators }, "run-1");
+    assert.deepEqual(shown(sent), []);
+    await resync({ ...scope, transport: refusing(1), operators }, "run-2");
+    assert.deepEqual(shown(sent), ["app-gone"]);
+  });
 });

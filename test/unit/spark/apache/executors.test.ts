@@ -30,6 +30,12 @@ const messagesOf = ({ simulator }: Stand): readonly string[] =>
     .filter((event) => event["reason"] === "ExecutorLost")
     .map((event) => String(event["message"]));
 
+/** Deletes the driver's pod at once: the garbage collector comes to its executors later. */
+const takeDriver = ({ request }: Stand): void => {
+  const path = "/api/v1/namespaces/default/pods/pi-0-driver";
+  assert.equal(request("DELETE", path, { gracePeriodSeconds: 0 }), 200);
+};
+
 const soon = { "rekindle.dev/executor-pending-timeout": "20s" };
 
 test("an application that asks for a group where none is planned fails with what to change, and has no driver", async () => {
@@ -80,5 +86,30 @@ describe("an executor that does not start", () => {
     await stand.run(20);
     assert.deepEqual(idsOf(stand), ["1", "2"]);
     assert.deepEqual(messagesOf(stand), []);
+  });
+});
+
+describe("a driver that is deleted", () => {
+  test("before a step has seen it is created again once its executors are gone", async () => {
+    const spec = { sparkConf: confs };
+    const stand = openStand({ spec, scripts: [{ hangs: true }] }, { write: 6, served: "before" });
+    await stand.run(1);
+    assert.deepEqual([stand.drivers, idsOf(stand)], [["pi-0-driver"], ["1", "2"]]);
+    takeDriver(stand);
+    await stand.run(1);
+    assert.deepEqual(stand.drivers, ["pi-0-driver"]);
+    assert.match(String(stand.messages().at(-1)), /^held up by the platform: .* driver that was deleted end first: 2$/);
+    await stand.run(2);
+    assert.deepEqual(stand.drivers, ["pi-0-driver", "pi-0-driver"]);
+    assert.deepEqual(messagesOf(stand), []);
+  });
+
+  test("leaves no account of living executors", async () => {
+    const stand = openStand({ spec: { sparkConf: confs }, scripts: [{ hangs: true }] });
+    await stand.run(4);
+    assert.match(stand.record(), /"live":"1-2"/);
+    takeDriver(stand);
+    await stand.run(4);
+    assert.doesNotMatch(stand.record(), /"live"/);
   });
 });

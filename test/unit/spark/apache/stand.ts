@@ -24,6 +24,7 @@ const { group, version, plural, kind } = apacheApplications;
 
 const table = `${plural}.${group}`;
 const place = "default/pi";
+const recordName = "apachesparkapplication.pi";
 
 /** The write at which a process dies, counted over all steps from 1 on. */
 export type Death = {
@@ -52,6 +53,8 @@ export type Stand = {
   readonly told: () => readonly string[];
   /** The messages of its states. */
   readonly messages: () => readonly string[];
+  /** The text of its record. */
+  readonly record: () => string;
   /** Ends the process of its first executor. */
   readonly killExecutor: () => void;
   readonly request: (method: string, path: string, body?: unknown, type?: string) => number;
@@ -156,6 +159,7 @@ export const openStand = ({ spec, metadata = {}, scripts, gang, tries = 0 }: Giv
     told: () => simulator.store.list("events").map((event) => String(event["reason"])),
     messages: () =>
       recordIn(simulator.store.get(table, place)?.["status"])?.history.map(({ message = "" }) => message) ?? [],
+    record: () => JSON.stringify(simulator.store.get("checkpoints.rekindle.dev", `default/${recordName}`)),
     killExecutor: () => {
       const [first] = simulator.store
         .list("pods")

@@ -62,17 +62,27 @@ export type Receive = () => Promise<Buffer | undefined>;
 /** Answers a request. A body that `receive` does not ask for takes no room of the port. */
 export type Answering = (request: IncomingMessage, response: ServerResponse, receive: Receive) => void;
 
+/** The latest answer of a connection, and the bytes that it had read when the request came. */
+type Answered = { readonly response: ServerResponse; readonly read: number };
+
 /**
- * Answers requests whose bodies share the bound of the port. A connection that sends a request before the answer to the one
- * before has left is ended: no client of these ports does so, and hundreds in one piece would hold up everybody else.
+ * True for a request that came before the answer to the one before was written, or in one piece with it. That the answer
+ * has left is no measure: over TLS a client may have it, and send its next request, before Node says so.
+ */
+const isAhead = ({ bytesRead }: Socket, before: Answered | undefined): boolean =>
+  before !== undefined && (!before.response.writableEnded || before.read === bytesRead);
+
+/**
+ * Answers requests whose bodies share the bound of the port. A connection that sends a request before it has the answer
+ * to the one before is ended: no client of these ports does so, and hundreds in one piece would hold up everybody else.
  */
 const receiving = (answer: Answering, longest: number): RequestListener => {
   const bodies = openBodies({ longest, total: Math.max(bodyBytes, 4 * longest) });
-  const answers = new WeakMap<Socket, ServerResponse>();
+  const answers = new WeakMap<Socket, Answered>();
   return (request, response) => {
     const { socket } = request;
-    if (socket.destroyed || answers.get(socket)?.writableFinished === false) return void socket.destroy();
-    answers.set(socket, response);
+    if (socket.destroyed || isAhead(socket, answers.get(socket))) return void socket.destroy();
+    answers.set(socket, { response, read: socket.bytesRead });
     answer(request, response, () => bodies.receive(request, response));
   };
 };

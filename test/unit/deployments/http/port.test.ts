@@ -117,6 +117,19 @@ describe("a port", () => {
     assert.equal(asked, 4);
   });
 
+  test("answers a client that has its answer before Node knows that it has left, as over TLS", async () => {
+    const port = await opened((_, response) => {
+      Object.defineProperty(response, "writableFinished", { value: false });
+      response.end("ok");
+    });
+    const prompt = await held(port, "");
+    for (let nth = 0; nth < 3; nth += 1) {
+      prompt.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+      const [answer] = await once(prompt, "data");
+      assert.match(String(answer), /^HTTP\/1\.1 200 /);
+    }
+  });
+
   test("holds 32 MiB of unfinished bodies at most, and answers a small request at once", async (t) => {
     // The look at slow senders stands still, so an answer that waited for it would never come.
     t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -13,6 +13,8 @@ import { owned } from "./tenant.ts";
 /** A host looks for the workloads of other controllers every 30 s. */
 const lookMs = 34_000;
 const longestMs = 60_000;
+/** A function keeps what it has read of leases for 10 s. */
+const keptMs = 10_500;
 /** The time that a job has for a pod that it must not get, ms. */
 const besideMs = 4_000;
 
@@ -129,9 +131,10 @@ const attacksOf = (all: readonly Forgery[], more: Pick<Attack, "stage" | "short"
 
 /**
  * A controller that an administrator installed comes and goes: another tenant's job has no pod while it renews its lease,
- * and has it after that. Last of its stage: the others expect a log without standby.
+ * and has it after that. Last of its stage: the others expect a log without standby. `kept`: the time, ms, for which who
+ * takes steps may not have read what /readyz tells.
  */
-const real: Attack = {
+const real = (kept: number): Attack => ({
   ...{ class: "signs", name: "real: a key that met the standby beside a controller comes back", stage: "cluster" },
   run: async (stand) => {
     const namespace = "volcano-system";
@@ -142,6 +145,7 @@ const real: Attack = {
     try {
       const isTold = async (): Promise<boolean> => (await readiness(stand)).includes("vc-controller-manager");
       must(await waitFor(isTold, lookMs), "/readyz does not tell of the controller");
+      await sleep(kept);
       await create(stand, object);
       await sleep(besideMs);
       must(!(await hasPod(stand, object)), "a job has a pod beside the controller");
@@ -155,12 +159,12 @@ const real: Attack = {
     }
     return undefined;
   },
-};
+});
 
 export const signs: readonly Attack[] = [
   ...attacksOf(shortForgeries, { stage: "cluster", short: true }),
   ...attacksOf(forgeries, { stage: "cluster" }),
-  real,
+  real(0),
   ...onDispatcher(attacksOf(shortForgeries, { stage: "dispatcher" })).map((one) => ({ ...one, short: true as const })),
-  ...onDispatcher([...attacksOf(forgeries, { stage: "dispatcher" }), real]),
+  ...onDispatcher([...attacksOf(forgeries, { stage: "dispatcher" }), real(keptMs)]),
 ];

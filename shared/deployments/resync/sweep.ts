@@ -105,13 +105,13 @@ export const hintsIn = async (
     hintOf(metadata),
   ));
 
-/** Returns the listing; undefined where the server says, as often as it is asked, that it does not serve the kind. */
-const ifServed = async <Found>(list: () => Promise<Found>, times: 1 | 2): Promise<Found | undefined> => {
+/** Returns the listing; undefined where the server does not serve the kind. */
+const ifServed = async <Found>(list: () => Promise<Found>): Promise<Found | undefined> => {
   try {
     return await list();
   } catch (cause) {
-    if (!(cause instanceof ApiError && cause.status === 404)) throw cause;
-    return times === 1 ? undefined : await ifServed(list, 1);
+    if (cause instanceof ApiError && cause.status === 404) return undefined;
+    throw cause;
   }
 };
 
@@ -144,7 +144,8 @@ const objectsOf = async (
   const unsettled = ({ metadata }: Stored): ListedObject | undefined =>
     settled?.(metadata) === true ? undefined : briefly(metadata);
   const list = () => partsOf(scope, resource, { selector, field, metadataOnly: true }, late, unsettled);
-  return await (optional ? ifServed(list, isRecorded ? 2 : 1) : list());
+  if (!optional) return await list();
+  return (await ifServed(list)) ?? (isRecorded ? await ifServed(list) : undefined);
 };
 
 /**
@@ -155,7 +156,7 @@ const errandsIn = (scope: ResyncScope, late: () => boolean) => {
   const listed = new Map<Resource, readonly Stored[]>();
   const waiting = async (resource: Resource): Promise<readonly Stored[]> => {
     const list = () => partsOf(scope, resource, {}, late, (item) => item);
-    const found = listed.get(resource) ?? (await ifServed(list, 2)) ?? [];
+    const found = listed.get(resource) ?? (await ifServed(list)) ?? (await ifServed(list)) ?? [];
     listed.set(resource, found);
     return found;
   };

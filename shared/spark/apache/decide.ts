@@ -131,27 +131,8 @@ const planned = (
   };
 };
 
-/** Waits before the driver is created. The status says so until the next state. */
-const queued = (memory: Memory, { text, waitsFor, stage }: PlacesWait): Turn => ({
-  memory,
-  stages: [stage],
-  next: { do: "wait", pollMs, waitsFor },
-  status: statusSaying(memory.status, text, { isState: isSummary, stays: () => false }),
-});
-
-/** Executors without a driver: its pod was deleted before any step saw it. They end with it, and the next one begins after them. */
-const orphansIn = ({ driver, executors }: AttemptPods): readonly Stored[] =>
-  driver === undefined ? executors.filter((pod) => !isOver(podStatus(pod))) : [];
-
 /** The objects that the driver mounts are there before it. */
-const submit = (context: Context, memory: Memory, { found }: Found): Turn => {
-  const { view, run: begun, submission, read, quota } = context;
-  const orphans = orphansIn(found);
-  if (orphans.length > 0) {
-    const text = heldUpText(`executors of a driver that was deleted end first: ${orphans.length}`);
-    const waitsFor = { on: "leftovers", objects: orphans.length } as const;
-    return queued(memory, { text, waitsFor, stage: removals(orphans, false) });
-  }
+const submit = ({ view, run: begun, submission, read, quota }: Context, memory: Memory): Turn => {
   const run = quota?.queue === undefined ? begun : { ...begun, queue: quota.queue };
   const { before, driver, executors } =
     "refused" in submission ? { before: [], driver: undefined, executors: undefined } : submission;
@@ -232,11 +213,27 @@ const rest = (context: Context, memory: Memory, { look: { wakeAt }, found, isIdl
   return { memory, stages: [], next: { do: "rest", ...(waitsFor === undefined ? {} : { waitsFor }) } };
 };
 
+/** Waits before the driver is created. The status says so until the next state. */
+const queued = (memory: Memory, { text, waitsFor, stage }: PlacesWait): Turn => ({
+  memory,
+  stages: [stage],
+  next: { do: "wait", pollMs, waitsFor },
+  status: statusSaying(memory.status, text, { isState: isSummary, stays: () => false }),
+});
+
 /** The wait of an attempt for places or for Kueue; undefined: it waits for neither. */
 const admissionIn = (context: Context): PlacesWait | undefined => {
   const { places, quota } = context;
   if (places !== undefined || quota === undefined) return places;
   return { text: waitText(context, quota), waitsFor: admissionWait(quota), stage: [] };
+};
+
+/** The wait for executors without a driver, whose pod was deleted before a step saw it; undefined: there are none. */
+const orphansWait = ({ driver, executors }: AttemptPods): PlacesWait | undefined => {
+  const orphans = driver === undefined ? executors.filter((pod) => !isOver(podStatus(pod))) : [];
+  if (orphans.length === 0) return undefined;
+  const text = heldUpText(`executors of a driver that was deleted end first: ${orphans.length}`);
+  return { text, waitsFor: { on: "leftovers", objects: orphans.length }, stage: removals(orphans, false) };
 };
 
 /** Ends the application itself: deletes it, or removes upstream's finalizer from one under deletion. */
@@ -302,8 +299,10 @@ const turnOf = (context: Context, kept: Memory, around: Found): Turn => {
       const admission = admissionIn(context);
       return admission === undefined ? rest(context, memory, around) : queued(memory, admission);
     }
-    case "submit":
-      return submit(context, memory, around);
+    case "submit": {
+      const orphans = orphansWait(around.found);
+      return orphans === undefined ? submit(context, memory) : queued(memory, orphans);
+    }
     case "follow":
       return follow(context, memory, around);
     case "release":

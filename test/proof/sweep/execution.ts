@@ -221,8 +221,7 @@ export class Execution {
   /** Ends an invocation that is over. */
   close(flight: Flight): void {
     this.flights.delete(flight);
-    const again = () => this.swept || this.down || this.sweep();
-    if (flight.by === "resync" && !this.swept) this.later(sweepSoonMs, again);
+    if (flight.by === "resync" && !this.swept) this.later(sweepSoonMs, () => this.swept || this.down || this.sweep());
     this.fault.ended?.(flight.id, this.levers);
   }
 

@@ -16,10 +16,9 @@ export type Entry = { readonly summary: string; readonly at: string };
 export type Facts = {
   violations: string[];
   uid: string | undefined;
-  /** When it was deleted, epoch ms; undefined while it is there. */
-  goneAt: number | undefined;
-  /** True once a user requested the deletion of the application. */
-  deleting: boolean;
+  gone: boolean;
+  /** When a user requested the deletion of the application, epoch ms. */
+  deletingAt: number | undefined;
   /** `spec.applicationTolerations`. */
   tolerations: unknown;
   /** `spec.sparkConf`. */
@@ -46,8 +45,8 @@ export type Facts = {
 export const fresh = (): Facts => ({
   violations: [],
   uid: undefined,
-  goneAt: undefined,
-  deleting: false,
+  gone: false,
+  deletingAt: undefined,
   tolerations: undefined,
   conf: undefined,
   phase: "",

@@ -64,7 +64,7 @@ const isRequeue = (before: string, after: string): boolean =>
 const mayFollow = (facts: Facts, before: string, after: string): boolean =>
   (followers[before] ?? []).includes(after) ||
   (isRequeue(before, after) && facts.requeues < facts.evictions) ||
-  (facts.deleting && after === released && before !== released);
+  (facts.deletingAt !== undefined && after === released && before !== released);
 
 /** H3: the least time between two states, ms. */
 const leastMs = ({ tolerations }: Facts, { summary }: Entry): number => {

@@ -3,8 +3,8 @@
  * D9, of executors that Rekindle creates: `executor-judge.ts`.
  *
  * D1. At most one driver lives; an attempt has one body, unless the first was lost before a state of it was saved; none comes without a saved plan of its attempt, later than 16 s
- *     after the save, or for an application whose status shows an end. For an application that is gone a step that began before
- *     may create one within 16 s: its owner does not exist, so the garbage collector deletes it (D5).
+ *     after the save, later than 16 s after the deletion of the application, or for one whose status shows an end. One that comes
+ *     when the application is gone may be the second of its attempt: it has no owner, so the garbage collector deletes it (D5).
  * D2. No driver and no executor of an earlier attempt lives when the next driver comes, and no more attempts are made than allowed.
  * D3. A state that ends an attempt says how its driver ended: none ends while its driver runs, but by a timeout.
  * D4. Steps write only objects that the application owns; of the application itself its status alone, and its end.
@@ -74,11 +74,13 @@ const checkEnd = (facts: Facts, { summary }: Entry, blame: Blame): void => {
 const hearApp = (facts: Facts, { type, object }: Change, now: number, blame: Blame): void => {
   const { uid, deletionTimestamp } = object.metadata;
   if (type === "DELETED") {
-    if (uid === facts.uid) facts.goneAt ??= now;
+    if (uid !== facts.uid) return;
+    facts.gone = true;
+    facts.deletingAt ??= now;
     return;
   }
   if (facts.uid !== uid) Object.assign(facts, { ...fresh(), violations: facts.violations, uid });
-  facts.deleting ||= deletionTimestamp !== undefined;
+  if (deletionTimestamp !== undefined) facts.deletingAt ??= now;
   facts.tolerations = at(object, "spec", "applicationTolerations");
   facts.conf = at(object, "spec", "sparkConf");
   const status = object["status"];
@@ -127,16 +129,16 @@ const hearRecord = (facts: Facts, { type, object }: Change, now: number, blame: 
   const status = at(memory, "status");
   const attempt = numberAt(status, "currentAttemptSummary", "attemptInfo", "id") ?? 0;
   // Nobody sees the history of an application that is gone, and a step that began before may make its record anew.
-  if (facts.goneAt === undefined) hearStates(facts, status, attempt, blame);
+  if (!facts.gone) hearStates(facts, status, attempt, blame);
   const plannedAt = numberAt(memory, "plannedAt");
   if (plannedAt !== facts.plannedAt) facts.plannedSeenAt = now;
   Object.assign(facts, { recorded: true, attempt, plannedAt });
 };
 
 /** D7. Reasons of other Events have no row in the table of states. */
-const checkTold = ({ history, uid, goneAt }: Facts, event: Item, blame: Blame): void => {
+const checkTold = ({ history, uid, gone }: Facts, event: Item, blame: Blame): void => {
   const reason = textAt(event, "reason") ?? "";
-  if (goneAt !== undefined || textAt(event, "involvedObject", "uid") !== uid || !isState(reason)) return;
+  if (gone || textAt(event, "involvedObject", "uid") !== uid || !isState(reason)) return;
   if (![...history.values()].some(({ summary }) => summary === reason))
     blame(`D7: ${reason} is told, and was no state`);
 };
@@ -158,15 +160,13 @@ const checkBorn = (facts: Facts, attempt: number, now: number, blame: Blame): vo
   const newest = newestIn(facts);
   const planned = now - facts.plannedSeenAt;
   if (drivers.some(({ live }) => live)) blame(`D1: a second driver lives (attempt ${attempt})`);
-  const { goneAt } = facts;
-  const isRecorded = (facts.recorded || goneAt !== undefined) && attempt === facts.attempt;
+  const { gone, deletingAt = now } = facts;
+  const isRecorded = (facts.recorded || gone) && attempt === facts.attempt;
   if (!isRecorded) blame(`D1: the driver of attempt ${attempt} stands in no record`);
   if (planned > longestArrivalMs) blame(`D1: a driver comes ${planned} ms after its plan`);
+  if (now - deletingAt > longestArrivalMs) blame(`D1: a driver comes ${now - deletingAt} ms after the deletion`);
   if (attempt > 0) checkRestart(facts, attempt, now, blame);
-  if (goneAt !== undefined) {
-    if (now - goneAt > longestArrivalMs) blame(`D1: a driver comes ${now - goneAt} ms after its application went`);
-    return;
-  }
+  if (gone) return;
   const isNews = newest !== "Submitted" && newest !== "ScheduledToRestart";
   if (isNews && drivers.some((one) => one.attempt === attempt)) blame(`D1: attempt ${attempt} got a second body`);
   if (isReleased(newest) || isKept(newest)) blame(`D1: a driver comes in ${newest}`);

@@ -131,8 +131,8 @@ const attacksOf = (all: readonly Forgery[], more: Pick<Attack, "stage" | "short"
 
 /**
  * A controller that an administrator installed comes and goes: another tenant's job has no pod while it renews its lease,
- * and has it after that. Last of its stage: the others expect a log without standby. `kept`: the time, ms, for which who
- * takes steps may not have read what /readyz tells.
+ * and has it after that. Last of its stage: the others expect a log without standby. `kept`: how long, ms, the
+ * process that takes steps may act on an older look at the leases.
  */
 const real = (kept: number): Attack => ({
   ...{ class: "signs", name: "real: a key that met the standby beside a controller comes back", stage: "cluster" },

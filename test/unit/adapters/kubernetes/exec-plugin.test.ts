@@ -59,11 +59,10 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Waits until a script has written its process' number; not by a timer, because a test may hold the timers. */
+/** Waits until a script has written its process' number. */
 const pidIn = async (name: string): Promise<number> => {
   const path = join(folder, name);
-  while (!existsSync(path) || !readFileSync(path, "utf8").endsWith("\n"))
-    await new Promise((resolve) => setImmediate(resolve));
+  while (!existsSync(path) || !readFileSync(path, "utf8").endsWith("\n")) await sleep(10);
   return Number(readFileSync(path, "utf8"));
 };
 

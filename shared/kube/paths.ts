@@ -66,45 +66,66 @@ const firstSize = 64;
 /** The divisor of a page's size after a page was too long. */
 const shrinking = 8;
 
+/** The size of the first page of a list of all namespaces: the objects of one of them may be large. */
+const firstOfAll = 16;
+
 /** The factor by which pages grow while there is room for twice that. */
-const growing = 2;
+const growing = 4;
 
 /** The number of lists whose size of a page is remembered. */
 const mostLists = 1_000;
 
-const isTooLong = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "TooLong";
+/** The pages of a list: the size of the last one, in objects; the largest size that may fit; the text of the longest one, bytes. */
+export type PageSize = { readonly size: number; readonly most: number; readonly longest: number };
+
+const isFor = (cause: unknown, reason: string): boolean => cause instanceof ApiError && cause.reason === reason;
+
+const isShort = (bytes: number): boolean => bytes * 2 * growing <= pageBytes;
+
+const smaller = (size: number): number => Math.ceil(size / shrinking);
 
 /**
  * Asks for pages of one list. Pages grow while they are short: the server makes the whole of a page that is too long, and
- * in vain. After one that was too long, all later ones of the list are smaller. `sizes` remembers for the next list at
- * this path the size that fitted; without it a list begins with the largest.
+ * in vain. After one that was too long, all later ones of the list are smaller, and those of the next list grow only if
+ * no page of this one was long. `sizes` remembers for the next list at this path the size that fitted, and after a
+ * timeout a smaller one; without it a list begins with the largest. `isOfAll`: of all namespaces.
  */
 export const openPaging = (
   largest: number,
   path = "",
-  sizes?: Map<string, number>,
+  sizes?: Map<string, PageSize>,
+  isOfAll = false,
 ): (<T extends { readonly body: string }>(getPage: GetPage<T>) => Promise<T>) => {
-  let most = largest;
-  let size = sizes === undefined ? largest : (sizes.get(path) ?? Math.min(largest, firstSize));
-  const fitted = ({ body }: { readonly body: string }): void => {
-    if (body.length * 2 * growing <= pageBytes) size = Math.min(most, size * growing);
+  const known = sizes?.get(path) ?? { size: sizes === undefined ? largest : firstSize, most: largest, longest: 0 };
+  let most = Math.min(largest, isShort(known.longest) ? known.most * growing : known.most);
+  let size = Math.min(most, known.size, isOfAll ? firstOfAll : largest);
+  let longest = 0;
+  let last: number | undefined;
+  const remember = (next: number): void => {
     if (sizes === undefined) return;
     sizes.delete(path);
-    sizes.set(path, size);
+    sizes.set(path, { size: next, most, longest });
     forgetOldest(sizes, mostLists);
   };
   const fitting = <T extends { readonly body: string }>(getPage: GetPage<T>): Promise<T> =>
     getPage(size, size === 1 ? undefined : pageBytes).then(
       (page) => {
-        fitted(page);
+        last = page.body.length;
+        longest = Math.max(longest, last);
+        remember(size);
         return page;
       },
       (cause: unknown) => {
-        if (!isTooLong(cause) || size <= 1) throw cause;
-        size = Math.ceil(size / shrinking);
+        if (isFor(cause, "Timeout")) remember(smaller(size));
+        if (!isFor(cause, "TooLong") || size <= 1) throw cause;
+        size = smaller(size);
         most = size;
+        longest = pageBytes;
         return fitting(getPage);
       },
     );
-  return fitting;
+  return (getPage) => {
+    if (last !== undefined && isShort(last)) size = Math.min(most, size * growing);
+    return fitting(getPage);
+  };
 };

@@ -1,139 +1,18 @@
 /**
- * The engine's cluster port over any transport: quorum reads, fenced writes, parsed answers; and probes of pods
- * through the API server's pod proxy, limited in time, in bytes and per namespace, and always answered.
+ * The engine's cluster port over any transport: quorum reads, fenced writes, parsed answers. Probes of pods are loaded
+ * with the first one.
  */
 
 import { getHeapStatistics } from "node:v8";
-import { forgetOldest } from "../../core/cache.ts";
 import { ApiError, type HttpRequest, type HttpResponse, type Transport } from "../../core/http.ts";
-import { fieldsOf, opensMoreThan } from "../../core/json.ts";
+import { fieldsOf } from "../../core/json.ts";
 import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
-import type { ProbeFailure, ProbeResult, Projection, Query } from "../../core/plan.ts";
+import type { Projection } from "../../core/plan.ts";
 import { openShare, type Share } from "../../core/share.ts";
-import { backoffOf } from "../../core/time.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
-import { collectionPath, objectPath, openPaging, proxyPath, selectorOf, withQuery } from "../../kube/paths.ts";
-import { withFeature } from "../../kube/resources.ts";
+import { collectionPath, objectPath, openPaging, type PageSize, selectorOf, withQuery } from "../../kube/paths.ts";
 import { dateOf, errorOf, pageOf, saysGone, storedOf } from "../../kube/responses.ts";
 import { json, mergePatchJson, metadataOfOne } from "./requests.ts";
-
-/** Time limit of a probe, ms. */
-const timeoutMs = 2_000;
-/** Longest answer, bytes: the default, and the limit for any probe. */
-const usualBytes = 1_024 * 1_024;
-const mostBytes = 16 * usualBytes;
-/** Fewest bytes for each array and object of an answer; Spark's list of executors has more than 150. */
-const bytesPerPart = 64;
-
-const silent = (why: ProbeFailure, message: string): ProbeResult => ({
-  heard: false,
-  why,
-  message: message.slice(0, 300),
-});
-
-const whyOf: Readonly<Record<number, ProbeFailure>> = { 401: "forbidden", 403: "forbidden", 404: "notFound" };
-
-const parsed = (body: string, limitBytes: number): ProbeResult => {
-  const mostParts = limitBytes / bytesPerPart;
-  if (opensMoreThan(body, mostParts)) return silent("tooLong", `more than ${mostParts} arrays and objects`);
-  try {
-    return { heard: true, value: JSON.parse(body) };
-  } catch {
-    return silent("notJson", body.trimStart().slice(0, 80));
-  }
-};
-
-const meaningOf = ({ status, body }: HttpResponse, limitBytes: number): ProbeResult => {
-  if (body.length > limitBytes) return silent("tooLong", `longer than ${limitBytes} bytes`);
-  if (status >= 200 && status < 300) return parsed(body, limitBytes);
-  return silent(
-    status < 400 ? "notJson" : (whyOf[status] ?? "unreachable"),
-    `HTTP ${status}: ${status === 403 ? withFeature(body.trim()) : body.trim()}`,
-  );
-};
-
-const reasons: Readonly<Record<string, ProbeFailure>> = { Timeout: "timeout", TooLong: "tooLong" };
-
-type Asking = Extract<Query, { do: "proxyGet" }>;
-
-/** Headers that only the pod interprets: others could change the identity that the API server sees. */
-const harmless = /^(accept(-language)?|user-agent|x-(?!remote|forwarded)[a-z0-9-]+)$/i;
-
-const headersOf = ({ header }: Asking): Readonly<Record<string, string>> =>
-  header === undefined || !harmless.test(header.name) || /[^\t\x20-\x7e]/.test(header.value)
-    ? {}
-    : { [header.name.toLowerCase()]: header.value };
-
-const pathOf = ({ pod, port, path, query }: Asking): string =>
-  `${proxyPath(pod, port, path)}${query === undefined ? "" : `?${new URLSearchParams(query)}`}`;
-
-/** Returns the pod's answer, or why there is none. */
-export const ask = async (transport: Transport, asking: Asking): Promise<ProbeResult> => {
-  const limitBytes = Math.min(mostBytes, asking.mostBytes ?? usualBytes);
-  try {
-    const request = { method: "GET", path: pathOf(asking), headers: headersOf(asking), timeoutMs, limitBytes } as const;
-    return meaningOf(await transport.send(request), limitBytes);
-  } catch (cause) {
-    if (!(cause instanceof ApiError)) throw cause;
-    return silent(reasons[cause.reason] ?? "unreachable", cause.message);
-  }
-};
-
-/** The number of parallel probes in one namespace; further probes wait in order. */
-const atOnce = 4;
-/** Wait after an answer that was too long, ms: doubles each time. */
-const firstRestMs = 2_000;
-const longestRestMs = 60_000;
-/** The number of pods whose waits are remembered. */
-const mostPods = 1_000;
-
-type Rest = { readonly until: number; readonly times: number };
-
-/** Opens one line per namespace: work waits while `atOnce` parts run in it. */
-const openLines = () => {
-  const lines = new Map<string, { busy: number; readonly waiting: (() => void)[] }>();
-  return async <T>(namespace: string, work: () => Promise<T>): Promise<T> => {
-    const line = lines.get(namespace) ?? { busy: 0, waiting: [] };
-    lines.set(namespace, line);
-    if (line.busy >= atOnce) await new Promise<void>((resolve) => line.waiting.push(resolve));
-    else line.busy += 1;
-    try {
-      return await work();
-    } finally {
-      const next = line.waiting.shift();
-      if (next !== undefined) next();
-      else if (line.busy > 1) line.busy -= 1;
-      else lines.delete(namespace);
-    }
-  };
-};
-
-/** Opens the probes of one cluster. `now`: a monotonic time, ms. */
-export const openQuestions = (
-  transport: Transport,
-  now: () => number = () => performance.now(),
-): ((asking: Asking) => Promise<ProbeResult>) => {
-  const rests = new Map<string, Rest>();
-  const inLine = openLines();
-  return (asking) => {
-    const { namespace = "", name } = asking.pod;
-    const pod = `${namespace}/${name}`;
-    return inLine(namespace, async () => {
-      const rest = rests.get(pod);
-      if (rest !== undefined && now() < rest.until)
-        return silent("tooLong", "its answers exceed the size limit, so it is queried less often");
-      const answer = await ask(transport, asking);
-      const isTooLong = !answer.heard && answer.why === "tooLong";
-      rests.delete(pod);
-      if (isTooLong) {
-        const times = (rest?.times ?? 0) + 1;
-        rests.set(pod, { until: now() + backoffOf(times - 1, firstRestMs, longestRestMs), times });
-        forgetOldest(rests, mostPods);
-      }
-      return answer;
-    });
-  };
-};
 
 export type ClusterOptions = {
   /** Time limit of one request, ms; the engine's fence relies on it. */
@@ -152,8 +31,8 @@ type Settled = Required<Omit<ClusterOptions, "listBytes">> & {
   readonly transport: Transport;
   /** The text of lists that are being read. */
   readonly share: Share;
-  /** By the path of a list: the size of a page that fitted. */
-  readonly pageSizes: Map<string, number>;
+  /** By the path of a list. */
+  readonly pageSizes: Map<string, PageSize>;
 };
 type ListQuery = Parameters<Cluster["list"]>[0];
 
@@ -199,7 +78,7 @@ const listOnce = async (
   const items: Stored[] = [];
   const project: Projection = query.projecting?.() ?? ((object) => object);
   let date = Number.NaN;
-  const paging = openPaging(pageSize, path, pageSizes);
+  const paging = openPaging(pageSize, path, pageSizes, query.namespace === "");
   const { mostText = Number.POSITIVE_INFINITY } = query;
   let text = 0;
   let next: string | undefined;
@@ -325,18 +204,26 @@ const patchStatus = (settled: Settled, ref: Ref, resourceVersion: string, status
     what: "patch status of",
   });
 
+const lateQuestions = (transport: Transport): Cluster["proxyGet"] => {
+  let opened: Promise<Cluster["proxyGet"]> | undefined;
+  return async (asking) => {
+    opened ??= import("./pod-proxy.ts").then(({ openQuestions }) => openQuestions(transport));
+    return await (await opened)(asking);
+  };
+};
+
 /** Opens the cluster port over a transport. */
 export const openCluster = (
   transport: Transport,
   { listBytes = getHeapStatistics().heap_size_limit / 5, ...options }: ClusterOptions = {},
 ): Cluster => {
   const share = openShare(listBytes);
-  const own = { transport, share, pageSizes: new Map<string, number>() };
+  const own = { transport, share, pageSizes: new Map<string, PageSize>() };
   const settled: Settled = { ...own, timeoutMs: 5_000, pageSize: 500, now: Date.now, ...options };
   return {
     get: (ref, only) => get(settled, ref, only),
     list: (query) => list(settled, query),
-    proxyGet: openQuestions(transport),
+    proxyGet: lateQuestions(transport),
     logEnd: async (pod, container, most) => (await import("./pod-log.ts")).openLogEnds(transport)(pod, container, most),
     create: (ref, object) => create(settled, ref, object),
     remove: (ref, fence) => remove(settled, ref, fence),

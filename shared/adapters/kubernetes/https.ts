@@ -6,9 +6,8 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { createSecureContext } from "node:tls";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
 import { ApiError, type HttpRequest, type HttpStream, type Transport } from "../../core/http.ts";
+import { longestBytes, openBodies } from "./bodies.ts";
 import { type Auth, type Credential, loginOf } from "./credentials.ts";
 
 /** The address of an API server, and how to connect to it. */
@@ -240,15 +239,6 @@ const headersOf = (incoming: IncomingMessage): Record<string, string> => {
   return headers;
 };
 
-/**
- * Longest answer if the request sets no limit, bytes: ten times the largest object that an API server stores. Lists ask
- * for pages that fit.
- */
-const longestBytes = 16 * 1_024 * 1_024;
-
-const tooLong = ({ method, path }: HttpRequest, limitBytes: number): ApiError =>
-  new ApiError({ status: 0, reason: "TooLong", message: `${method} ${path}: longer than ${limitBytes} bytes` });
-
 /** An answer of more bytes is long: the caller's parser holds the event loop for milliseconds. */
 const longBytes = 256 * 1_024;
 
@@ -259,32 +249,6 @@ const openTurns = (): (() => Promise<void>) => {
     last = last.then(() => new Promise((resolve) => setImmediate(resolve)));
     return last;
   };
-};
-
-const bytesOf = (request: HttpRequest, incoming: IncomingMessage, limitBytes: number): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let left = limitBytes;
-    incoming.on("data", (chunk: Buffer) => {
-      left -= chunk.length;
-      if (left >= 0) chunks.push(chunk);
-      else incoming.destroy(tooLong(request, limitBytes));
-    });
-    incoming.on("end", () => resolve(Buffer.concat(chunks)));
-    incoming.on("error", reject);
-  });
-
-const unpacked = promisify(gunzip);
-
-/** Reads the text of an answer. Neither its bytes nor, if the server has compressed them, its text are longer than the limit. */
-const bodyOf = async (request: HttpRequest, incoming: IncomingMessage): Promise<string> => {
-  const limitBytes = request.limitBytes ?? longestBytes;
-  const bytes = await bytesOf(request, incoming, limitBytes);
-  if (incoming.headers["content-encoding"] !== "gzip") return bytes.toString("utf8");
-  const text = await unpacked(bytes, { maxOutputLength: limitBytes }).catch((cause: NodeJS.ErrnoException) => {
-    throw cause.code === "ERR_BUFFER_TOO_LARGE" ? tooLong(request, limitBytes) : cause;
-  });
-  return text.toString("utf8");
 };
 
 /** Asks for a compressed answer to a read: an API server compresses those of 128 KiB and more, which are pages of lists. */
@@ -322,6 +286,7 @@ const endless = (request: HttpRequest, incoming: IncomingMessage, stallMs: numbe
 export const httpsTransport = (endpoint: Endpoint): ClosableTransport => {
   const { exchange, follow, close } = connect(endpoint);
   const turn = openTurns();
+  const bodyOf = openBodies();
   return {
     send: (request) =>
       exchange(askingFor(request), async (incoming) => {

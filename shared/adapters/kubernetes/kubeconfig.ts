@@ -25,7 +25,7 @@ import {
   kubeconfigText,
   readKubeconfig,
 } from "./kubeconfig-file.ts";
-import { leanPods } from "./managed-fields.ts";
+import { leanObjects } from "./managed-fields.ts";
 import { account, podServer } from "./pod.ts";
 
 /** A cluster's endpoint, and the name that people know it by. */
@@ -248,7 +248,7 @@ export const clusterFromRecord = (
 ): { readonly transport: ClosableTransport; readonly cluster: Cluster } => {
   const { maxSockets, ...rest } = options;
   const requests = httpsTransport({ ...record.endpoint, ...(maxSockets === undefined ? {} : { maxSockets }) });
-  const transport = { ...leanPods(requests), close: requests.close };
+  const transport = { ...leanObjects(requests), close: requests.close };
   return { transport, cluster: openCluster(transport, rest) };
 };
 

@@ -1,11 +1,13 @@
 /**
- * Leaves the managed fields of pods out of answers and watches, before their text is parsed. They are half of a pod's text
- * and, because each of their keys is new to the parser, more than half of its time; nothing reads them.
+ * Leaves the managed fields of objects out of answers and watches, before their text is parsed. They are half of an
+ * object's text and, because each of their keys is new to the parser, more than half of its time. Of custom resources
+ * the managers and their times stay: those of a PodGroup tell whether Volcano's scheduler has written it. Nothing reads
+ * the others.
  */
 import type { HttpStream, Transport } from "../../core/http.ts";
 
-/** Paths whose answers are pods: not logs, and not answers of a pod itself. */
-const isOfPods = /^\/api\/v1\/(?:namespaces\/[^/?]+\/)?pods(?:\/[^/?]+(?:\/status)?)?(?:\?|$)/;
+/** Paths whose answers are no objects: logs, and what a pod or a service itself answers. */
+const isOfPod = /\/(?:log|proxy)(?:[/?]|$)/;
 
 /** Begins within no string of JSON, because a quote in a string is escaped. */
 const mark = ',"managedFields":';
@@ -16,14 +18,28 @@ const mark = ',"managedFields":';
  */
 const list = /\[[^"[\]]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"[\]]*)*\]/y;
 
-/** Returns the JSON text of pods without their managed fields. A text of another form stays as it is. */
+/** In a custom resource, whose keys are in order, what begins an entry's fields, and what follows them. */
+const fields = '"fieldsV1":{';
+const after = /\},"(?:manager|operation)":"/;
+
+const withoutFields = (part: string): string => part.slice(Math.max(0, part.search(after)));
+
+/** Returns the list of a custom resource without the fields themselves; of any other object undefined. */
+const managersIn = (text: string): string | undefined => {
+  if (!text.startsWith('[{"apiVersion":')) return undefined;
+  const [first = "", ...parts] = text.split(fields);
+  return [first, ...parts.map(withoutFields)].join(fields);
+};
+
+/** Returns the JSON text of objects without their managed fields. A text of another form stays as it is. */
 export const withoutManagedFields = (text: string): string => {
   let kept = "";
   let from = 0;
   for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + mark.length)) {
     list.lastIndex = at + mark.length;
     if (!list.test(text)) continue;
-    kept += text.slice(from, at);
+    const managers = managersIn(text.slice(at + mark.length, list.lastIndex));
+    kept += managers === undefined ? text.slice(from, at) : `${text.slice(from, at + mark.length)}${managers}`;
     from = list.lastIndex;
     at = from - mark.length;
   }
@@ -34,14 +50,14 @@ async function* lean(lines: HttpStream["lines"]): AsyncGenerator<string> {
   for await (const line of lines) yield withoutManagedFields(line);
 }
 
-/** Returns a transport whose pods have no managed fields. */
-export const leanPods = (transport: Transport): Transport => ({
+/** Returns a transport whose objects have no managed fields. */
+export const leanObjects = (transport: Transport): Transport => ({
   send: async (request) => {
     const answer = await transport.send(request);
-    return isOfPods.test(request.path) ? { ...answer, body: withoutManagedFields(answer.body) } : answer;
+    return isOfPod.test(request.path) ? answer : { ...answer, body: withoutManagedFields(answer.body) };
   },
   stream: async (request) => {
     const stream = await transport.stream(request);
-    return isOfPods.test(request.path) ? { ...stream, lines: lean(stream.lines) } : stream;
+    return isOfPod.test(request.path) ? stream : { ...stream, lines: lean(stream.lines) };
   },
 });

@@ -5,7 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { type ClosableTransport, type Endpoint, httpsTransport } from "../../adapters/kubernetes/https.ts";
-import { leanPods } from "../../adapters/kubernetes/managed-fields.ts";
+import { leanObjects } from "../../adapters/kubernetes/managed-fields.ts";
 import { ApiError, type HttpRequest, type HttpResponse, type Transport } from "../../core/http.ts";
 import { dateOf } from "../../kube/responses.ts";
 import { type Access, endpointIn } from "../settings/formats.ts";
@@ -120,7 +120,7 @@ const known = (answer: HttpResponse, wall: () => number): HttpResponse => {
 /** Opens the transport. Nothing is read or connected before the first request. */
 export const openAccess = (access: Access, opening: Opening): Transport => {
   const { wall = Date.now } = opening;
-  const transport = leanPods(reached(access, opening));
+  const transport = leanObjects(reached(access, opening));
   return {
     send: async (request) => known(await transport.send(request), wall),
     stream: (request) => transport.stream(request),

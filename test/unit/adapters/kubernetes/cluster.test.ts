@@ -115,7 +115,7 @@ describe("list", () => {
     const transport = scripted({ body: { metadata: {}, items: null } });
     const { value } = await openCluster(transport).list({ do: "list", resource: apps, namespace: "", labels: {} });
     assert.deepEqual(value, []);
-    assert.equal(transport.asked[0]?.path, "/apis/sparkoperator.k8s.io/v1beta2/sparkapplications?limit=64");
+    assert.equal(transport.asked[0]?.path, "/apis/sparkoperator.k8s.io/v1beta2/sparkapplications?limit=16");
   });
 
   it("keeps what the query's projection returns, and opens one projection for each list", async () => {

@@ -1,8 +1,10 @@
 /** The size limit of an answer, against a server in this process. */
 import assert from "node:assert/strict";
-import http from "node:http";
+import http, { type IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { openBodies } from "../../../../shared/adapters/kubernetes/bodies.ts";
 import { httpsTransport } from "../../../../shared/adapters/kubernetes/https.ts";
 
 /** Opens a transport to a server of this process; both are closed after the test. */
@@ -80,4 +82,29 @@ test("long simultaneous answers leave a turn of the event loop between each two"
     }),
   );
   assert.equal(new Set(parsedAt).size, 24, `answers were given at turns ${parsedAt.join(", ")}`);
+});
+
+test("of answers without a usual length four are read at a time, and the others wait", async () => {
+  const read = openBodies();
+  const opened = Array.from({ length: 6 }, () => Object.assign(new PassThrough(), { headers: {} }));
+  const texts = opened.map((one) =>
+    read({ method: "GET", path: "/", headers: {}, timeoutMs: 5_000 }, one as unknown as IncomingMessage),
+  );
+  const waiting = async (): Promise<readonly number[]> => {
+    for (let turns = 0; turns < 10; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    return opened.flatMap((one, at) => (one.isPaused() ? [at] : []));
+  };
+  const usual = Buffer.alloc(7 * 1_024 * 1_024, "x");
+  for (const one of opened) one.write(usual);
+  assert.deepEqual(await waiting(), [], "each has the length of a page");
+  for (const one of opened) one.write(usual);
+  assert.deepEqual(await waiting(), [4, 5]);
+  opened[0]?.end();
+  assert.equal((await texts[0])?.length, 2 * usual.length);
+  assert.deepEqual(await waiting(), [5]);
+  opened[1]?.destroy(new Error("the connection is cut"));
+  await assert.rejects(texts[1] ?? Promise.resolve());
+  assert.deepEqual(await waiting(), []);
+  for (const one of opened.slice(2)) one.end();
+  for (const text of texts.slice(2)) assert.equal((await text).length, 2 * usual.length);
 });

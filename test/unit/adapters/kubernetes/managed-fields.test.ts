@@ -1,8 +1,8 @@
-/** Tests that pods lose their managed fields before they are parsed, and nothing else. */
+/** Tests that objects lose their managed fields before they are parsed, and nothing else. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { leanPods, withoutManagedFields } from "../../../../shared/adapters/kubernetes/managed-fields.ts";
+import { leanObjects, withoutManagedFields } from "../../../../shared/adapters/kubernetes/managed-fields.ts";
 import type { HttpRequest, Transport } from "../../../../shared/core/http.ts";
 
 /** Texts that look like the JSON around managed fields. */
@@ -36,6 +36,17 @@ const managed = (pod: Pod, shares: readonly unknown[], isLast: boolean): object 
   return { ...pod, metadata: isLast ? { name, ...metadata, managedFields } : { ...metadata, managedFields, name } };
 };
 
+/** An entry as a server of custom resources writes it, with its keys in order. */
+const entry = fc.record(
+  {
+    ...{ apiVersion: texts, fieldsType: fc.constant("FieldsV1"), fieldsV1: fields, manager: texts },
+    ...{ operation: fc.constant("Update"), subresource: fc.constant("status"), time: texts },
+  },
+  { requiredKeys: ["apiVersion", "fieldsType", "fieldsV1", "operation"] },
+);
+
+const custom = fc.record({ managedFields: fc.array(entry, { maxLength: 3 }), name: texts, spec: texts });
+
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe("the text of pods", () => {
@@ -45,6 +56,21 @@ describe("the text of pods", () => {
       fc.property(many, (all) => {
         const text = JSON.stringify({ items: all.map(([pod, shares, isLast]) => managed(pod, shares, isLast)) });
         assert.deepEqual(JSON.parse(withoutManagedFields(text)), plain({ items: all.map(([pod]) => pod) }));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("of custom resources keeps the managers and their times", () => {
+    const many = fc.array(custom, { maxLength: 3 });
+    fc.assert(
+      fc.property(many, (all) => {
+        const texts = all.map(({ managedFields, name, spec }) => ({ metadata: { a: 1, managedFields, name }, spec }));
+        const left = all.map(({ managedFields, name, spec }) => {
+          const kept = managedFields.map((share) => ({ ...share, fieldsV1: {} }));
+          return { metadata: managedFields.length === 0 ? { a: 1, name } : { a: 1, managedFields: kept, name }, spec };
+        });
+        assert.deepEqual(JSON.parse(withoutManagedFields(JSON.stringify({ items: texts }))), plain({ items: left }));
       }),
       { numRuns: 2_000 },
     );
@@ -77,14 +103,14 @@ describe("the text of pods", () => {
   });
 });
 
-describe("a transport with lean pods", () => {
+describe("a transport with lean objects", () => {
   const body = '{"metadata":{"name":"a","managedFields":[{"manager":"m"}]}}';
   const lean = '{"metadata":{"name":"a"}}';
   async function* lines(): AsyncGenerator<string> {
     yield body;
     yield body;
   }
-  const transport: Transport = leanPods({
+  const transport: Transport = leanObjects({
     send: async () => ({ status: 200, headers: {}, body }),
     stream: async () => ({ status: 200, headers: {}, lines: lines(), close: () => {} }),
   });
@@ -99,12 +125,16 @@ describe("a transport with lean pods", () => {
     ["/api/v1/namespaces/a/pods/b/log?container=c", body],
     ["/api/v1/namespaces/a/pods/b:4040/proxy/api/v1/pods/c", body],
     ["/api/v1/namespaces/a/pods/b/proxy/pods", body],
-    ["/api/v1/namespaces/pods/services", body],
-    ["/apis/scheduling.volcano.sh/v1beta1/namespaces/a/podgroups", body],
-    ["/apis/sparkoperator.k8s.io/v1beta2/namespaces/a/sparkapplications/pods", body],
+    ["/api/v1/namespaces/a/services/b:80/proxy/c", body],
+    ["/api/v1/namespaces/pods/services", lean],
+    ["/api/v1/nodes?limit=500", lean],
+    ["/apis/scheduling.volcano.sh/v1beta1/podgroups?watch=1", lean],
+    ["/apis/scheduling.volcano.sh/v1beta1/namespaces/a/podgroups", lean],
+    ["/apis/sparkoperator.k8s.io/v1beta2/namespaces/a/sparkapplications/pods", lean],
+    ["/apis/batch.volcano.sh/v1alpha1/namespaces/a/jobs/proxies?log=1", lean],
   ];
   for (const [path, expected] of cases)
-    test(`answers ${path} with ${expected === lean ? "lean pods" : "what the server says"}`, async () => {
+    test(`answers ${path} with ${expected === lean ? "lean objects" : "what the server says"}`, async () => {
       assert.equal((await transport.send(get(path))).body, expected);
       const { lines: streamed } = await transport.stream(get(path));
       const seen: string[] = [];

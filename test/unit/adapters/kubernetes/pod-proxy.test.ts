@@ -1,7 +1,7 @@
 /** Proxied requests to a pod: the path, and a probe result for every answer or failure. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ask, openQuestions } from "../../../../shared/adapters/kubernetes/cluster.ts";
+import { ask, openQuestions } from "../../../../shared/adapters/kubernetes/pod-proxy.ts";
 import { ApiError, type Transport } from "../../../../shared/core/http.ts";
 import { pods, type Reply, refusal, scripted } from "./fake.ts";
 

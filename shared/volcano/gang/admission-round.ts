@@ -21,6 +21,7 @@ import {
   beyondEvents,
   mostAtOnce,
   patchOf,
+  type RoundWrites,
   roundWrites,
   type StandingPlan,
   standingIn,
@@ -194,6 +195,16 @@ function* withEvictions(
   };
 }
 
+/** While reasons of large groups are to be written, the step goes on after this time, ms: each write of one holds the API server up for all. */
+const largePollMs = 5_000;
+
+/** Returns what follows a round that has left writes for the next one. */
+const afterWrites = (next: AdmissionRound["next"], left: RoundWrites["left"]): AdmissionRound["next"] => {
+  if (left === "nothing") return next;
+  if (left === "writes" || next.do !== "wait") return { ...next, do: "again" };
+  return { ...next, pollMs: Math.min(next.pollMs ?? largePollMs, largePollMs) };
+};
+
 type Planned = Seen & {
   readonly evicting: Evicting | undefined;
   readonly hall: AdmissionInput;
@@ -213,11 +224,11 @@ const roomRound = (
   wakeAt?: number,
 ): Omit<AdmissionRound, "groups"> => {
   const admission = admissionOf(hall);
-  const { effects, given, isAll } = roundWrites(admission, hall.queues, now);
+  const { effects, given, left } = roundWrites(admission, hall.queues, now);
   const next = nextOf(found, leftIn(admission), wakeAt);
   const planning = hall.usage === undefined ? undefined : inFlightOf(given, now);
   return {
-    ...{ found, effects, next: isAll ? next : { ...next, do: "again" } },
+    ...{ found, effects, next: afterWrites(next, left) },
     ...(planning === undefined ? {} : { planning }),
   };
 };
@@ -273,7 +284,7 @@ function* plannedRound(
     admitted,
     effects: [...back, ...effects, ...beyondEvents(first.verdicts)],
     events: waitingEvents(first.verdicts, verdicts, now),
-    next: first.isAll && !isShort ? next : { ...next, do: "again" },
+    next: isShort ? { ...next, do: "again" } : afterWrites(next, first.left),
   });
   return { groups, found, ...turn, ...(planning === undefined ? {} : { planning }) };
 }

@@ -51,6 +51,9 @@ const mostNodes = 100;
 /** The most work of the writes of one round, in writes of a usual group: as many as a step's fence leaves time for. */
 export const mostAtOnce = 300;
 
+/** The work of a write of a large group is more. */
+const large = 4;
+
 /** A usual group takes less memory, bytes. The time of a write grows with the size of the object. */
 const usualSize = 16_384;
 
@@ -211,19 +214,29 @@ const inTurns = (writes: readonly Write[], queues: ReadonlyMap<string, Stored>):
   return numbered.toSorted((one, other) => one.number - other.number).map(({ write }) => write);
 };
 
-/** The writes of one round, and the verdicts that they carry out; `isAll`: none is left for the next round. */
+/** The writes of one round, and the verdicts that they carry out. */
 export type RoundWrites = {
   readonly effects: readonly Effect[];
   readonly verdicts: readonly Verdict[];
   /** The groups that the writes admit, or give room to. */
   readonly given: readonly Stored[];
-  readonly isAll: boolean;
+  /** The writes that remain for the next round; `"large reasons"`: only conditions that tell why large groups wait. */
+  readonly left: "nothing" | "large reasons" | "writes";
+};
+
+/** True of a write that only says why a large group waits. */
+const isLargeReason = (write: Write): boolean => !write.gives && workOf(write) > large;
+
+const leftOf = (left: readonly Write[]): RoundWrites["left"] => {
+  if (left.length === 0) return "nothing";
+  return left.every(isLargeReason) ? "large reasons" : "writes";
 };
 
 /**
  * Returns the writes of one round within its work, at least one: the groups of one tenant, however many and large, leave
- * the first writes of each other tenant in the round. Any part of the verdicts may be carried out, because each admitted
- * group has room beside all that were admitted before it.
+ * the first writes of each other tenant in the round; beside groups that enter, one large group gets the reason why it
+ * waits. Any part of the verdicts may be carried out, because each admitted group has room beside all that were admitted
+ * before it.
  */
 export const roundWrites = (
   { verdicts, growths }: Admission,
@@ -237,16 +250,21 @@ export const roundWrites = (
     ...growths.filter(({ group }) => !isWaiting(group)).flatMap((growth) => growing(growth, now)),
   ];
   const ordered = inTurns(all, new Map(queues.map((queue) => [queue.metadata.name, queue])));
+  const firstReason = ordered.find(isLargeReason);
+  const due = ordered.some(({ gives }) => gives)
+    ? ordered.filter((write) => !isLargeReason(write) || write === firstReason)
+    : ordered;
   let work = 0;
-  const first = ordered.filter((write, at) => {
+  const first = due.filter((write, at) => {
     work += workOf(write);
     return most > 0 && (at === 0 || work <= most);
   });
+  const taken = new Set(first);
   return {
     effects: first.map(({ effect }) => effect),
     verdicts: first.flatMap(({ verdict }) => verdict ?? []),
     given: first.filter(({ gives }) => gives).map(({ group }) => group),
-    isAll: first.length === all.length,
+    left: leftOf(ordered.filter((write) => !taken.has(write))),
   };
 };
 

@@ -90,7 +90,9 @@ const watches: readonly Watch[] = [
     trim: trimGroup,
     ownerName: () => rootName,
     matters: (before, after) =>
-      before === undefined || (phaseOf(before) !== phaseOf(after) && asks(after)) || hasOtherRoom(before, after),
+      before === undefined ||
+      (phaseOf(before) !== phaseOf(after) && asks(after) && !(waits(before) && waits(after))) ||
+      hasOtherRoom(before, after),
   },
   // A group that waits is admitted, and one of which pods wait gets room, by the root's step, also when the message about it was lost.
   {

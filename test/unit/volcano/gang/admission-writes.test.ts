@@ -43,7 +43,7 @@ test("a round without time for all of one tenant's groups still admits the newes
   const round = roundWrites({ verdicts: verdicts, growths: [] }, [queue({})], eight);
   assert.deepEqual(namesOf(round).slice(0, 2), ["a0", "b"]);
   assert.equal(round.effects.length, mostAtOnce);
-  assert.equal(round.isAll, false);
+  assert.equal(round.left, "writes");
 });
 
 test("groups of a fifo queue are written in their order, of all tenants", () => {
@@ -59,6 +59,29 @@ test("few large groups fill a round, and one that is larger than a round is writ
   assert.deepEqual(namesOf(roundWrites({ verdicts: large, growths: [] }, [queue({})], eight, 0)), []);
 });
 
+test("what a round has left tells whether it is only why large groups wait", () => {
+  const waits = (one: Verdict): Verdict => ({ group: one.group, enters: false, why: "no room" });
+  const large = many(60, (at) => group("a", `a${at}`, 1_048_576)).map(waits);
+  const leftOf = (verdicts: readonly Verdict[]) => roundWrites({ verdicts, growths: [] }, [queue({})], eight).left;
+  assert.equal(leftOf(large), "large reasons");
+  const entering = many(9, (at) => group("a", `b${at}`, 1_048_576));
+  assert.equal(leftOf([...large, ...entering]), "writes");
+  assert.equal(leftOf(many(2_000, (at) => group("a", `a${at}`)).map(waits)), "writes");
+});
+
+test("beside groups that enter, one large group is told why it waits", () => {
+  const waits = (one: Verdict): Verdict => ({ group: one.group, enters: false, why: "no room" });
+  const large = many(60, (at) => group("a", `a${at}`, 200_000)).map(waits);
+  const small = many(2, (at) => group("a", `s${at}`)).map(waits);
+  const round = roundWrites(
+    { verdicts: [...large, ...small, enters(group("b", "b"))], growths: [] },
+    [queue({})],
+    eight,
+  );
+  assert.deepEqual(namesOf(round), ["a0", "b", "s0", "s1"]);
+  assert.equal(round.left, "large reasons");
+});
+
 test("the outline of a group states its size, at most a megabyte", () => {
   const sizeOf = (text: number): unknown =>
     groupOutline(new Set())({ ...group("a", "a"), spec: { minResources: { cpu: "x".repeat(text) } } })?.["size"];
@@ -71,5 +94,5 @@ test("a group whose status gives the reason already is not written", () => {
   const waits: Verdict = { group: group("b", "b"), enters: false, why: "no room", isReported: true };
   const round = roundWrites({ verdicts: [told, waits], growths: [] }, [queue({})], eight);
   assert.deepEqual(namesOf(round), ["a"]);
-  assert.equal(round.isAll, true);
+  assert.equal(round.left, "nothing");
 });

@@ -46,6 +46,19 @@ export const workloadNameOf = (prefix: string, { kind, group }: Resource, { name
 /** Returns the name of the priority class in the spec of a pod; "" if it has none. */
 export const classOf = (spec: unknown): string => text(fieldsOf(spec)["priorityClassName"]);
 
+/** Returns the topology request of a pod set, by the annotations of its pods; {} for none. `more`: fields beside the request. */
+export const topologyIn = (annotations: Readonly<Record<string, string>> = {}, more: Json = {}): Json => {
+  const { "kueue.x-k8s.io/podset-required-topology": required, "kueue.x-k8s.io/podset-preferred-topology": preferred } =
+    annotations;
+  const isFree = annotations["kueue.x-k8s.io/podset-unconstrained-topology"] === "true";
+  const request = {
+    ...(required === undefined ? {} : { required }),
+    ...(preferred === undefined ? {} : { preferred }),
+    ...(isFree ? { unconstrained: true } : {}),
+  };
+  return Object.keys(request).length === 0 ? {} : { topologyRequest: { ...request, ...more } };
+};
+
 /** Returns the pod set of as many pods as this one, with what places them. */
 export const podSetFor = (
   name: string,
@@ -54,6 +67,7 @@ export const podSetFor = (
 ): Json => ({
   ...{ name, count },
   template: { metadata: { labels: metadata.labels ?? {} }, spec: schedulingPart(fieldsOf(spec)) },
+  ...topologyIn(metadata.annotations),
 });
 
 const timeLabel = "kueue.x-k8s.io/max-exec-time-seconds";

@@ -109,6 +109,32 @@ export const finishing = (workload: Stored, succeeded: boolean, message: string,
   return statusWrite(workload, { conditions: withCondition(workload, condition, now) });
 };
 
+/**
+ * Returns the part of a Workload's status that says whether its pods are ready, by which Kueue's waitForPodsReady goes; {} if it
+ * says so already. As Kueue's own integrations. `now`: epoch ms.
+ */
+export const readinessIn = (workload: Obj, isReady: boolean, now: number): Json => {
+  const before = conditionIn(workload, "PodsReady");
+  if (isReady === (before?.status === "True")) return {};
+  const recovers = ["WaitForRecovery", "Recovered"].includes(String(before?.["reason"]));
+  const condition: NewCondition = isReady
+    ? {
+        ...{ type: "PodsReady", status: "True", reason: recovers ? "Recovered" : "Started" },
+        message: "All pods reached readiness and the workload is running",
+      }
+    : {
+        ...{ type: "PodsReady", status: "False", reason: "WaitForRecovery" },
+        message: "At least one pod has failed, waiting for recovery",
+      };
+  return { conditions: withCondition(workload, condition, now) };
+};
+
+/** Says once that the pods of an admitted Workload are ready. Later losses are replaced, and take nothing back. `now`: epoch ms. */
+export const readyOnce = (workload: Stored, isReady: boolean, now: number): readonly Effect[] =>
+  isReady && isTrue(workload, "Admitted") && !isTrue(workload, "PodsReady")
+    ? [statusWrite(workload, readinessIn(workload, true, now))]
+    : [];
+
 /** Reasons for an eviction after which Kueue queues the Workload again by itself. */
 const requeuing: readonly unknown[] = ["Preempted", "NodeFailures"];
 

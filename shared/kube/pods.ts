@@ -83,6 +83,9 @@ export const isReady = (pod: Obj): boolean => {
   return status.phase === "Running" && conditionOf(status, "Ready")?.status === "True" && !isEnding(pod);
 };
 
+/** True if the pod is ready or has ended: Kueue's waitForPodsReady waits for it no longer. */
+export const hasBeenReady = (pod: Obj): boolean => isReady(pod) || isOver(podStatus(pod));
+
 /** Returns the name of the node that the pod is bound to. */
 export const nodeNameOf = (pod: Obj): string | undefined => {
   const { nodeName = "" } = podSpec(pod);

@@ -327,7 +327,7 @@ const eventsOf = ({ view, object }: Context, { history, previous }: ApplicationR
 
 const planOf = (context: Context, around: Found): Plan<Memory> => {
   const { view } = context;
-  const { found, left, look, isIdle, care } = around;
+  const { found, left, look, care } = around;
   const first = care?.cordons.length ? care.cordons : notYetRecorded(view, care?.events ?? []);
   if (view.memory !== undefined && first.length > 0)
     return onLiveReads({ memory: view.memory, stages: [first], next: { do: "continue" } });
@@ -338,7 +338,7 @@ const planOf = (context: Context, around: Found): Plan<Memory> => {
     safety,
     status = memory.status,
   } = turnOf(context, remembering(view.memory, look.record), around);
-  const [told, quota] = quotaEffects(context, look, isIdle);
+  const [told, quota] = quotaEffects(context, look, around);
   const strays = look.act === "release" ? [] : removals(found.strays, false);
   return {
     memory,

@@ -17,6 +17,7 @@ import {
   assignmentsIn,
   finishing,
   isTrue,
+  readyOnce,
   statusWithoutQuota,
   statusWrite,
   untilAdmitted,
@@ -36,14 +37,16 @@ import {
   workloadFor,
   workloadNameOf,
 } from "../../kube/kueue-workload.ts";
-import { isEnding, podSpecIn } from "../../kube/pods.ts";
+import { hasBeenReady, isEnding, isReady, podSpecIn } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { podSet } from "../executors/flavors.ts";
 import type { PlannedPods } from "../submission/planned-pods.ts";
 import { type Context, type Quota, queueOf, submissionOf } from "./context.ts";
 import { recordOf } from "./memory.ts";
+import type { AttemptPods } from "./pods.ts";
 import { apacheApplications } from "./resource.ts";
 import { isOwnAttempt } from "./run.ts";
+import { initialExecutorsOf } from "./spec/run-spec.ts";
 import type { Observed, Progress } from "./status/progress.ts";
 import { type ApplicationRecord, currentOf, newestOf } from "./status/record.ts";
 import { groupOf, isFailure } from "./status/summary.ts";
@@ -103,6 +106,12 @@ export const troubleWord = ({ doing, message }: Trouble): Pick<Trouble, "reason"
     ? { reason: failedReason, message: `${requestFailed}: ${message}` }
     : undefined;
 
+/** The executors that Kueue has admitted; undefined for none. */
+const admittedIn = (workload: Stored): number | undefined => {
+  const { count } = assignmentsIn(workload).find(({ name }) => name === podSet) ?? {};
+  return typeof count === "number" ? count : undefined;
+};
+
 /** The attempt as Kueue has placed it; an executor is built only by the flavors that were assigned to it. */
 function* placed(context: Context, quota: Quota, workload: Stored): Reads<Context> {
   const { settings, read, key, view, run } = context;
@@ -112,8 +121,7 @@ function* placed(context: Context, quota: Quota, workload: Stored): Reads<Contex
   const app = { name: key.name, namespace: key.namespace, uid: view.uid };
   const attempted = { app, attempt: run.attempt, own: context.submission.executors !== undefined, queued: true };
   const submission = submissionOf(settings, read, { ...attempted, placement: placements.get(podSet) });
-  const executors = assignmentsIn(workload).find(({ name }) => name === podSet)?.["count"];
-  const admitted = typeof executors === "number" ? executors : undefined;
+  const admitted = admittedIn(workload);
   if ("refused" in submission) return { ...context, quota, submission };
   const { metadata, spec } = submission.driver;
   const driver = withPlacement({ metadata, spec: fieldsOf(spec) }, placements.get("driver"));
@@ -206,8 +214,22 @@ const finished = ({ view }: Context, { history, previous }: ApplicationRecord, w
   return [finishing(workload, succeeded, `SparkApplication is ${last?.summary ?? "over"}`, view.now)];
 };
 
-/** The Events before all other effects of a step, and the effects on the Workload after them. `isIdle`: no pod uses its quota, and none can come any more. */
-export const quotaEffects = (context: Context, { act, record }: Progress, isIdle: boolean): Told => {
+/** Says that driver and initial executors are ready. */
+const readied = ({ read, view }: Context, { workload, standing }: Quota, pods: AttemptPods): readonly Effect[] => {
+  if (workload === undefined || standing.is !== "admitted" || !read.ok) return [];
+  const wanted = Math.min(admittedIn(workload) ?? 0, initialExecutorsOf(read.spec));
+  const there = pods.executors.filter(hasBeenReady).length;
+  return readyOnce(workload, pods.driver !== undefined && isReady(pods.driver) && there >= wanted, view.now);
+};
+
+type Seen = {
+  readonly found: AttemptPods;
+  /** No pod uses the quota, and none can come any more. */
+  readonly isIdle: boolean;
+};
+
+/** The Events before all other effects of a step, and the effects on the Workload after them. */
+export const quotaEffects = (context: Context, { act, record }: Progress, { found, isIdle }: Seen): Told => {
   const { quota } = context;
   if (quota === undefined) return [[], []];
   const { workload, queue } = quota;
@@ -216,9 +238,10 @@ export const quotaEffects = (context: Context, { act, record }: Progress, isIdle
     const message = `Kueue has admitted Workload ${nameOf(context)} in LocalQueue ${queue}`;
     return [notYetRecorded(context.view, [event(context, "KueueAdmitted", message)]), []];
   }
+  if (act === "follow") return [[], readied(context, quota, found)];
   if (!isIdle) return [[], []];
   if (act === "queue") return whileWaiting(context, quota);
-  if (workload === undefined || act === "follow" || (act === "release" && group === "initializing")) return [[], []];
+  if (workload === undefined || (act === "release" && group === "initializing")) return [[], []];
   const isKept = act === "rest" && group === "terminated";
   return [[], isKept ? finished(context, record, workload) : removed(workload)];
 };

@@ -18,6 +18,7 @@ import {
   isTrue,
   jobUidLabel,
   localQueueOf,
+  readyOnce,
   statusWithoutQuota,
   statusWrite,
   untilAdmitted,
@@ -28,7 +29,7 @@ import { type Placement, readPlacements, withPlacement } from "../../kube/kueue-
 import { isRankedOtherwise, readRank } from "../../kube/kueue-priority.ts";
 import { classOf, podSetFor, workloadFor } from "../../kube/kueue-workload.ts";
 import { derivedLabel } from "../../kube/names.ts";
-import { isEnding, isOver, ownedBy, podSpecIn, podStatus } from "../../kube/pods.ts";
+import { hasBeenReady, isEnding, isOver, ownedBy, podSpecIn, podStatus } from "../../kube/pods.ts";
 import type { Json } from "../../kube/responses.ts";
 import { scaleOf } from "../executors/demand.ts";
 import { podSet } from "../executors/flavors.ts";
@@ -38,6 +39,7 @@ import { reference } from "../submission/additions.ts";
 import type { PlannedPods } from "../submission/planned-pods.ts";
 import { type ApplicationContext, readPods, removal } from "./run/context.ts";
 import { plannedPods } from "./run/submit.ts";
+import type { Pods } from "./state/evidence.ts";
 import type { Memory } from "./state/memory.ts";
 
 /** The Workload of the base, as a step has read it. */
@@ -199,11 +201,10 @@ const effectsOf = ({ context, isAdmitted }: Base, workload: Stored, phase: strin
   return isAdmitted ? [] : whileWaiting(context, workload);
 };
 
+type Made = { readonly effects: readonly Effect[]; readonly lacks?: string };
+
 /** Creates the Workload that is missing, or says which priority class cannot be read. */
-function* created({
-  context,
-  planned: pods,
-}: Base): Reads<{ readonly effects: readonly Effect[]; readonly lacks?: string }> {
+function* created({ context, planned: pods }: Base): Reads<Made> {
   if (pods === undefined) return { effects: [] };
   const classes = [pods.driver, pods.executor].map((pod) => classOf(podSpecIn(pod)));
   const { rank, lacks = "" } = yield* readRank(context.object, classes);
@@ -227,6 +228,19 @@ const polled = (plan: Plan<Memory>, { context }: Base, ms: number, lacks?: strin
   return { ...plan, next: { ...polls, do: next.do === "rest" ? "wait" : next.do } };
 };
 
+/** Says that driver and initial executors are ready. */
+const readied = ({ context, workload, isAdmitted }: Base, phase: string, { executors }: Pods): readonly Effect[] => {
+  const { read, view } = context;
+  if (workload === undefined || !isAdmitted || !read.ok || phase !== "RUNNING") return [];
+  const there = executors.filter(hasBeenReady).length;
+  return readyOnce(workload, there >= (read.spec.executor.instances ?? 0), view.now);
+};
+
+/** The effects on the Workload while no pod uses its quota. */
+function* whileIdle(base: Base, phase: string): Reads<Made> {
+  return base.workload === undefined ? yield* created(base) : { effects: effectsOf(base, base.workload, phase) };
+}
+
 /** Adds what a step does about the Workload, after all else that it does. */
 export function* withBase(base: Base, plan: Plan<Memory>): Reads<Plan<Memory>> {
   if (!isOwnQueue(base.context.object)) return plan;
@@ -234,10 +248,10 @@ export function* withBase(base: Base, plan: Plan<Memory>): Reads<Plan<Memory>> {
   const { workload, context } = base;
   const isWaiting = phase === "SUSPENDED" && !isSuspended(context);
   if (workload === undefined ? !isWaiting : ends.has(phase) && isTrue(workload, "Finished")) return plan;
-  const { all } = yield* readPods(context);
-  if (!all.every((pod) => isOver(podStatus(pod)))) return polled(plan, base, pollMs);
-  const { effects, lacks } =
-    workload === undefined ? yield* created(base) : { effects: effectsOf(base, workload, phase), lacks: undefined };
+  const found = yield* readPods(context);
+  const { effects, lacks } = found.all.every((pod) => isOver(podStatus(pod)))
+    ? yield* whileIdle(base, phase)
+    : { effects: readied(base, phase, found) };
   if (effects.length === 0) return polled(plan, base, pollMs, lacks);
   const safety = { ...plan.safety, live: true } as const;
   return polled({ ...plan, stages: [...plan.stages, effects], safety }, base, soonMs);

@@ -12,7 +12,15 @@ import { fieldsOf, recordsIn } from "../../core/json.ts";
 import { digest } from "../../core/key.ts";
 import { apiVersionOf, refTo, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { isActive, ownWorkloads, reservesQuota, statusWithoutQuota, statusWrite, workloads } from "../../kube/kueue.ts";
+import {
+  isActive,
+  ownWorkloads,
+  readyOnce,
+  reservesQuota,
+  statusWithoutQuota,
+  statusWrite,
+  workloads,
+} from "../../kube/kueue.ts";
 import { type GrowthCounts, type GrowthState, growthCountsOf, growthStateOf } from "../../kube/kueue-growth.ts";
 import { derivedLabel } from "../../kube/names.ts";
 import { isEnding } from "../../kube/pods.ts";
@@ -74,6 +82,8 @@ export type Need = {
   readonly wanted: number;
   /** Executors that use quota of flavors, or may begin to. */
   readonly occupied: (flavors: string) => number;
+  /** Executors that run. */
+  readonly running: number;
   readonly now: number;
 };
 
@@ -142,6 +152,12 @@ const asking = (need: Need, lack: number): GrowthPlan => {
   return { effects: [...(fits ? [] : [resized(first, lack)]), ...surplus], asks: 0, waiting: first };
 };
 
+/** Says of the admitted growths that their executors are ready, once no executor that is wanted and granted lacks. */
+const readied = ({ growths, base, wanted, running, now }: Need, granted: number): readonly Effect[] => {
+  const isReady = running >= Math.min(granted, Math.max(base, wanted));
+  return inState(growths, "granted").flatMap(({ workload }) => readyOnce(workload, isReady, now));
+};
+
 /** Decides about the growths of a run. */
 export const growthPlan = (need: Need): GrowthPlan => {
   const { growths, base, wanted, occupied, now } = need;
@@ -157,8 +173,11 @@ export const growthPlan = (need: Need): GrowthPlan => {
       .map(({ workload }) => statusWrite(workload, statusWithoutQuota(workload, now)));
     return { effects: [...over, ...released], asks: 0 };
   }
-  const { effects, ...asked } = asking(need, wanted - totalOf(grants));
-  return { ...asked, effects: [...over, ...effects, ...givenBack(need)] };
+  const granted = totalOf(grants);
+  const { effects, ...asked } = asking(need, wanted - granted);
+  const back = givenBack(need);
+  // One step writes a Workload once.
+  return { ...asked, effects: [...over, ...effects, ...(back.length === 0 ? readied(need, granted) : back)] };
 };
 
 /** The ranking of the application's own Workload, which its growths share. */

@@ -10,22 +10,19 @@ import type { Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import {
-  conditionIn,
   finishing,
   isTrue,
   localQueueOf,
-  type NewCondition,
+  readinessIn,
   statusWithoutQuota,
   statusWrite,
   waitingForKueue,
-  withCondition,
   workloads,
 } from "../../kube/kueue.ts";
 import { readPlacements } from "../../kube/kueue-placement.ts";
 import { readRank } from "../../kube/kueue-priority.ts";
 import { admissionText, lossText, readWorkload, standingOf } from "../../kube/kueue-workload.ts";
 import { isEnding } from "../../kube/pods.ts";
-import type { Json } from "../../kube/responses.ts";
 import { admittedSpec, shortfalls } from "../kueue/partial-admission.ts";
 import { askedBy, classesIn, workloadName, workloadOf } from "../kueue/workload.ts";
 import { totalReplicas } from "../schema/spec.ts";
@@ -107,29 +104,11 @@ const arePodsReady = (context: JobContext): boolean => {
   return memory.phase === "Running" && ready + succeeded >= minAvailable;
 };
 
-/** Returns the conditions with the one that Kueue's waitForPodsReady goes by, if it has changed. */
-const readiness = (context: JobContext, workload: Stored): Json => {
-  const before = conditionIn(workload, "PodsReady");
-  const isReadyNow = arePodsReady(context);
-  if (isReadyNow === (before?.status === "True")) return {};
-  const recovers = ["WaitForRecovery", "Recovered"].includes(String(before?.["reason"]));
-  const condition: NewCondition = isReadyNow
-    ? {
-        ...{ type: "PodsReady", status: "True", reason: recovers ? "Recovered" : "Started" },
-        message: "All pods reached readiness and the workload is running",
-      }
-    : {
-        ...{ type: "PodsReady", status: "False", reason: "WaitForRecovery" },
-        message: "At least one pod has failed, waiting for recovery",
-      };
-  return { conditions: withCondition(workload, condition, context.view.now) };
-};
-
 /** Returns what an admitted job tells Kueue: whether its pods are ready, and whose quota it needs no more. */
 const progress = (context: JobContext, workload: Stored): readonly Effect[] => {
   const reclaimable = reclaimablePods(context, workload);
   const status = {
-    ...readiness(context, workload),
+    ...readinessIn(workload, arePodsReady(context), context.view.now),
     ...(reclaimable === undefined ? {} : { reclaimablePods: reclaimable }),
   };
   return Object.keys(status).length === 0 ? [] : [statusWrite(workload, status)];

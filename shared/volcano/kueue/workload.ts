@@ -4,7 +4,7 @@
  */
 import type { Obj, Stored } from "../../core/object.ts";
 import { localQueueOf } from "../../kube/kueue.ts";
-import { type Asked, takenOver, workloadFor, workloadNameOf } from "../../kube/kueue-workload.ts";
+import { type Asked, takenOver, topologyIn, workloadFor, workloadNameOf } from "../../kube/kueue-workload.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Owner, ownerReference } from "../pods/names.ts";
 import { jobs, keys } from "../schema/resource.ts";
@@ -15,18 +15,6 @@ import { admittedSpec, type PartialTask, partialAdmission } from "./partial-admi
 export const workloadName = (owner: Pick<Owner, "name" | "uid">): string => workloadNameOf("job", jobs, owner);
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
-
-const topologyOf = (annotations: Readonly<Record<string, string>>): Json => {
-  const { "kueue.x-k8s.io/podset-required-topology": required, "kueue.x-k8s.io/podset-preferred-topology": preferred } =
-    annotations;
-  const isFree = annotations["kueue.x-k8s.io/podset-unconstrained-topology"] === "true";
-  const request = {
-    ...(required === undefined ? {} : { required }),
-    ...(preferred === undefined ? {} : { preferred }),
-    ...(isFree ? { unconstrained: true } : {}),
-  };
-  return Object.keys(request).length === 0 ? {} : { topologyRequest: { ...request, podIndexLabel: keys.taskIndex } };
-};
 
 /** Returns the name of the priority class of a task's pods; "" if they have none. */
 const classOf = (spec: JobSpec, { template }: Task): string =>
@@ -48,7 +36,7 @@ const podSetOf =
         ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
         spec: { ...task.template?.spec, ...(priorityClassName === "" ? {} : { priorityClassName }) },
       },
-      ...topologyOf(annotations),
+      ...topologyIn(annotations, { podIndexLabel: keys.taskIndex }),
     };
   };
 

@@ -171,7 +171,8 @@ export function* withGrowth(situation: Situation, result: AllocationResult): Rea
   const { now } = context.view;
   const occupied = (flavors: string): number => occupiedOn(flavors, members, allotment);
   const wanted = Math.min(wantedIn(context, allotment.demand), grantedAt([allotment.grant], now));
-  const plan = growthPlan({ growths, base, wanted, occupied, now });
+  const running = members.filter(({ state }) => state === "running").length;
+  const plan = growthPlan({ growths, base, wanted, occupied, running, now });
   const creation = plan.asks > 0 ? yield* created(situation, plan.asks) : undefined;
   const evictions = growths.filter(({ state }) => state === "evicted").map((one) => evictionOf(situation, one));
   const quota = useOf({ ...situation, allotment }, { base, begins: creation !== undefined, now });

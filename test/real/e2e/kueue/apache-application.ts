@@ -7,7 +7,7 @@ import { fieldsOf, recordsIn } from "../../../../shared/core/json.ts";
 import { apachePi, created, hostArgs, plural } from "../apache/applications.ts";
 import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
 import { missing, startKueue } from "./controller.ts";
-import { createQueues, createRival, deleteRival, untilAdmitted, workloadsPath } from "./queues.ts";
+import { createQueues, createRival, deleteRival, untilAdmitted, untilReady, workloadsPath } from "./queues.ts";
 
 const name = "apache-queued";
 const path = `/apis/spark.apache.org/v1/namespaces/default/sparkapplications/${name}`;
@@ -52,6 +52,7 @@ const lifeOf = async (scene: Scene): Promise<readonly string[]> => {
   await mustHaveNoPod(scene, "while others use the quota");
   await deleteRival(cluster, "other-apache");
   await untilState(scene, "RunningHealthy");
+  await untilReady(cluster, `sparkapplication-${name}-`);
   await rival(scene, "urgent-apache", 1_000);
   await untilState(scene, "ScheduledToRestart", /Kueue/);
   // Kueue admits the rival only when the quota has been given back.

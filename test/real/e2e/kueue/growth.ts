@@ -21,7 +21,7 @@ import { application, checkedAnswer, openGate, type Waves } from "../elastic/job
 import { type Case, must, type Scene } from "../scene.ts";
 import { read } from "../witness.ts";
 import { missing, startKueue } from "./controller.ts";
-import { createQueues, createRival, deleteRival, untilAdmitted } from "./queues.ts";
+import { createQueues, createRival, deleteRival, untilAdmitted, untilReady } from "./queues.ts";
 import { openQuotaRecord, type QuotaRecord } from "./quota-record.ts";
 
 type Course = {
@@ -124,6 +124,8 @@ const course = async (
   }
   await begun(watched, (gates) => queued(plan, gates));
   const up = await growing(watched, plan);
+  await untilReady(cluster, `${waves.name}-grow-`);
+  if (plan.isPart === true) await untilReady(cluster, `${waves.name}-base-`);
   await openGate(watched.gates, "many");
   await untilShuffled(watched, waves.name);
   const around = await evicted(watched, plan);

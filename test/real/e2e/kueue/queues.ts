@@ -77,6 +77,19 @@ export const untilAdmitted = async ({ api }: Cluster, name: string): Promise<voi
   await api.until(`${workloadsPath}/${name}`, ({ body }) => isAdmitted(body), patienceMs);
 };
 
+/** Resolves when there are Workloads whose names begin so, and each that is admitted says that its pods are ready. */
+export const untilReady = async ({ api }: Cluster, prefix: string): Promise<void> => {
+  const says = (one: Readonly<Record<string, unknown>>, wanted: string): boolean =>
+    recordsIn(fieldsOf(one["status"])["conditions"]).some(({ type, status }) => type === wanted && status === "True");
+  const areReady = (body: unknown): boolean => {
+    const found = recordsIn(fieldsOf(body)["items"]).filter((one) =>
+      String(fieldsOf(one["metadata"])["name"]).startsWith(prefix),
+    );
+    return found.length > 0 && found.every((one) => says(one, "PodsReady") || !says(one, "Admitted"));
+  };
+  await api.until(workloadsPath, ({ body }) => areReady(body), patienceMs);
+};
+
 /** Deletes the Workload of somebody else, which frees its quota. */
 export const deleteRival = async ({ api }: Cluster, name: string): Promise<void> => {
   await api.call("DELETE", `${workloadsPath}/${name}`);

@@ -110,6 +110,7 @@ describe("an application whose annotation names a LocalQueue", () => {
     await stand.turn(30_000);
     assert.equal(podsIn(stand, "executor").length, 1);
     assert.equal(Object(within(growthsIn(stand)[0], "spec", "podSets"))[0].count, 3);
+    assert.equal(conditionOf(baseIn(stand), "PodsReady"), "True", "the part that is admitted runs");
     for (const role of ["driver", "executor"])
       for (const pod of podsIn(stand, role))
         assert.deepEqual(within(pod, "spec", "nodeSelector"), { "cloud.example/flavour": "spot" });
@@ -119,6 +120,8 @@ describe("an application whose annotation names a LocalQueue", () => {
     await queued(stand);
     await write(stand, (one, now) => reserved(one, "spot", now, true));
     await stand.until("it runs", () => podsIn(stand, "executor").length === 4);
+    await stand.until("its pods are ready", () => conditionOf(baseIn(stand), "PodsReady") === "True");
+    assert.equal(podsIn(stand, "executor").filter(({ status }) => within(status, "phase") === "Running").length, 4);
     let releasedWithPods = false;
     stand.simulator.subscribe(({ object }) => {
       if (object.kind === "Workload" && within(object, "status", "admission") === undefined)
@@ -127,6 +130,7 @@ describe("an application whose annotation names a LocalQueue", () => {
     await write(stand, (one, now) => evicted(one, "Preempted", now));
     await stand.until("its quota is released", () => conditionOf(baseIn(stand), "QuotaReserved") === "False");
     assert.equal(releasedWithPods, false);
+    assert.equal(conditionOf(baseIn(stand), "PodsReady"), "False");
     assert.equal(state(stand), "SUSPENDED");
     await stand.turn(60_000);
     assert.equal(podsIn(stand, "driver").length, 0);

@@ -145,6 +145,36 @@ describe("an application in a LocalQueue of Kueue", () => {
     );
   });
 
+  test("says that its pods are ready when driver and initial executors are, until it is evicted", async () => {
+    const scripts = [{ hangs: true, executors: { "*": { startMs: 30_000 } } }];
+    const stand = open({ annotations: { "rekindle.dev/executors": "own" }, scripts });
+    await stand.run(2);
+    admit(stand);
+    await stand.run(8);
+    assert.deepEqual([namesIn(stand)?.at(-1), idsIn(stand).length], ["RunningHealthy", 2]);
+    assert.notEqual(conditionOf(stand, "PodsReady"), "True", "its executors are still pending");
+    await stand.run(10);
+    assert.equal(conditionOf(stand, "PodsReady"), "True");
+    evict(stand);
+    await stand.run(20);
+    assert.equal(conditionOf(stand, "PodsReady"), "False");
+  });
+
+  test("passes the topology that its pods ask for on to Kueue", async () => {
+    const stand = open({
+      sparkConf: {
+        "spark.kubernetes.driver.annotation.kueue.x-k8s.io/podset-preferred-topology": "block",
+        "spark.kubernetes.executor.annotation.kueue.x-k8s.io/podset-required-topology": "rack",
+      },
+    });
+    await stand.run(3);
+    const { podSets } = only(stand).spec as { podSets: readonly { topologyRequest?: unknown }[] };
+    assert.deepEqual(
+      podSets.map(({ topologyRequest }) => topologyRequest),
+      [{ preferred: "block" }, { required: "rack" }],
+    );
+  });
+
   test("asks anew for each restart", async () => {
     const restartConfig = { restartPolicy: "OnFailure", maxRestartAttempts: 1, restartBackoffMillis: 4_000 };
     const stand = open({

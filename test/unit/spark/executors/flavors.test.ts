@@ -94,7 +94,7 @@ describe("executors of a base and its growths", () => {
 describe("growths on several flavors", () => {
   const planned = (growths: readonly Stored[], wanted: number, living: Readonly<Record<string, number>>) =>
     growthPlan({
-      ...{ growths: growths.map((one) => growthOf(one, "spot")), base: 2, wanted, now: 0 },
+      ...{ growths: growths.map((one) => growthOf(one, "spot")), base: 2, wanted, running: 0, now: 0 },
       occupied: (flavors) => living[flavors] ?? 0,
     });
 

@@ -42,6 +42,7 @@ type Row = {
   readonly there: readonly Stored[];
   readonly wanted: number;
   readonly occupied: number;
+  readonly running?: number;
   readonly granted?: number;
   readonly asks?: number;
   readonly does?: readonly string[];
@@ -135,10 +136,10 @@ const brief = (effect: ReturnType<typeof growthPlan>["effects"][number]): string
     : `${effect.do} ${"ref" in effect ? effect.ref.name : ""}`;
 
 describe("a run with growths", () => {
-  for (const { what, there, wanted, occupied, granted = 0, asks = 0, does = [] } of rows)
+  for (const { what, there, wanted, occupied, running = 0, granted = 0, asks = 0, does = [] } of rows)
     test(what, () => {
       const growths = there.map((one) => growthOf(one, undefined));
-      const plan = growthPlan({ growths, base: 2, wanted, occupied: () => occupied, now });
+      const plan = growthPlan({ growths, base: 2, wanted, occupied: () => occupied, running, now });
       assert.deepEqual(
         { granted: totalOf(grantedBy(growths)), asks: plan.asks, does: plan.effects.map(brief) },
         { granted, asks, does },
@@ -147,7 +148,7 @@ describe("a run with growths", () => {
 
   test("gives the quota of an evicted growth back when its executors have ended, in one write of its status", () => {
     const growths = [growthOf(workload("g1", 4, evicting(4)), undefined)];
-    const { effects } = growthPlan({ growths, base: 2, wanted: 6, occupied: () => 2, now });
+    const { effects } = growthPlan({ growths, base: 2, wanted: 6, occupied: () => 2, running: 2, now });
     const [effect] = effects;
     assert.ok(effect?.do === "patch" && effect.subresource === "status" && effects.length === 1);
     assert.equal(effect.patch["admission"], null);
@@ -155,6 +156,29 @@ describe("a run with growths", () => {
     const conditions = JSON.stringify(effect.patch["conditions"]);
     assert.match(conditions, /"type":"QuotaReserved","status":"False"/);
     assert.match(conditions, /"type":"Admitted","status":"False"/);
+  });
+
+  test("says once of its admitted growths that their executors are ready, when none lacks that is wanted and granted", () => {
+    const saysReady = (one: Stored, { wanted = 6, running = 6, base = 2 } = {}): boolean => {
+      const growths = [growthOf(one, undefined)];
+      const { effects } = growthPlan({ growths, base, wanted, running, occupied: () => 6, now });
+      return effects.some(
+        (effect) =>
+          effect.do === "patch" &&
+          effect.subresource === "status" &&
+          /"type":"PodsReady","status":"True"/.test(JSON.stringify(effect.patch)),
+      );
+    };
+    const growth = workload("g1", 4, admitted(4));
+    assert.equal(saysReady(growth), true);
+    assert.equal(saysReady(growth, { running: 5 }), false);
+    assert.equal(saysReady(growth, { running: 5, wanted: 5 }), true, "more is granted than wanted");
+    assert.equal(saysReady(growth, { running: 6, wanted: 9 }), true, "more is wanted than granted");
+    assert.equal(saysReady(growth, { running: 2, wanted: 0 }), true, "the base is wanted always");
+    assert.equal(saysReady(growth, { running: 1, wanted: 0 }), false);
+    const ready = { ...admitted(4), conditions: [...admitted(4).conditions, condition("PodsReady")] };
+    assert.equal(saysReady(workload("g1", 4, ready)), false);
+    assert.equal(saysReady(workload("g1", 4)), false, "it waits");
   });
 
   test("creates a growth under a name that no growth has, ranked as the application's Workload, which is its owner", () => {

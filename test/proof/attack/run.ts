@@ -11,7 +11,7 @@ import { type Attack, classes, longestSilenceMs, mostResident, type StageName, s
 import { openClusterStages } from "./cluster-stage.ts";
 import { judged, type Verdict } from "./judge.ts";
 import { openSimulatedStage } from "./simulated-stage.ts";
-import type { Stand } from "./stand.ts";
+import { atRest, type Stand } from "./stand.ts";
 
 const help = `npm run attack [-- [--short] [--only TEXT] [--list] [--json FILE]]
 
@@ -35,13 +35,13 @@ const aloneTimes = 5;
 const slowestAloneMs = 15_000;
 
 /**
- * Judges an attack. If only the neighbour was slow, the machine may have been busy: measures the neighbour again
- * without the attack, and repeats the attack.
+ * Judges an attack. If only the neighbour was slow, the machine may have been busy, or the API server with what attacks
+ * have left behind: measures the neighbour again when it is at rest, and repeats the attack.
  */
 const fairly = async (attack: Attack, stand: Stand, alone: number[]): Promise<Verdict> => {
   const first = await judged(attack, { stand, alone });
   if (first.outcome !== "failed" || !first.onlySlow) return first;
-  const again = await stand.neighbour();
+  const again = await atRest(stand);
   if (again > slowestAloneMs) return first;
   return await judged(attack, { stand, alone: [again] });
 };

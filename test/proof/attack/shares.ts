@@ -17,7 +17,7 @@ import {
   remove,
   task,
 } from "./objects.ts";
-import { attackers, fresh, leastOf, pathOf, type Stand, waitFor } from "./stand.ts";
+import { atRest, attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
 
 const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -121,15 +121,10 @@ const admission = async (stand: Stand): Promise<number> => {
 /** The longest time of a second tenant's Job, ms; on an API server that stays slow without the attack, too, twice that. */
 const longestMs = 10_000;
 
-/** The time of the Job, ms, by which the API server is at rest. */
-const restMs = 1_500;
-/** The API server has a minute to finish what earlier attacks have left behind. */
-const settling = { tries: 12, pauseMs: 5_000 };
-
 const groups = (name: string, make: () => readonly Obj[]): Attack => ({
   ...{ class: "fairness", name, stage: "cluster" },
   run: async (stand) => {
-    const alone = await leastOf({ neighbour: () => admission(stand) }, restMs, settling);
+    const alone = await atRest({ neighbour: () => admission(stand) });
     return await kept(stand, make(), 0, async () => {
       const ms = await admission(stand);
       const told = `a second tenant's Job was admitted after ${Math.round(ms)} ms, alone after ${Math.round(alone)}`;

@@ -138,6 +138,13 @@ export const leastOf = async (
   return least;
 };
 
+/** The time of a neighbour, ms, by which the API server is at rest. */
+const restMs = 1_500;
+
+/** Returns a neighbour's time, ms, once the API server has finished what attacks have left behind, for which it has a minute. */
+export const atRest = (hands: Pick<Stand, "neighbour">): Promise<number> =>
+  leastOf(hands, restMs, { tries: 12, pauseMs: 5_000 });
+
 /** Polls until `holds` is true; returns false if it is not within `longestMs`. */
 export const waitFor = async (holds: () => Promise<boolean>, longestMs: number): Promise<boolean> => {
   for (const end = performance.now() + longestMs; performance.now() < end; await sleep(50))

@@ -51,6 +51,8 @@ export type Cost = {
   readonly gigabyteSeconds: number;
   /** Timers that become due long after the end and find nothing to do: each costs a message and two invocations. */
   readonly timers: number;
+  /** The reasons of the messages that functions sent. */
+  readonly reasons: readonly string[];
 };
 
 /**
@@ -100,7 +102,8 @@ export const settled = async ({ cloud, mail }: Bench): Promise<number> => {
 };
 
 export const costOf = async (bench: Bench, work: () => Promise<unknown>): Promise<Cost> => {
-  const { cloud, audit } = bench;
+  const { cloud, audit, mail } = bench;
+  const sent = mail.sent.length;
   const before = { entries: cloud.ledger.entries.length, sqs: sqsRequests(cloud), log: (await audit.read()).length };
   await work();
   const timers = await settled(bench);
@@ -113,6 +116,7 @@ export const costOf = async (bench: Bench, work: () => Promise<unknown>): Promis
     sqs: sqsRequests(cloud) - before.sqs,
     requests,
     timers,
+    reasons: mail.sent.slice(sent).map(({ reason }) => reason),
     gigabyteSeconds: gigabyteSeconds(entries),
   };
 };
@@ -159,10 +163,19 @@ export const tabulate = (rows: readonly Row[]): void => {
   }
 };
 
-export const tell = (name: string, costs: readonly Cost[]): void => {
+/** Prints for one of so many `parts` the messages by their reasons, and the requests to the API server. */
+export const tell = (name: string, costs: readonly Cost[], parts = 1): void => {
+  const counts = Object.entries(
+    Object.groupBy(
+      costs.flatMap(({ reasons }) => reasons),
+      (reason) => reason,
+    ),
+  );
+  const texts = counts.map(([reason, all = []]) => `${(all.length / costs.length / parts).toFixed(1)} ${reason}`);
+  console.log(`messages of ${name}, by reason: ${texts.sort().reverse().join(", ")}`);
   console.log(`API requests of ${name}, by verb and resource:`);
   for (const [what, count] of tableOf(costs.flatMap(({ requests }) => requests)))
-    console.log(`  ${(count / costs.length).toFixed(1).padStart(6)}  ${what}`);
+    console.log(`  ${(count / costs.length / parts).toFixed(1).padStart(6)}  ${what}`);
 };
 
 /** Prints one application's invocations, each with the messages that caused it and its requests to the API server. */

@@ -163,12 +163,15 @@ export const tabulate = (rows: readonly Row[]): void => {
   }
 };
 
+/** `Pod crowd-7-driver changed` is told as `Pod changed`. */
+const withoutName = (reason: string): string => reason.replace(/^(\S+) \S+ (\S+)$/, "$1 $2");
+
 /** Prints for one of so many `parts` the messages by their reasons, and the requests to the API server. */
 export const tell = (name: string, costs: readonly Cost[], parts = 1): void => {
   const counts = Object.entries(
     Object.groupBy(
       costs.flatMap(({ reasons }) => reasons),
-      (reason) => reason,
+      withoutName,
     ),
   );
   const texts = counts.map(([reason, all = []]) => `${(all.length / costs.length / parts).toFixed(1)} ${reason}`);

@@ -84,7 +84,10 @@ const commands: readonly Command[] = [
   { args: "create cronjob monthly --image=sleep:1 --schedule=@monthly -- sleep 1" },
   { args: "create quota few --hard=pods=1" },
   { args: "get quota few -o jsonpath={.spec}" },
+  // A quota limits nothing before its controller has counted.
+  { args: "wait --for=jsonpath={.status.hard.pods}=1 resourcequota/few --timeout=20s" },
   { args: "create -f -", input: sleeper },
+  { args: "wait --for=jsonpath={.status.used.pods}=1 resourcequota/few --timeout=20s" },
   { args: "create -f -", input: { ...sleeper, metadata: { name: "second" } } },
   { args: "create -f -", input: bare },
   { args: "get pods -o name" },

@@ -17,6 +17,10 @@ const wholeOf = ({ want, got, path }: Difference): string => (path === "" ? want
 const isMissing = ({ got, path }: Difference): boolean => path === "" && got === "absent";
 const isExtra = ({ want, path }: Difference): boolean => path === "" && want === "absent";
 
+/** An event that only the run with a fault has. */
+const isTold = (difference: Difference, part: string): boolean =>
+  isOf("events", difference) && isExtra(difference) && difference.got.includes(part);
+
 /** States that a late step may miss. */
 const passing = [
   "DriverRunning",
@@ -87,10 +91,7 @@ export const allowances: readonly Allowance[] = [
     name: "a quota that was used up for a moment is told",
     reason: "the fault refuses executors for want of quota, which is no trouble: fewer run, which an event tells",
     allows: (difference, family) =>
-      isExtra(difference) &&
-      isOf("events", difference) &&
-      difference.got.includes('"reason":"ExecutorsLimited"') &&
-      /^(403|quota-5m|then)/.test(family),
+      isTold(difference, '"reason":"ExecutorsLimited"') && /^(403|quota-5m|then)/.test(family),
   },
   {
     name: "an executor of a machine that was given up is shown as failed, not as unknown",
@@ -282,11 +283,7 @@ export const allowances: readonly Allowance[] = [
     name: "that the server refuses a change of a PodGroup is told",
     reason: "422 is told as upstream tells it; the next step changes it",
     allows: (difference, family, { kind }) =>
-      kind === "Job" &&
-      family === "422" &&
-      isOf("events", difference) &&
-      isExtra(difference) &&
-      difference.got.includes('"reason":"PodGroupError"'),
+      kind === "Job" && family === "422" && isTold(difference, '"reason":"PodGroupError"'),
   },
   {
     name: "pods that a quota refuses are told by another pod's name, or the job ends before their third try",
@@ -313,9 +310,7 @@ export const allowances: readonly Allowance[] = [
     allows: (difference, family, { name }) =>
       ["404", twofold].includes(family) &&
       ["cron-quota", "flow-quota", "schedule-quota"].includes(name) &&
-      isOf("events", difference) &&
-      isExtra(difference) &&
-      wholeOf(difference).includes("the server does not serve this resource"),
+      isTold(difference, "the server does not serve this resource"),
   },
   {
     name: "a name that is taken is not told by steps that create no pods",
@@ -330,22 +325,17 @@ export const allowances: readonly Allowance[] = [
     name: "a trouble that lasted is told",
     reason: "people are to see what is in the way: an event of the platform's trouble, once it was met three times",
     allows: (difference, family) =>
-      isOf("events", difference) &&
-      isExtra(difference) &&
-      (lasting.test(family) || family === twofold) &&
-      difference.got.includes('"type":"Warning"'),
+      (lasting.test(family) || family === twofold) && isTold(difference, '"type":"Warning"'),
   },
   {
     name: "that no executor ran for a while is told",
     reason: "who dies is followed by the next one after 90 s, and nobody made executors meanwhile: it is true",
-    allows: (difference) =>
-      isOf("events", difference) && isExtra(difference) && difference.got.includes('"reason":"ExecutorsGone"'),
+    allows: (difference) => isTold(difference, '"reason":"ExecutorsGone"'),
   },
   {
     name: "that a pod does not start is told",
     reason: "a fault holds up what it waits for, or the look that finds it started: past its grace it is true",
-    allows: (difference) =>
-      isOf("events", difference) && isExtra(difference) && difference.got.includes('"reason":"PodNotStarting"'),
+    allows: (difference) => isTold(difference, '"reason":"PodNotStarting"'),
   },
   {
     name: "a refusal is told in the words of the last one",
@@ -370,11 +360,7 @@ export const allowances: readonly Allowance[] = [
     name: "a submission that was refused to one, and to another, who was slower, was not",
     reason:
       "who had the name was deleted meanwhile: the late body is a stray and is ended, and that it was submitted is true",
-    allows: (difference, family) =>
-      family === twofold &&
-      isOf("events", difference) &&
-      isExtra(difference) &&
-      difference.got.includes('"reason":"SparkApplicationSubmitted"'),
+    allows: (difference, family) => family === twofold && isTold(difference, '"reason":"SparkApplicationSubmitted"'),
   },
   {
     name: "the web UI of a driver that nobody saw run",
@@ -382,6 +368,15 @@ export const allowances: readonly Allowance[] = [
       "the first step to see the driver sees it ended, and dies between that save and the status: what is dead serves no UI, and nobody asks for its address",
     allows: ({ path, got }, family) =>
       family === twofold && got === "absent" && path.startsWith(".status.driverInfo.webUI"),
+  },
+  {
+    name: "that the pods of a Workload were ready is not told when nobody saw them",
+    reason: "who dies is followed by the next one after 90 s, and its driver, which runs for 3 s, has ended",
+    allows: ({ id, path, got }, _, { name }) =>
+      name === "apache-kueued-kept" &&
+      id.startsWith("workloads.") &&
+      got === "absent" &&
+      path.startsWith(".status.conditions.PodsReady."),
   },
   {
     name: "what Kueue grants is told in other steps than without faults",

@@ -188,6 +188,14 @@ const without = (value: unknown, dropped: ReadonlySet<string>, path = ""): unkno
 const canonical = (value: unknown, dropped: ReadonlySet<string> | undefined): unknown =>
   dropped === undefined ? plainly(value) : without(value, dropped);
 
+/** The conditions of a Workload by their types, so that one more or less moves no other one. */
+const byType = (object: Item): Item => {
+  const conditions = at(object, "status", "conditions");
+  if (object.kind !== "Workload" || !Array.isArray(conditions)) return object;
+  const named = Object.fromEntries(conditions.map((condition) => [String(at(condition, "type")), condition]));
+  return { ...object, status: { ...Object(at(object, "status")), conditions: named } };
+};
+
 /** The states of Apache's kinds. */
 const apacheStates: ReadonlySet<string> = new Set([
   ...["Submitted", "ScheduledToRestart", "DriverRequested", "DriverStarted", "DriverReady", "Succeeded", "Failed"],
@@ -213,7 +221,7 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     const { namespace = "", name } = object.metadata;
     const id = plain(`${table}/${namespace}/${name}`, identities, parts);
     const dropped = isOwn(object) ? place : droppedOf(object);
-    const whole = nameless(unnumbered(JSON.stringify(canonical(object, dropped)), name));
+    const whole = nameless(unnumbered(JSON.stringify(canonical(byType(object), dropped)), name));
     const text = gone(plain(whole, identities, parts));
     if (table === "events" && (text.includes("-exec-own-") || isNamedAfterTime(object)))
       return [

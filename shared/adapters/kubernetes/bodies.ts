@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { ApiError, type HttpRequest } from "../../core/http.ts";
+import { openPlaces, type Places } from "../places.ts";
 
 /**
  * Longest answer if the request sets no limit, bytes: ten times the largest object that an API server stores. Lists ask
@@ -18,24 +19,6 @@ const tooLong = ({ method, path }: HttpRequest, limitBytes: number): ApiError =>
 
 /** The number of answers that are long at a time, and of those that are unpacked. */
 const atOnce = 4;
-
-/** Opens places, which bound the memory that answers take together. */
-const openPlaces = () => {
-  let free = atOnce;
-  const waiting: (() => void)[] = [];
-  return {
-    take: (): Promise<void> => {
-      free -= 1;
-      return free >= 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
-    },
-    give: (): void => {
-      free += 1;
-      waiting.shift()?.();
-    },
-  };
-};
-
-type Places = ReturnType<typeof openPlaces>;
 
 /** An answer longer than this waits for a place before more of it is read, bytes: longer than a page of a list. */
 const placeBytes = 8 * 1_024 * 1_024;
@@ -67,19 +50,18 @@ const unpacked = promisify(gunzip);
  * text are longer than the limit of its request; a longer one is an `ApiError` with the reason TooLong.
  */
 export const openBodies = (): ((request: HttpRequest, incoming: IncomingMessage) => Promise<string>) => {
-  const long = openPlaces();
-  const packed = openPlaces();
+  const long = openPlaces(atOnce);
+  const packed = openPlaces(atOnce);
   return async (request, incoming) => {
     const bytes = await bytesOf(request, incoming, long);
     if (incoming.headers["content-encoding"] !== "gzip") return bytes.toString("utf8");
     const { limitBytes = longestBytes } = request;
-    await packed.take();
-    try {
-      return (await unpacked(bytes, { maxOutputLength: limitBytes })).toString("utf8");
-    } catch (cause) {
-      throw (cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? tooLong(request, limitBytes) : cause;
-    } finally {
-      packed.give();
-    }
+    return await packed.within(async () => {
+      try {
+        return (await unpacked(bytes, { maxOutputLength: limitBytes })).toString("utf8");
+      } catch (cause) {
+        throw (cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? tooLong(request, limitBytes) : cause;
+      }
+    });
   };
 };

@@ -8,6 +8,7 @@ import type { ProbeFailure, ProbeResult, Query } from "../../core/plan.ts";
 import { backoffOf } from "../../core/time.ts";
 import { proxyPath } from "../../kube/paths.ts";
 import { withFeature } from "../../kube/resources.ts";
+import { openPlaces, type Places } from "../places.ts";
 
 /** Time limit of a probe, ms. */
 const timeoutMs = 2_000;
@@ -81,21 +82,16 @@ const mostPods = 1_000;
 
 type Rest = { readonly until: number; readonly times: number };
 
-/** Opens one line per namespace: work waits while `atOnce` parts run in it. */
+/** Each namespace has places of its own. */
 const openLines = () => {
-  const lines = new Map<string, { busy: number; readonly waiting: (() => void)[] }>();
+  const lines = new Map<string, Places>();
   return async <T>(namespace: string, work: () => Promise<T>): Promise<T> => {
-    const line = lines.get(namespace) ?? { busy: 0, waiting: [] };
+    const line = lines.get(namespace) ?? openPlaces(atOnce);
     lines.set(namespace, line);
-    if (line.busy >= atOnce) await new Promise<void>((resolve) => line.waiting.push(resolve));
-    else line.busy += 1;
     try {
-      return await work();
+      return await line.within(work);
     } finally {
-      const next = line.waiting.shift();
-      if (next !== undefined) next();
-      else if (line.busy > 1) line.busy -= 1;
-      else lines.delete(namespace);
+      if (lines.get(namespace)?.isUnused()) lines.delete(namespace);
     }
   };
 };

@@ -7,6 +7,7 @@
 import * as z from "zod";
 import { groupOf, type Message, withShortReason } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
+import { openPlaces } from "../places.ts";
 import { type Headers, type Nats, Refused, refusalOf, streamMissing } from "./connection.ts";
 
 /** Names and subjects of a queue. */
@@ -153,23 +154,6 @@ export const depthOf = async (nats: Nats, { queue }: Names): Promise<Depth> => {
 /** Publishes under way: more of them outrun the server, and time out. */
 const mostUnderWay = 500;
 
-/** Runs at most so many at once; the others wait in their order. */
-const atMost = (most: number): (<T>(work: () => Promise<T>) => Promise<T>) => {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
-};
-
 /** Opens a queue once: its streams are created by the first caller. A failure is forgotten, so that the next one tries again. */
 export const opening = (nats: Nats, names: Names, visibilityMs: number): (() => Promise<Clock>) => {
   let opened: Promise<Clock> | undefined;
@@ -190,9 +174,9 @@ export const opening = (nats: Nats, names: Names, visibilityMs: number): (() => 
 type Options = { readonly nats: Nats; readonly names: Names; readonly open: () => Promise<Clock> };
 
 export const natsQueue = ({ nats, names, open }: Options): Queue => {
-  const limited = atMost(mostUnderWay);
+  const { within } = openPlaces(mostUnderWay);
   const publish = (subject: string, message: Message, headers: Headers): Promise<void> =>
-    limited(async () => {
+    within(async () => {
       try {
         await nats.ask(subject, JSON.stringify(withShortReason(message)), headers);
       } catch (cause) {
